@@ -1,0 +1,60 @@
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  'POOL_CLOSED',
+  'ER_SERVER_SHUTDOWN',
+  'ER_CON_COUNT_ERROR',
+  'ER_QUERY_TIMEOUT',
+  'ER_STATEMENT_TIMEOUT',
+  'ER_QUERY_INTERRUPTED',
+  'ER_LOCK_WAIT_TIMEOUT',
+  'ER_LOCK_DEADLOCK',
+  'ER_CHECKREAD',
+  'ER_OPTION_PREVENTS_STATEMENT',
+  'SQLITE_BUSY',
+]);
+
+/** Deadlock, lock wait, snapshot conflict, and what Galera, TiDB and Vitess say in their place. */
+const CONFLICTS = new Set([1213, 1205, 1020, 1047, 8002, 8005, 9007]);
+
+interface DriverError {
+  code?: unknown;
+  errno?: unknown;
+  message?: unknown;
+}
+
+/** Whether the database is away, overloaded or too slow, as told by the driver's error: the caller should try again later. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  const { code, message } = fieldsOf(error);
+  return (
+    (typeof code === 'string' && AWAY.has(code)) ||
+    message === 'Queue limit reached.' ||
+    isConflict(error)
+  );
+}
+
+/** Whether the unit of work lost against a concurrent one and may simply be run again. */
+export function isConflict(error: unknown): boolean {
+  const { errno } = fieldsOf(error);
+  return typeof errno === 'number' && CONFLICTS.has(errno);
+}
+
+/** Whether a primary key or unique index refused the row. */
+export function isDuplicateKey(error: unknown): boolean {
+  const { code } = fieldsOf(error);
+  return (
+    code === 'ER_DUP_ENTRY' ||
+    code === 'SQLITE_CONSTRAINT_PRIMARYKEY' ||
+    code === 'SQLITE_CONSTRAINT_UNIQUE'
+  );
+}
+
+function fieldsOf(error: unknown): DriverError {
+  return typeof error === 'object' && error !== null ? error : {};
+}

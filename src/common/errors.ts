@@ -1,0 +1,114 @@
+/** The stable code of an error body's `error` member. */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'unauthorized'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'not_found'
+  | 'unsupported_media_type'
+  | 'payload_too_large'
+  | 'quota_exceeded'
+  | 'too_many_attempts'
+  | 'internal_error'
+  | 'service_unavailable';
+
+/** The stable code of one field's error. */
+export type FieldErrorCode =
+  | 'required'
+  | 'wrong_type'
+  | 'unknown_field'
+  | 'too_small'
+  | 'too_large'
+  | 'too_short'
+  | 'too_long'
+  | 'too_many'
+  | 'too_deep'
+  | 'blank'
+  | 'control_character'
+  | 'not_well_formed'
+  | 'invalid_format'
+  | 'not_allowed_value'
+  | 'pair_required'
+  | 'one_of_required'
+  | 'invalid_reference';
+
+/** One violation: `field` is the member's name, or empty when the whole body is meant. */
+export interface FieldError {
+  field: string;
+  code: FieldErrorCode;
+  message: string;
+}
+
+export interface ErrorExtras {
+  errors?: readonly FieldError[];
+  /** Response headers that belong to the error, such as a challenge or the time to wait. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * An error that a caller may read: `message` becomes `error_description`, and a filter alone turns `code` into a status.
+ * Anything else that is thrown is a bug and answers `internal_error` without a word of detail.
+ */
+export abstract class AppError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    description: string,
+    readonly extras: ErrorExtras = {},
+  ) {
+    super(description);
+    this.name = new.target.name;
+  }
+}
+
+/** An error class as the published document sees it: its code and what its description reads like. */
+export interface ErrorClass {
+  readonly code: ErrorCode;
+  readonly example: string;
+}
+
+export class InvalidRequest extends AppError {
+  static readonly code = 'invalid_request';
+  static readonly example = '1 field is invalid: latitude.';
+
+  static field(field: string, code: FieldErrorCode, message: string): InvalidRequest {
+    return InvalidRequest.fields([{ field, code, message }]);
+  }
+
+  static fields(errors: readonly FieldError[]): InvalidRequest {
+    const names = [...new Set(errors.map(({ field }) => field).filter((field) => field !== ''))];
+    const [first] = errors;
+    const description =
+      names.length === 0 && first
+        ? first.message
+        : `${names.length === 1 ? '1 field is' : `${names.length} fields are`} invalid: ${names.join(', ')}.`;
+    return new InvalidRequest(description, { errors });
+  }
+
+  constructor(description: string, extras?: ErrorExtras) {
+    super(InvalidRequest.code, description, extras);
+  }
+}
+
+export class NotFound extends AppError {
+  static readonly code = 'not_found';
+  static readonly example = 'No such post.';
+
+  constructor(description: string) {
+    super(NotFound.code, description);
+  }
+}
+
+export class ServiceUnavailable extends AppError {
+  static readonly code = 'service_unavailable';
+  static readonly example = 'The service is not available right now. Try again in 5 seconds.';
+
+  constructor(seconds = 5) {
+    super(
+      ServiceUnavailable.code,
+      `The service is not available right now. Try again in ${seconds} seconds.`,
+      {
+        headers: { 'Retry-After': String(seconds) },
+      },
+    );
+  }
+}

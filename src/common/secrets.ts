@@ -1,0 +1,38 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Prefixes of the credentials that the service gives out (source document, section 2). */
+export type SecretPrefix = 'svc_sec' | 'svcac' | 'svcat' | 'svcrt';
+
+const SECRET_BYTES = 32;
+
+/** A new credential: the prefix, an underscore and 32 random bytes as 43 base64url characters (RFC 6749 §10.10). */
+export function newSecret(prefix: SecretPrefix): string {
+  return `${prefix}_${randomToken()}`;
+}
+
+/** 32 random bytes as 43 base64url characters. */
+export function randomToken(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
+}
+
+/** Whether `value` has the shape of a credential with this prefix; anything else is not looked up. */
+export function isSecret(prefix: SecretPrefix, value: string): boolean {
+  return (
+    value.startsWith(`${prefix}_`) && /^[A-Za-z0-9_-]{43}$/.test(value.slice(prefix.length + 1))
+  );
+}
+
+/** SHA-256 in hex: how credentials of 256 random bits are stored and looked up. */
+export function sha256(value: string): string {
+  return createHash('sha256').update(value, 'utf8').digest('hex');
+}
+
+/** HMAC-SHA-256 in hex: how one-time passwords are stored, since a plain hash of six digits can be reversed. */
+export function hmacSha256(key: string, value: string): string {
+  return createHmac('sha256', key).update(value, 'utf8').digest('hex');
+}
+
+/** Compares two digests of equal length in constant time. */
+export function digestsEqual(left: string, right: string): boolean {
+  return timingSafeEqual(Buffer.from(left, 'hex'), Buffer.from(right, 'hex'));
+}

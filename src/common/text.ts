@@ -1,0 +1,25 @@
+const INVISIBLE = /[\p{White_Space}\p{Cc}\p{Cf}\u2800\u3164\u115f\u1160\uffa0]/gu;
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
+/** Length in Unicode code points: the unit of every text limit, as in JSON Schema and MySQL's CHAR_LENGTH. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** Whether nothing visible is left once white space, control and format characters and blank letters are removed. */
+export function isBlank(text: string): boolean {
+  return text.replace(INVISIBLE, '') === '';
+}
+
+/** Whether the text has a control character other than tab, line feed and carriage return. */
+export function hasControlCharacter(text: string): boolean {
+  return CONTROL.test(text);
+}
+
+/** Whether the text has no lone surrogate, so that UTF-8 stores exactly what was sent. */
+export function isWellFormed(text: string): boolean {
+  return text.isWellFormed();
+}

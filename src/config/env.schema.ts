@@ -1,0 +1,157 @@
+import { z } from 'zod';
+
+const flag = z.enum(['0', '1']).transform((value) => value === '1');
+const count = z.coerce.number().int().min(0);
+const seconds = z.coerce.number().int().min(1);
+const url = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
+
+/**
+ * Every environment variable, in the order of `.env.example`, which is generated from here.
+ * All are optional; the descriptions are the operator's documentation.
+ */
+export const envSchema = z.object({
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'])
+    .default('development')
+    .describe('In production, unsafe settings are refused at start.'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3000).describe('Port of the service.'),
+  HOST: z.string().optional().describe('Address to listen on; all interfaces by default.'),
+  PUBLIC_URL: url
+    .optional()
+    .describe(
+      'Base URL and OAuth issuer, as browsers see it; http://localhost:PORT by default. Never taken from a request.',
+    ),
+  SITE_URL: url.optional().describe('Base URL of permalinks; PUBLIC_URL by default.'),
+  TRUST_PROXY: count
+    .default(0)
+    .describe('Number of reverse proxies in front, whose X-Forwarded-For is believed.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'log', 'debug', 'verbose'])
+    .default('log')
+    .describe('Least severe level that is logged.'),
+
+  DATABASE_URL: z
+    .string()
+    .regex(
+      /^(sqlite:.+|(mysql|mariadb):\/\/.+)$/,
+      'must be sqlite:<path> or mysql://user:password@host:port/name',
+    )
+    .default('sqlite:./data/service.sqlite')
+    .describe('sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB.'),
+  DB_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .min(100)
+    .default(5000)
+    .describe('Longest time, in milliseconds, to wait for a connection or a statement.'),
+  DB_POOL_SIZE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(10)
+    .describe('Most connections of one process.'),
+  DB_QUEUE_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(1000)
+    .describe('Most requests that wait for a connection; more are answered 503.'),
+  MIGRATE: flag
+    .optional()
+    .describe('1 migrates the database at start, 0 does not; 1 by default outside production.'),
+  DEMO: flag
+    .optional()
+    .describe(
+      '1 seeds demo data into an empty database, 0 does not; 1 by default on SQLite. Refused in production.',
+    ),
+
+  SMS_SENDER: z
+    .enum(['console', 'file', 'webhook', 'twilio'])
+    .default('console')
+    .describe('How one-time passwords are sent. The console sender is refused in production.'),
+  SMS_FILE: z
+    .string()
+    .default('./data/sms.jsonl')
+    .describe('Of the file sender: one JSON line per message, with to and text.'),
+  SMS_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .min(100)
+    .default(5000)
+    .describe('Longest time, in milliseconds, of one call to a gateway.'),
+  SMS_WEBHOOK_URL: url.optional().describe('Of the webhook sender: where messages are posted.'),
+  SMS_WEBHOOK_SECRET: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('Of the webhook sender: the key that signs each message.'),
+  TWILIO_ACCOUNT_SID: z.string().optional().describe('Of the twilio sender.'),
+  TWILIO_AUTH_TOKEN: z.string().optional().describe('Of the twilio sender.'),
+  TWILIO_FROM: z
+    .string()
+    .optional()
+    .describe('Of the twilio sender: the sending number or messaging service.'),
+  TWILIO_API_URL: url
+    .default('https://api.twilio.com')
+    .describe('Of the twilio sender: base URL of its HTTP API.'),
+
+  OTP_PEPPER: z
+    .string()
+    .min(32)
+    .optional()
+    .describe(
+      'Key under which one-time passwords are stored, at least 32 characters. Required in production.',
+    ),
+  OTP_DEFAULT_COUNTRY: z
+    .string()
+    .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
+    .optional()
+    .describe('Country of phone numbers typed without a leading +, as two letters.'),
+
+  OAUTH_CODE_SECONDS: seconds.default(300).describe('Lifetime of an authorization code.'),
+  OAUTH_ACCESS_TOKEN_SECONDS: seconds.default(3600).describe('Lifetime of an access token.'),
+  OAUTH_REFRESH_IDLE_SECONDS: seconds
+    .default(2_592_000)
+    .describe('How long an unused refresh token lives.'),
+  OAUTH_GRANT_SECONDS: seconds
+    .default(15_552_000)
+    .describe('How long a grant lives, however often it is refreshed.'),
+  OAUTH_TRANSACTION_SECONDS: seconds
+    .default(900)
+    .describe('How long a user may take from the sign-in page to the decision.'),
+  OAUTH_SESSION_SECONDS: seconds
+    .default(1800)
+    .describe('How long a sign-in session lives after its last use.'),
+  OTP_SECONDS: seconds.default(300).describe('Lifetime of a one-time password.'),
+
+  OAUTH_WINDOW_SECONDS: seconds
+    .default(900)
+    .describe('The rolling window of the OAuth budgets below; 0 switches a budget off.'),
+  OAUTH_TOKEN_FAILURES: count.default(20).describe('Failed token calls per app and address.'),
+  OAUTH_TOKEN_ADDRESS_FAILURES: count.default(100).describe('Failed token calls per address.'),
+  OAUTH_TOKEN_CALLS: count.default(7500).describe('Token calls per app and address.'),
+  OAUTH_DECISION_FAILURES: count.default(20).describe('Failed sign-ins and decisions per browser.'),
+  OAUTH_DECISION_ADDRESS_FAILURES: count
+    .default(60)
+    .describe('Failed sign-ins and decisions per address.'),
+  OAUTH_DECISION_CALLS: count.default(60).describe('Sign-in steps and decisions per browser.'),
+  OTP_PHONE_FAILURES: count.default(10).describe('Wrong one-time passwords per phone.'),
+  OTP_RESEND_SECONDS: count.default(60).describe('Time between two messages to one phone.'),
+  OTP_PHONE_HOURLY: count.default(5).describe('Messages to one phone per hour.'),
+  OTP_PHONE_DAILY: count.default(10).describe('Messages to one phone per day.'),
+  OTP_ADDRESS_HOURLY: count.default(20).describe('Messages asked for from one address per hour.'),
+
+  QUOTA_DEFAULT_LIMIT: count
+    .default(100)
+    .describe('Posts per app and calendar month (UTC) for apps without a plan.'),
+  QUOTA_PLANS: z
+    .string()
+    .regex(
+      /^([a-z][a-z0-9-]*=(\d+|unlimited)(,[a-z][a-z0-9-]*=(\d+|unlimited))*)?$/,
+      'must look like partner=1000,first-party=unlimited',
+    )
+    .default('partner=1000,first-party=unlimited')
+    .describe('Named plans and their posts per month.'),
+});
+
+export type Env = z.infer<typeof envSchema>;

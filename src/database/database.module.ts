@@ -1,0 +1,30 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSourceOptions } from 'typeorm';
+import { AppConfig } from '../config/app-config.js';
+import { dataSourceOptions } from './data-source-options.js';
+import { Migrator } from './migrator.js';
+import { TransactionRunner } from './transaction.js';
+import { TypeormTransactionRunner } from './typeorm-transaction-runner.js';
+
+/** The connection, the transaction runner and the migrator. Entities come from the composition root. */
+@Global()
+@Module({})
+export class DatabaseModule {
+  static with(entities: NonNullable<DataSourceOptions['entities']>): DynamicModule {
+    return {
+      module: DatabaseModule,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          inject: [AppConfig],
+          useFactory: async (config: AppConfig) => ({
+            ...(await dataSourceOptions(config.database, entities)),
+            retryAttempts: 0,
+          }),
+        }),
+      ],
+      providers: [Migrator, { provide: TransactionRunner, useClass: TypeormTransactionRunner }],
+      exports: [Migrator, TransactionRunner],
+    };
+  }
+}

@@ -1,0 +1,273 @@
+import {
+  Table,
+  type MigrationInterface,
+  type QueryRunner,
+  type TableColumnOptions,
+  type TableIndexOptions,
+} from 'typeorm';
+import {
+  counter,
+  double,
+  hash,
+  id,
+  integer,
+  key,
+  longText,
+  optional,
+  scope,
+  smallint,
+  text,
+  time,
+  url,
+} from './columns.js';
+
+export class CreatePlatform1795219200000 implements MigrationInterface {
+  readonly name = 'CreatePlatform1795219200000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    if (queryRunner.dataSource.options.type !== 'better-sqlite3') {
+      await queryRunner.query('ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_bin');
+    }
+    for (const table of tables) await queryRunner.createTable(table);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const { name } of tables.toReversed()) await queryRunner.dropTable(name);
+  }
+}
+
+const tables = [
+  table(
+    'users',
+    [
+      key(id('id')),
+      text('status', 16),
+      text('phone', 16),
+      text('name', 200),
+      optional(url('photo_url')),
+      counter('karma'),
+      optional(text('neighborhood', 200)),
+      optional(double('latitude')),
+      optional(double('longitude')),
+      counter('post_count'),
+      time('created_at'),
+    ],
+    [{ name: 'ux_users_phone', columnNames: ['phone'], isUnique: true }],
+  ),
+  table('apps', [
+    key(id('client_id')),
+    text('name', 200),
+    text('kind', 16),
+    scope('scope'),
+    text('status', 16),
+    time('created_at'),
+  ]),
+  table(
+    'app_secrets',
+    [
+      key(id('id')),
+      id('client_id'),
+      hash('hash'),
+      text('last_four', 4),
+      time('created_at'),
+      optional(time('expires_at')),
+      optional(time('last_used_at')),
+    ],
+    [{ name: 'ix_app_secrets_client_id', columnNames: ['client_id'] }],
+  ),
+  table('app_redirect_uris', [key(id('client_id')), key(smallint('position')), url('uri')]),
+  table(
+    'authorizations',
+    [
+      key(id('id')),
+      id('client_id'),
+      url('redirect_uri'),
+      scope('scope'),
+      longText('state'),
+      optional(text('code_challenge', 43)),
+      hash('browser_hash'),
+      hash('token_hash'),
+      optional(id('user_id')),
+      optional(time('answered_at')),
+      time('created_at'),
+      time('expires_at'),
+    ],
+    [{ name: 'ix_authorizations_expires_at', columnNames: ['expires_at'] }],
+  ),
+  table(
+    'sign_in_sessions',
+    [key(hash('hash')), id('user_id'), time('created_at'), time('expires_at')],
+    [{ name: 'ix_sign_in_sessions_expires_at', columnNames: ['expires_at'] }],
+  ),
+  table(
+    'otp_challenges',
+    [
+      key(id('authorization_id')),
+      text('phone', 16),
+      optional(id('user_id')),
+      hash('code_hash'),
+      counter('attempts'),
+      time('created_at'),
+      time('expires_at'),
+      optional(time('consumed_at')),
+    ],
+    [{ name: 'ix_otp_challenges_expires_at', columnNames: ['expires_at'] }],
+  ),
+  table(
+    'grants',
+    [
+      key(id('id')),
+      id('user_id'),
+      id('client_id'),
+      scope('scope'),
+      time('created_at'),
+      time('expires_at'),
+      optional(time('revoked_at')),
+    ],
+    [{ name: 'ix_grants_user_id', columnNames: ['user_id', 'client_id'] }],
+  ),
+  table(
+    'authorization_codes',
+    [
+      key(hash('hash')),
+      id('grant_id'),
+      url('redirect_uri'),
+      optional(text('code_challenge', 43)),
+      time('created_at'),
+      time('expires_at'),
+      optional(time('consumed_at')),
+    ],
+    [{ name: 'ix_authorization_codes_expires_at', columnNames: ['expires_at'] }],
+  ),
+  table(
+    'access_tokens',
+    [
+      key(hash('hash')),
+      id('grant_id'),
+      scope('scope'),
+      time('created_at'),
+      time('expires_at'),
+      optional(time('revoked_at')),
+    ],
+    [
+      { name: 'ix_access_tokens_grant_id', columnNames: ['grant_id'] },
+      { name: 'ix_access_tokens_expires_at', columnNames: ['expires_at'] },
+    ],
+  ),
+  table(
+    'refresh_tokens',
+    [
+      key(hash('hash')),
+      id('grant_id'),
+      time('created_at'),
+      time('expires_at'),
+      optional(time('consumed_at')),
+    ],
+    [
+      { name: 'ix_refresh_tokens_grant_id', columnNames: ['grant_id'] },
+      { name: 'ix_refresh_tokens_expires_at', columnNames: ['expires_at'] },
+    ],
+  ),
+  table(
+    'posts',
+    [
+      key(id('id')),
+      id('user_id'),
+      optional(id('client_id')),
+      optional(text('title', 300)),
+      optional(longText('content')),
+      text('type', 32),
+      longText('images'),
+      longText('tags'),
+      optional(double('latitude')),
+      optional(double('longitude')),
+      optional(text('neighborhood', 200)),
+      optional(double('reach_km')),
+      text('visibility', 16),
+      counter('like_count'),
+      counter('comment_count'),
+      time('created_at'),
+      optional(time('deleted_at')),
+    ],
+    [{ name: 'ix_posts_user_id', columnNames: ['user_id', 'deleted_at', 'id'] }],
+  ),
+  table('post_likes', [key(id('post_id')), key(id('user_id')), time('created_at')]),
+  table(
+    'comments',
+    [
+      key(id('id')),
+      id('post_id'),
+      id('user_id'),
+      optional(id('parent_id')),
+      longText('text'),
+      time('created_at'),
+      optional(time('deleted_at')),
+    ],
+    [{ name: 'ix_comments_post_id', columnNames: ['post_id', 'deleted_at', 'id'] }],
+  ),
+  table('app_quotas', [
+    key(id('client_id')),
+    text('plan', 32),
+    optional(integer('monthly_post_limit')),
+  ]),
+  table('quota_usage', [key(id('client_id')), key(text('period', 7)), counter('used')]),
+  table('api_calls', [
+    key(time('at')),
+    key(id('id')),
+    optional(id('client_id')),
+    optional(id('user_id')),
+    text('route', 100),
+    smallint('status'),
+    integer('duration_ms'),
+    text('request_id', 64),
+  ]),
+  table('api_usage_daily', [
+    key(text('day', 10)),
+    key(id('client_id')),
+    key(text('route', 100)),
+    key(smallint('status')),
+    counter('calls'),
+  ]),
+  table(
+    'idempotency_keys',
+    [
+      key(hash('hash')),
+      id('client_id'),
+      id('user_id'),
+      hash('request_hash'),
+      smallint('status'),
+      longText('body'),
+      time('created_at'),
+      time('expires_at'),
+    ],
+    [{ name: 'ix_idempotency_keys_expires_at', columnNames: ['expires_at'] }],
+  ),
+  table(
+    'throttle_hits',
+    [key(hash('hash')), key(time('slot')), counter('hits')],
+    [{ name: 'ix_throttle_hits_slot', columnNames: ['slot'] }],
+  ),
+  table('audit_events', [
+    key(time('at')),
+    key(id('id')),
+    text('action', 64),
+    text('actor', 100),
+    text('subject', 100),
+    optional(text('reason', 500)),
+    longText('details'),
+  ]),
+  table('job_runs', [
+    key(text('job', 40)),
+    key(text('period', 40)),
+    time('started_at'),
+    optional(time('finished_at')),
+  ]),
+];
+
+function table(
+  name: string,
+  columns: TableColumnOptions[],
+  indices: TableIndexOptions[] = [],
+): Table {
+  return new Table({ name, columns, indices });
+}

@@ -1,0 +1,27 @@
+import type { EntityManager } from 'typeorm';
+
+declare const transaction: unique symbol;
+
+/** An open unit of work. Services pass it on; only repositories look inside. */
+export interface Transaction {
+  readonly [transaction]: true;
+}
+
+/**
+ * Runs units of work: all of `work` commits, or none of it.
+ * A unit that loses against a concurrent one is run again, so `work` must only touch the database through its transaction.
+ * Units do not nest: pass the transaction on instead of opening another.
+ */
+export abstract class TransactionRunner {
+  abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+}
+
+/** The entity manager bound to the transaction, for repositories. */
+export function entities(tx: Transaction): EntityManager {
+  return tx as unknown as EntityManager;
+}
+
+/** The reverse of `entities`, for the runner and for migrations of data. */
+export function transactionOf(manager: EntityManager): Transaction {
+  return manager as unknown as Transaction;
+}

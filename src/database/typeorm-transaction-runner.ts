@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { isConflict } from '../common/database-faults.js';
+import { transactionOf, TransactionRunner, type Transaction } from './transaction.js';
+
+const RETRIES = 3;
+const LONGEST_PAUSE_MS = 40;
+
+/**
+ * On MySQL and MariaDB every unit has a connection of its own. SQLite has one connection for all callers, where a second
+ * transaction would nest into the first and its rollback would undo the other's work: there, units wait for each other.
+ */
+@Injectable()
+export class TypeormTransactionRunner extends TransactionRunner {
+  private readonly oneAtATime: boolean;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly dataSource: DataSource) {
+    super();
+    this.oneAtATime = dataSource.options.type === 'better-sqlite3';
+  }
+
+  override run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (!this.oneAtATime) return this.attempt(work);
+    const unit = this.last.then(() => this.attempt(work));
+    this.last = unit.catch(() => undefined);
+    return unit;
+  }
+
+  private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await this.dataSource.transaction((manager) => work(transactionOf(manager)));
+      } catch (error) {
+        if (!isConflict(error) || retry === RETRIES) throw error;
+        await sleep(Math.random() * LONGEST_PAUSE_MS * (retry + 1));
+      }
+    }
+  }
+}

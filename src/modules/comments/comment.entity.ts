@@ -1,0 +1,29 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ID, optional, TEXT, TIME } from '../../database/columns.js';
+
+/** A comment on a post (source document, section 2). */
+@Entity('comments')
+@Index('ix_comments_post_id', ['postId', 'deletedAt', 'id'])
+export class Comment {
+  @PrimaryColumn(ID)
+  id: string;
+
+  @Column(ID)
+  postId: string;
+
+  @Column(ID)
+  userId: string;
+
+  /** The comment replied to, on the same post. */
+  @Column(optional(ID))
+  parentId: string | null;
+
+  @Column(TEXT)
+  text: string;
+
+  @Column(TIME)
+  createdAt: Date;
+
+  @Column(optional(TIME))
+  deletedAt: Date | null;
+}

@@ -1,0 +1,55 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import {
+  HASH,
+  ID,
+  optional,
+  SCOPE,
+  TEXT,
+  text,
+  TIME,
+  URL_TEXT,
+} from '../../../database/columns.js';
+
+/** A checked authorization request that waits for its user: what the forms call the transaction. */
+@Entity('authorizations')
+@Index('ix_authorizations_expires_at', ['expiresAt'])
+export class Authorization {
+  @PrimaryColumn(ID)
+  id: string;
+
+  @Column(ID)
+  clientId: string;
+
+  @Column(URL_TEXT)
+  redirectUri: string;
+
+  @Column(SCOPE)
+  scope: string;
+
+  @Column(TEXT)
+  state: string;
+
+  @Column(optional(text(43)))
+  codeChallenge: string | null;
+
+  /** SHA-256 of the browser's cookie: no other browser may continue. */
+  @Column(HASH)
+  browserHash: string;
+
+  /** SHA-256 of the token in the page's forms. */
+  @Column(HASH)
+  tokenHash: string;
+
+  /** Who signed in for this request. */
+  @Column(optional(ID))
+  userId: string | null;
+
+  @Column(optional(TIME))
+  answeredAt: Date | null;
+
+  @Column(TIME)
+  createdAt: Date;
+
+  @Column(TIME)
+  expiresAt: Date;
+}

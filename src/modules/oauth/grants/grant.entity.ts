@@ -1,0 +1,29 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ID, optional, SCOPE, TIME } from '../../../database/columns.js';
+
+/** What one consent gave one app: the family of every code and token that follows. Revoking it kills them all. */
+@Entity('grants')
+@Index('ix_grants_user_id', ['userId', 'clientId'])
+export class Grant {
+  @PrimaryColumn(ID)
+  id: string;
+
+  @Column(ID)
+  userId: string;
+
+  @Column(ID)
+  clientId: string;
+
+  @Column(SCOPE)
+  scope: string;
+
+  @Column(TIME)
+  createdAt: Date;
+
+  /** No refresh goes past this moment. */
+  @Column(TIME)
+  expiresAt: Date;
+
+  @Column(optional(TIME))
+  revokedAt: Date | null;
+}

@@ -1,0 +1,23 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { HASH, ID, optional, TIME } from '../../../database/columns.js';
+
+/** A refresh token as its SHA-256: used once, then followed by the next (RFC 9700 §4.14.2). */
+@Entity('refresh_tokens')
+@Index('ix_refresh_tokens_grant_id', ['grantId'])
+@Index('ix_refresh_tokens_expires_at', ['expiresAt'])
+export class RefreshToken {
+  @PrimaryColumn(HASH)
+  hash: string;
+
+  @Column(ID)
+  grantId: string;
+
+  @Column(TIME)
+  createdAt: Date;
+
+  @Column(TIME)
+  expiresAt: Date;
+
+  @Column(optional(TIME))
+  consumedAt: Date | null;
+}

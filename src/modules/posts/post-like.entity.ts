@@ -1,0 +1,15 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ID, TIME } from '../../database/columns.js';
+
+/** One user's like of one post. The network writes these; `posts.like_count` is their number. */
+@Entity('post_likes')
+export class PostLike {
+  @PrimaryColumn(ID)
+  postId: string;
+
+  @PrimaryColumn(ID)
+  userId: string;
+
+  @Column(TIME)
+  createdAt: Date;
+}

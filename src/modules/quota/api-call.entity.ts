@@ -1,0 +1,32 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ID, INTEGER, optional, text, TIME } from '../../database/columns.js';
+
+/** One recorded developer API call (source document, section 8). Rows are only ever added. */
+@Entity('api_calls')
+export class ApiCall {
+  @PrimaryColumn(TIME)
+  at: Date;
+
+  @PrimaryColumn(ID)
+  id: string;
+
+  /** Null where no valid token told the app. */
+  @Column(optional(ID))
+  clientId: string | null;
+
+  @Column(optional(ID))
+  userId: string | null;
+
+  /** Method and route pattern, such as `POST /dev/v1/posts`. */
+  @Column(text(100))
+  route: string;
+
+  @Column({ type: 'smallint' })
+  status: number;
+
+  @Column(INTEGER)
+  durationMs: number;
+
+  @Column(text(64))
+  requestId: string;
+}

@@ -1,0 +1,16 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ID, INTEGER, optional, text } from '../../database/columns.js';
+
+/** An app's arrangement with the operator. An app without one has the default limit. */
+@Entity('app_quotas')
+export class AppQuota {
+  @PrimaryColumn(ID)
+  clientId: string;
+
+  @Column(text(32))
+  plan: string;
+
+  /** Posts per calendar month; null is unlimited. */
+  @Column(optional(INTEGER))
+  monthlyPostLimit: number | null;
+}

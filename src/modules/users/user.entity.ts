@@ -1,0 +1,42 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { COUNTER, DOUBLE, ID, optional, text, TIME, URL_TEXT } from '../../database/columns.js';
+
+/** A member of the neighbourhood network (source document, section 2). */
+@Entity('users')
+@Index('ux_users_phone', ['phone'], { unique: true })
+export class User {
+  @PrimaryColumn(ID)
+  id: string;
+
+  @Column(text(16))
+  status: 'active' | 'blocked';
+
+  /** E.164. */
+  @Column(text(16))
+  phone: string;
+
+  @Column(text(200))
+  name: string;
+
+  @Column(optional(URL_TEXT))
+  photoUrl: string | null;
+
+  @Column(COUNTER)
+  karma: number;
+
+  @Column(optional(text(200)))
+  neighborhood: string | null;
+
+  @Column(optional(DOUBLE))
+  latitude: number | null;
+
+  @Column(optional(DOUBLE))
+  longitude: number | null;
+
+  /** Posts that are not deleted, kept in the transaction that publishes or deletes. */
+  @Column(COUNTER)
+  postCount: number;
+
+  @Column(TIME)
+  createdAt: Date;
+}

@@ -1,0 +1,19 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { optional, text, TIME } from '../database/columns.js';
+
+/** One run of a job for one period. The row is the election: whoever inserts it runs the job. */
+@Entity('job_runs')
+export class JobRun {
+  @PrimaryColumn(text(40))
+  job: string;
+
+  /** What the run is for, such as the month `2026-11`. */
+  @PrimaryColumn(text(40))
+  period: string;
+
+  @Column(TIME)
+  startedAt: Date;
+
+  @Column(optional(TIME))
+  finishedAt: Date | null;
+}
