@@ -1,8 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { SummaryReporter } from './test/support/summary-reporter.js';
 
 export default defineConfig({
   test: {
     globals: true,
-    include: ['src/**/*.spec.ts', 'test/**/*.spec.ts', 'test/**/*-spec.ts'],
+    include: ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
+    globalSetup: ['./test/support/global-setup.ts'],
+    reporters: ['default', new SummaryReporter()],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    allowOnly: process.env.CI !== 'true',
   },
 });

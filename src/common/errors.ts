@@ -91,7 +91,7 @@ export class InvalidRequest extends AppError {
 
 export class NotFound extends AppError {
   static readonly code = 'not_found';
-  static readonly example = 'No such post.';
+  static readonly example: string = 'There is no such thing here.';
 
   constructor(description: string) {
     super(NotFound.code, description);

@@ -214,7 +214,7 @@ const tables = [
   table('api_calls', [
     key(time('at')),
     key(id('id')),
-    optional(id('client_id')),
+    id('client_id'),
     optional(id('user_id')),
     text('route', 100),
     smallint('status'),

@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { Visibility } from './post-draft.js';
 import { COUNTER, DOUBLE, ID, LIST, optional, TEXT, text, TIME } from '../../database/columns.js';
 
 /** A post (source document, section 2). Deleting marks it; reads do not see it any more. */
@@ -44,7 +45,7 @@ export class Post {
   reachKm: number | null;
 
   @Column(text(16))
-  visibility: 'public' | 'neighborhood' | 'private';
+  visibility: Visibility;
 
   @Column(COUNTER)
   likeCount: number;

@@ -10,10 +10,10 @@ export class ApiCall {
   @PrimaryColumn(ID)
   id: string;
 
-  /** Null where no valid token told the app. */
-  @Column(optional(ID))
-  clientId: string | null;
+  @Column(ID)
+  clientId: string;
 
+  /** Null once the user is erased. */
   @Column(optional(ID))
   userId: string | null;
 

@@ -1,0 +1,46 @@
+import { AppError } from '../common/errors.js';
+import type { Scope } from '../common/scopes.js';
+
+const REALM = 'Bearer realm="dev"';
+
+/** No credentials came with the request: the challenge names no error (RFC 6750 §3.1). */
+export class Unauthorized extends AppError {
+  static readonly code = 'unauthorized';
+  static readonly example =
+    'This endpoint needs an access token. Send it in the header: Authorization: Bearer <access token>.';
+
+  constructor() {
+    super(Unauthorized.code, Unauthorized.example, { headers: { 'WWW-Authenticate': REALM } });
+  }
+}
+
+/** The token does not open anything (any more) (RFC 6750 §3.1). */
+export class InvalidToken extends AppError {
+  static readonly code = 'invalid_token';
+  static readonly example = 'The access token is unknown or was revoked.';
+
+  static expired(): InvalidToken {
+    return new InvalidToken('The access token expired. Get a new one with the refresh token.');
+  }
+
+  constructor(description: string = InvalidToken.example) {
+    super(InvalidToken.code, description, {
+      headers: {
+        'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${description}"`,
+      },
+    });
+  }
+}
+
+/** The token is good, but its scopes do not cover the endpoint (RFC 6750 §3.1; source document, section 5.8). */
+export class InsufficientScope extends AppError {
+  static readonly code = 'insufficient_scope';
+  static readonly example =
+    'This endpoint needs the scope posts.write. Send the user through the authorization flow again and ask for it.';
+
+  constructor(scope: Scope) {
+    super(InsufficientScope.code, InsufficientScope.example.replace('posts.write', scope), {
+      headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { InvalidRequest } from '../common/errors.js';
+import { AccessTokenVerifier } from './access-token-verifier.js';
+import { InvalidToken, Unauthorized } from './access.errors.js';
+import { PUBLIC } from './public.decorator.js';
+
+const BEARER = /^bearer +(\S.*)$/i;
+
+/** Finds out who is calling (RFC 6750 §2.1). Runs before the scopes are looked at and before any body is read. */
+@Injectable()
+export class BearerGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly verifier: AccessTokenVerifier,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.reflector.getAllAndOverride(PUBLIC, [context.getHandler(), context.getClass()]))
+      return true;
+    const request = context.switchToHttp().getRequest<Request>();
+    const access = await this.verifier.verify(bearerToken(request));
+    request.caller = { ...access, requestId: request.requestId, receivedAt: request.receivedAt };
+    return true;
+  }
+}
+
+/**
+ * The token of the Authorization header, the only place where one is taken.
+ * @throws Unauthorized when there is none; InvalidRequest when more than one was sent
+ */
+function bearerToken(request: Request): string {
+  const headers = request.headersDistinct['authorization'] ?? [];
+  if (headers.length > 1) throw new InvalidRequest('Send one Authorization header, not several.');
+  const token = BEARER.exec(headers[0]?.trim() ?? '')?.[1];
+  if (token === undefined) throw new Unauthorized();
+  if (request.query['access_token'] !== undefined) {
+    throw new InvalidRequest(
+      'Send the access token in the Authorization header only, not in the query too.',
+    );
+  }
+  if (/[\s,]/.test(token)) throw new InvalidToken('The access token is malformed.');
+  return token;
+}

@@ -1,0 +1,25 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import type { Scope } from '../common/scopes.js';
+import { InsufficientScope } from './access.errors.js';
+import { PUBLIC } from './public.decorator.js';
+import { REQUIRED_SCOPE } from './scopes.decorator.js';
+
+/** Lets a caller through whose token covers the route's scope. A route that declares neither scope nor `@Public` is denied. */
+@Injectable()
+export class ScopesGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const targets = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride(PUBLIC, targets)) return true;
+    const scope = this.reflector.getAllAndOverride<Scope | undefined>(REQUIRED_SCOPE, targets);
+    if (scope === undefined) {
+      throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no scope.`);
+    }
+    const { caller } = context.switchToHttp().getRequest<Request>();
+    if (!caller?.scopes.includes(scope)) throw new InsufficientScope(scope);
+    return true;
+  }
+}

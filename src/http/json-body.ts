@@ -1,0 +1,71 @@
+import {
+  applyDecorators,
+  Injectable,
+  UseInterceptors,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { ApiConsumes } from '@nestjs/swagger';
+import express, { type Request, type Response } from 'express';
+import type { Observable } from 'rxjs';
+import { AppError, InvalidRequest } from '../common/errors.js';
+import { ApiErrors } from './api-errors.decorator.js';
+
+/** Largest JSON body, in bytes after decompression. */
+export const MOST_BODY_BYTES = 262_144;
+
+export class UnsupportedMediaType extends AppError {
+  static readonly code = 'unsupported_media_type';
+  static readonly example =
+    'Send the body as JSON in UTF-8, with the header Content-Type: application/json.';
+
+  constructor() {
+    super(UnsupportedMediaType.code, UnsupportedMediaType.example);
+  }
+}
+
+export class PayloadTooLarge extends AppError {
+  static readonly code = 'payload_too_large';
+  static readonly example = `The body must be at most ${MOST_BODY_BYTES} bytes.`;
+
+  constructor() {
+    super(PayloadTooLarge.code, PayloadTooLarge.example);
+  }
+}
+
+const JSON_IN_UTF8 = /^application\/json *(; *(charset="?utf-8"? *)?)?$/i;
+const parse = express.json({ limit: MOST_BODY_BYTES, type: () => true });
+
+/** Reads a JSON body. An interceptor, because those run after the guards: who may not call is told so before sending it all. */
+@Injectable()
+export class JsonBodyInterceptor implements NestInterceptor {
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    if (!JSON_IN_UTF8.test(request.get('content-type') ?? '')) throw new UnsupportedMediaType();
+    await new Promise<void>((resolve, reject) => {
+      parse(request, context.switchToHttp().getResponse<Response>(), (error?: unknown) => {
+        if (error === undefined) resolve();
+        else reject(bodyError(error));
+      });
+    });
+    return next.handle();
+  }
+}
+
+/** The operation takes a JSON body: it is read after the guards, and what can be wrong with it is documented. */
+export function AcceptsJson(): MethodDecorator {
+  return applyDecorators(
+    UseInterceptors(JsonBodyInterceptor),
+    ApiConsumes('application/json'),
+    ApiErrors(InvalidRequest, PayloadTooLarge, UnsupportedMediaType),
+  );
+}
+
+function bodyError(error: unknown): unknown {
+  const { status } = error as { status?: unknown };
+  if (status === 413) return new PayloadTooLarge();
+  if (status === 415) return new UnsupportedMediaType();
+  if (status === 400) return new InvalidRequest('The body is not valid JSON.');
+  return error;
+}

@@ -1,0 +1,31 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CallerOf, type Caller } from '../../access/caller.js';
+import { Scopes } from '../../access/scopes.decorator.js';
+import { ApiFaults } from '../../http/api-errors.decorator.js';
+import { DEV_V1 } from '../../http/routes.js';
+import { ApiPostId, PostId } from '../posts/post-id.param.js';
+import { AnalyticsService } from './analytics.service.js';
+import { AnalyticsResponse } from './dto/analytics.response.js';
+
+@ApiTags('analytics')
+@ApiFaults()
+@Controller(`${DEV_V1}/posts/:id/analytics`)
+export class AnalyticsController {
+  constructor(private readonly analytics: AnalyticsService) {}
+
+  @Get()
+  @Scopes('analytics.read')
+  @ApiOperation({
+    operationId: 'getPostAnalytics',
+    summary: "Read likes and comments of one of the user's posts",
+  })
+  @ApiOkResponse({ type: AnalyticsResponse })
+  @ApiPostId()
+  async getPostAnalytics(
+    @CallerOf() { userId }: Caller,
+    @PostId() id: string,
+  ): Promise<AnalyticsResponse> {
+    return AnalyticsResponse.from(await this.analytics.ofPost(userId, id));
+  }
+}

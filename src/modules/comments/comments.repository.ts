@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull } from 'typeorm';
+import { entities, type Transaction } from '../../database/transaction.js';
+import { Comment } from './comment.entity.js';
+
+@Injectable()
+export class CommentsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async insert(tx: Transaction, comment: Comment): Promise<void> {
+    await entities(tx)
+      .createQueryBuilder()
+      .insert()
+      .into(Comment)
+      .values(comment)
+      .updateEntity(false)
+      .execute();
+  }
+
+  existsOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {
+    return entities(tx).existsBy(Comment, { id, postId, deletedAt: IsNull() });
+  }
+
+  /** Newest first. The ids of the page come from the index alone, so that skipped rows are never read. */
+  findPage(postId: string, skip: number, limit: number): Promise<Comment[]> {
+    return this.dataSource.manager
+      .createQueryBuilder(Comment, 'comment')
+      .innerJoin(
+        (ids) =>
+          ids
+            .select('listed.id', 'id')
+            .from(Comment, 'listed')
+            .where('listed.postId = :postId AND listed.deletedAt IS NULL', { postId })
+            .orderBy('listed.id', 'DESC')
+            .limit(limit)
+            .offset(skip),
+        'page',
+        'page.id = comment.id',
+      )
+      .orderBy('comment.id', 'DESC')
+      .getMany();
+  }
+
+  /** The post that the user's comment is on, or null when the user has no such comment. */
+  async findPostOfOwn(tx: Transaction, userId: string, id: string): Promise<string | null> {
+    const comment = await entities(tx).findOne(Comment, {
+      select: { postId: true },
+      where: { id, userId },
+    });
+    return comment?.postId ?? null;
+  }
+
+  /** False when the user has no such comment (any more). */
+  async markDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
+    const { affected } = await entities(tx).update(
+      Comment,
+      { id, userId, deletedAt: IsNull() },
+      { deletedAt: now },
+    );
+    return affected === 1;
+  }
+}

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { isId, newId } from '../../common/ids.js';
+import { TransactionRunner } from '../../database/transaction.js';
+import type { Paging } from '../../http/paging.js';
+import { PostsService } from '../posts/posts.service.js';
+import { UsersService } from '../users/users.service.js';
+import type { Comment } from './comment.entity.js';
+import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
+import { CommentsRepository } from './comments.repository.js';
+
+/** A comment with what its readers see of its author. */
+export interface AuthoredComment extends Pick<Comment, 'id' | 'text' | 'parentId' | 'createdAt'> {
+  author: { id: string; name: string; photoUrl: string | null };
+  permalink: string;
+}
+
+/** Comments on a user's own posts, and a user's own comments anywhere. */
+@Injectable()
+export class CommentsService {
+  constructor(
+    private readonly repository: CommentsRepository,
+    private readonly posts: PostsService,
+    private readonly users: UsersService,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+  ) {}
+
+  /** One page, newest first, with the number of all. @throws PostNotFound */
+  async list(
+    userId: string,
+    postId: string,
+    { page, limit }: Paging,
+  ): Promise<{ comments: AuthoredComment[]; total: number }> {
+    const { commentCount } = await this.posts.counts(userId, postId);
+    const comments = await this.repository.findPage(postId, (page - 1) * limit, limit);
+    return { comments: await this.withAuthors(comments), total: commentCount };
+  }
+
+  /**
+   * Adds a comment in the user's name to the user's own post.
+   * @throws PostNotFound; InvalidRequest when `parentId` is not a comment on this post
+   */
+  async add(
+    userId: string,
+    postId: string,
+    { text, parentId }: Pick<Comment, 'text' | 'parentId'>,
+  ): Promise<AuthoredComment> {
+    const now = this.clock.now();
+    const comment: Comment = {
+      id: newId('cmt', now),
+      postId,
+      userId,
+      parentId,
+      text,
+      createdAt: now,
+      deletedAt: null,
+    };
+    await this.transactions.run(async (tx) => {
+      await this.posts.countComment(tx, userId, postId);
+      if (
+        parentId !== null &&
+        !(isId('cmt', parentId) && (await this.repository.existsOnPost(tx, parentId, postId)))
+      ) {
+        throw parentNotOnPost();
+      }
+      await this.repository.insert(tx, comment);
+    });
+    const [authored] = await this.withAuthors([comment]);
+    if (!authored) throw new Error('A comment that was just added is missing.');
+    return authored;
+  }
+
+  /** @throws CommentNotFound when the user wrote no such comment, or deleted it before */
+  async delete(userId: string, id: string): Promise<void> {
+    const now = this.clock.now();
+    await this.transactions.run(async (tx) => {
+      const postId = await this.repository.findPostOfOwn(tx, userId, id);
+      if (postId === null || !(await this.repository.markDeleted(tx, userId, id, now)))
+        throw new CommentNotFound();
+      await this.posts.uncountComment(tx, postId);
+    });
+  }
+
+  private async withAuthors(comments: Comment[]): Promise<AuthoredComment[]> {
+    const authors = await this.users.authors(comments.map(({ userId }) => userId));
+    return comments.map(({ id, text, parentId, createdAt, userId, postId }) => ({
+      id,
+      text,
+      parentId,
+      createdAt,
+      author: authors.get(userId) ?? { id: userId, name: '', photoUrl: null },
+      permalink: this.posts.permalink(postId),
+    }));
+  }
+}

@@ -1,0 +1,20 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { TextField, ReferenceField } from '../../../http/fields.js';
+
+@ApiSchema({ name: 'CreateComment' })
+export class CreateCommentRequest {
+  @TextField({
+    max: 2000,
+    required: true,
+    description: 'What the comment says.',
+    example: 'Count me in!',
+  })
+  text: string;
+
+  @ReferenceField({
+    prefix: 'cmt',
+    description: 'Id of the comment replied to, which must be on the same post.',
+    example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
+  parentId?: string | null;
+}

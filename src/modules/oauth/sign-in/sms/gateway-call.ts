@@ -1,0 +1,100 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { SECOND } from '../../../../common/clock.js';
+
+const MOST_TRIES = 3;
+const SHORTEST_WAIT_MS = 100;
+const LONGEST_RETRY_AFTER_MS = 5 * SECOND;
+
+/** Why a try failed: the gateway answered another status than 2xx, stayed silent, or the connection failed. */
+export type GatewayFault =
+  | { kind: 'status'; status: number; retryAfterMs: number }
+  | { kind: 'timeout' }
+  | { kind: 'connection'; code: string };
+
+/** One POST to a gateway, tried up to three times. */
+export interface GatewayCall {
+  url: string;
+  /** Longest time of one try in milliseconds. */
+  timeoutMs: number;
+  /** Headers and body of a try; asked for every try, since a signature covers the time of its try. */
+  request: () => Pick<RequestInit, 'headers' | 'body'>;
+  /** Whether a try that failed like this may be repeated. */
+  mayRepeat: (fault: GatewayFault) => boolean;
+}
+
+/**
+ * The gateway did not take the message. The message of this error names only the last fault: addresses,
+ * headers and bodies carry secrets and phone numbers, so the underlying error is not kept as its cause.
+ */
+export class GatewayError extends Error {
+  constructor(readonly fault: GatewayFault) {
+    super(`The SMS gateway ${describe(fault)}.`);
+    this.name = 'GatewayError';
+  }
+}
+
+/**
+ * Posts until the gateway answers 2xx. Waits a jittered 100 to 200 ms before the second try and 200 to 400 ms
+ * before the third, or what `Retry-After` asks for in seconds (RFC 9110 §10.2.3); a gateway that asks for more
+ * than 5 seconds is not tried again. Redirects are not followed.
+ * @throws GatewayError with the fault of the last try
+ */
+export async function callGateway(call: GatewayCall): Promise<void> {
+  for (let tried = 1; ; tried += 1) {
+    const fault = await post(call);
+    if (fault === undefined) return;
+    const askedMs = fault.kind === 'status' ? fault.retryAfterMs : 0;
+    if (tried === MOST_TRIES || askedMs > LONGEST_RETRY_AFTER_MS || !call.mayRepeat(fault)) {
+      throw new GatewayError(fault);
+    }
+    await wait(Math.max(askedMs, backoffMs(tried)));
+  }
+}
+
+async function post({ url, timeoutMs, request }: GatewayCall): Promise<GatewayFault | undefined> {
+  const { headers, body } = request();
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      signal,
+      redirect: 'manual',
+    });
+    // The status alone decides: a body that breaks off must not make a taken message look lost.
+    await response.body?.cancel().catch(() => undefined);
+    if (response.ok) return undefined;
+    return {
+      kind: 'status',
+      status: response.status,
+      retryAfterMs: retryAfterMs(response.headers),
+    };
+  } catch (error) {
+    return signal.aborted
+      ? { kind: 'timeout' }
+      : { kind: 'connection', code: connectionCode(error) };
+  }
+}
+
+function retryAfterMs(headers: Headers): number {
+  const value = headers.get('retry-after') ?? '';
+  return /^\d+$/.test(value) ? Number(value) * SECOND : 0;
+}
+
+function backoffMs(tried: number): number {
+  return SHORTEST_WAIT_MS * 2 ** (tried - 1) * (1 + Math.random());
+}
+
+/** The system's code of a failed connection, such as ECONNREFUSED, which `fetch` keeps in the cause. */
+function connectionCode(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : 'unknown';
+}
+
+function describe(fault: GatewayFault): string {
+  if (fault.kind === 'status') return `answered ${fault.status}`;
+  if (fault.kind === 'timeout') return 'did not answer in time';
+  return `could not be reached (${fault.code})`;
+}

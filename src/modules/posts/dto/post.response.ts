@@ -1,0 +1,139 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { idPattern } from '../../../common/ids.js';
+import { PageMeta, pageOf, type PageOf, type Paging } from '../../../http/paging.js';
+import type { PostDraft, Visibility } from '../post-draft.js';
+import type { PostDetails, PostItem } from '../posts.repository.js';
+
+const ID = { example: 'post_01kahq5f3veqdr8bn3tdmx3q0a', pattern: idPattern('post').source };
+const PERMALINK = {
+  format: 'uri',
+  example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+};
+const CREATED_AT = {
+  format: 'date-time',
+  example: '2026-11-21T09:30:00.000Z',
+  description: 'UTC, with milliseconds.',
+};
+const VISIBILITY = {
+  description: 'One of public, neighborhood, private. Expect new values.',
+  example: 'public',
+};
+
+@ApiSchema({ name: 'PostItem', description: 'A post in a list.' })
+export class PostItemResponse {
+  @ApiProperty(ID)
+  id: string;
+
+  @ApiProperty({ type: String, nullable: true, example: 'Bring a chair and something to share.' })
+  content: string | null;
+
+  @ApiProperty(PERMALINK)
+  permalink: string;
+
+  @ApiProperty(CREATED_AT)
+  createdAt: string;
+
+  static from({ id, content, createdAt }: PostItem, permalink: string): PostItemResponse {
+    return { id, content, permalink, createdAt: createdAt.toISOString() };
+  }
+}
+
+@ApiSchema({ name: 'Post' })
+export class PostResponse {
+  @ApiProperty(ID)
+  id: string;
+
+  @ApiProperty({ type: String, nullable: true, example: 'Bring a chair and something to share.' })
+  content: string | null;
+
+  @ApiProperty({ type: [String], example: ['party', 'Saturday'] })
+  tags: string[];
+
+  @ApiProperty({ type: Number, nullable: true, example: 2.5 })
+  reachKm: number | null;
+
+  @ApiProperty({ type: String, ...VISIBILITY })
+  visibility: Visibility;
+
+  @ApiProperty(PERMALINK)
+  permalink: string;
+
+  @ApiProperty(CREATED_AT)
+  createdAt: string;
+
+  static from(post: PostDetails, permalink: string): PostResponse {
+    const { id, content, tags, reachKm, visibility, createdAt } = post;
+    return {
+      id,
+      content,
+      tags,
+      reachKm,
+      visibility,
+      permalink,
+      createdAt: createdAt.toISOString(),
+    };
+  }
+}
+
+@ApiSchema({
+  name: 'CreatedPost',
+  description: 'The fields that were supplied, and what the service added.',
+})
+export class CreatedPostResponse implements PostDraft {
+  @ApiProperty(ID)
+  id: string;
+
+  @ApiPropertyOptional({ example: 'Block party on Saturday' })
+  title?: string;
+
+  @ApiPropertyOptional({ example: 'Bring a chair and something to share.' })
+  content?: string;
+
+  @ApiPropertyOptional({ example: 'event' })
+  type?: string;
+
+  @ApiPropertyOptional({ type: [String], example: ['https://example.com/party.jpg'] })
+  images?: string[];
+
+  @ApiPropertyOptional({ type: [String], example: ['party', 'Saturday'] })
+  tags?: string[];
+
+  @ApiPropertyOptional({ example: 37.7749 })
+  latitude?: number;
+
+  @ApiPropertyOptional({ example: -122.4194 })
+  longitude?: number;
+
+  @ApiPropertyOptional({ example: 2.5 })
+  reachKm?: number;
+
+  @ApiPropertyOptional({ type: String, ...VISIBILITY })
+  visibility?: Visibility;
+
+  @ApiProperty(PERMALINK)
+  permalink: string;
+
+  @ApiProperty(CREATED_AT)
+  createdAt: string;
+
+  static from(
+    draft: PostDraft,
+    { id, createdAt }: { id: string; createdAt: Date },
+    permalink: string,
+  ): CreatedPostResponse {
+    return { id, ...draft, permalink, createdAt: createdAt.toISOString() };
+  }
+}
+
+@ApiSchema({ name: 'PostPage' })
+export class PostPageResponse implements PageOf<PostItemResponse> {
+  @ApiProperty({ type: [PostItemResponse], description: 'Newest first.' })
+  data: PostItemResponse[];
+
+  @ApiProperty()
+  meta: PageMeta;
+
+  static from(data: PostItemResponse[], paging: Paging, total: number): PostPageResponse {
+    return pageOf(data, paging, total);
+  }
+}

@@ -1,0 +1,84 @@
+import { Body, Controller, Delete, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { CallerOf, type Caller } from '../../access/caller.js';
+import { Scopes } from '../../access/scopes.decorator.js';
+import { InvalidRequest } from '../../common/errors.js';
+import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
+import { DeletedResponse } from '../../http/deleted.response.js';
+import { AcceptsJson } from '../../http/json-body.js';
+import { pagingQuery } from '../../http/paging.js';
+import { DEV_V1 } from '../../http/routes.js';
+import { QuotaExceeded } from '../quota/quota.errors.js';
+import { CreatePostRequest } from './dto/create-post.request.js';
+import {
+  CreatedPostResponse,
+  PostItemResponse,
+  PostPageResponse,
+  PostResponse,
+} from './dto/post.response.js';
+import { ApiPostId, PostId } from './post-id.param.js';
+import { PostsService } from './posts.service.js';
+
+class ListPostsQuery extends pagingQuery(50) {}
+
+@ApiTags('posts')
+@ApiFaults()
+@Controller(`${DEV_V1}/posts`)
+export class PostsController {
+  constructor(private readonly posts: PostsService) {}
+
+  @Post()
+  @Scopes('posts.write')
+  @AcceptsJson()
+  @ApiOperation({ operationId: 'createPost', summary: "Publish a post in the user's name" })
+  @ApiCreatedResponse({
+    type: CreatedPostResponse,
+    headers: { Location: { description: 'Path of the new post.', schema: { type: 'string' } } },
+  })
+  @ApiErrors(QuotaExceeded)
+  async createPost(
+    @CallerOf() caller: Caller,
+    @Body() request: CreatePostRequest,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CreatedPostResponse> {
+    const draft = request.toDraft();
+    const post = await this.posts.publish(caller, draft);
+    response.location(`/${DEV_V1}/posts/${post.id}`);
+    return CreatedPostResponse.from(draft, post, this.posts.permalink(post.id));
+  }
+
+  @Get()
+  @Scopes('posts.read')
+  @ApiOperation({ operationId: 'listPosts', summary: "List the user's posts, newest first" })
+  @ApiOkResponse({ type: PostPageResponse })
+  @ApiErrors(InvalidRequest)
+  async listPosts(
+    @CallerOf() { userId }: Caller,
+    @Query() paging: ListPostsQuery,
+  ): Promise<PostPageResponse> {
+    const { posts, total } = await this.posts.list(userId, paging);
+    const items = posts.map((post) => PostItemResponse.from(post, this.posts.permalink(post.id)));
+    return PostPageResponse.from(items, paging, total);
+  }
+
+  @Get(':id')
+  @Scopes('posts.read')
+  @ApiOperation({ operationId: 'getPost', summary: "Read one of the user's posts" })
+  @ApiOkResponse({ type: PostResponse })
+  @ApiPostId()
+  async getPost(@CallerOf() { userId }: Caller, @PostId() id: string): Promise<PostResponse> {
+    return PostResponse.from(await this.posts.read(userId, id), this.posts.permalink(id));
+  }
+
+  @Delete(':id')
+  @Scopes('posts.write')
+  @HttpCode(200)
+  @ApiOperation({ operationId: 'deletePost', summary: "Delete one of the user's posts" })
+  @ApiOkResponse({ type: DeletedResponse })
+  @ApiPostId()
+  async deletePost(@CallerOf() { userId }: Caller, @PostId() id: string): Promise<DeletedResponse> {
+    await this.posts.delete(userId, id);
+    return DeletedResponse.of(id);
+  }
+}

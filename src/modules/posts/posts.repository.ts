@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull } from 'typeorm';
+import { entities, type Transaction } from '../../database/transaction.js';
+import { PostLike } from './post-like.entity.js';
+import { Post } from './post.entity.js';
+
+export type PostItem = Pick<Post, 'id' | 'content' | 'createdAt'>;
+export type PostDetails = PostItem & Pick<Post, 'tags' | 'reachKm' | 'visibility'>;
+export type PostCounts = Pick<Post, 'id' | 'likeCount' | 'commentCount' | 'createdAt'>;
+
+const ITEM = ['id', 'content', 'createdAt'] as const;
+const DETAILS = [...ITEM, 'tags', 'reachKm', 'visibility'] as const;
+const COUNTS = ['id', 'likeCount', 'commentCount', 'createdAt'] as const;
+
+/** Every read names the owner: no query can return another user's post. */
+@Injectable()
+export class PostsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async insert(tx: Transaction, post: Post): Promise<void> {
+    await entities(tx)
+      .createQueryBuilder()
+      .insert()
+      .into(Post)
+      .values(post)
+      .updateEntity(false)
+      .execute();
+  }
+
+  findOwn(userId: string, id: string): Promise<PostDetails | null> {
+    return this.findOne(userId, id, DETAILS);
+  }
+
+  findOwnCounts(userId: string, id: string): Promise<PostCounts | null> {
+    return this.findOne(userId, id, COUNTS);
+  }
+
+  /** Newest first. The ids of the page come from the index alone, so that skipped rows are never read. */
+  findOwnPage(userId: string, skip: number, limit: number): Promise<PostItem[]> {
+    return this.dataSource.manager
+      .createQueryBuilder(Post, 'post')
+      .select(ITEM.map((field) => `post.${field}`))
+      .innerJoin(
+        (ids) =>
+          ids
+            .select('own.id', 'id')
+            .from(Post, 'own')
+            .where('own.userId = :userId AND own.deletedAt IS NULL', { userId })
+            .orderBy('own.id', 'DESC')
+            .limit(limit)
+            .offset(skip),
+        'page',
+        'page.id = post.id',
+      )
+      .orderBy('post.id', 'DESC')
+      .getMany();
+  }
+
+  /** False when the user has no such post (any more). */
+  async markDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
+    const { affected } = await entities(tx).update(
+      Post,
+      { id, userId, deletedAt: IsNull() },
+      { deletedAt: now },
+    );
+    return affected === 1;
+  }
+
+  /** Counts a new comment on the user's post. False when the user has no such post: the comment must not be added. */
+  async countOwnComment(tx: Transaction, userId: string, id: string): Promise<boolean> {
+    const { affected } = await entities(tx).increment(
+      Post,
+      { id, userId, deletedAt: IsNull() },
+      'commentCount',
+      1,
+    );
+    return affected === 1;
+  }
+
+  async uncountComment(tx: Transaction, id: string): Promise<void> {
+    await entities(tx).decrement(Post, { id }, 'commentCount', 1);
+  }
+
+  async insertLikes(tx: Transaction, likes: PostLike[]): Promise<void> {
+    await entities(tx).insert(PostLike, likes);
+  }
+
+  private findOne(
+    userId: string,
+    id: string,
+    fields: readonly (keyof Post)[],
+  ): Promise<Post | null> {
+    return this.dataSource.manager
+      .createQueryBuilder(Post, 'post')
+      .select(fields.map((field) => `post.${field}`))
+      .where({ id, userId, deletedAt: IsNull() })
+      .getOne();
+  }
+}

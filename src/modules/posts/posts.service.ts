@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/caller.js';
+import { Clock } from '../../common/clock.js';
+import { newId } from '../../common/ids.js';
+import { AppConfig } from '../../config/app-config.js';
+import { TransactionRunner, type Transaction } from '../../database/transaction.js';
+import type { Paging } from '../../http/paging.js';
+import { CallLog } from '../quota/call-log.service.js';
+import { QuotaService } from '../quota/quota.service.js';
+import { UsersService } from '../users/users.service.js';
+import type { PostDraft } from './post-draft.js';
+import type { Post } from './post.entity.js';
+import { PostNotFound } from './posts.errors.js';
+import {
+  PostsRepository,
+  type PostCounts,
+  type PostDetails,
+  type PostItem,
+} from './posts.repository.js';
+
+/** A user's own posts. */
+@Injectable()
+export class PostsService {
+  constructor(
+    private readonly repository: PostsRepository,
+    private readonly users: UsersService,
+    private readonly quota: QuotaService,
+    private readonly calls: CallLog,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * Publishes in the caller's name and spends one post of the app's month. Post, counter, call record and quota commit
+   * together or not at all (source document, sections 3 and 8).
+   * @throws QuotaExceeded when the app's posts of the current UTC month are spent
+   */
+  async publish(caller: Caller, draft: PostDraft): Promise<Post> {
+    const { clientId, userId, requestId, receivedAt, postLimit } = caller;
+    const place =
+      draft.latitude === undefined ? await this.users.savedPlace(userId) : { neighborhood: null };
+    const now = this.clock.now();
+    const post: Post = {
+      ...BLANK,
+      ...place,
+      ...draft,
+      id: newId('post', now),
+      userId,
+      clientId,
+      createdAt: now,
+    };
+    await this.transactions.run(async (tx) => {
+      await this.repository.insert(tx, post);
+      await this.users.countPost(tx, userId, 1);
+      const durationMs = this.clock.now().getTime() - receivedAt.getTime();
+      await this.calls.recordPublish(tx, { at: now, clientId, userId, durationMs, requestId });
+      await this.quota.spend(tx, clientId, postLimit, now);
+    });
+    return post;
+  }
+
+  /** One page, newest first, with the number of all. */
+  async list(
+    userId: string,
+    { page, limit }: Paging,
+  ): Promise<{ posts: PostItem[]; total: number }> {
+    const total = await this.users.postCount(userId);
+    const posts = await this.repository.findOwnPage(userId, (page - 1) * limit, limit);
+    return { posts, total };
+  }
+
+  /** @throws PostNotFound */
+  async read(userId: string, id: string): Promise<PostDetails> {
+    return found(await this.repository.findOwn(userId, id));
+  }
+
+  /** Likes and comments of a post. @throws PostNotFound */
+  async counts(userId: string, id: string): Promise<PostCounts> {
+    return found(await this.repository.findOwnCounts(userId, id));
+  }
+
+  /** @throws PostNotFound, also when it was deleted before */
+  async delete(userId: string, id: string): Promise<void> {
+    const now = this.clock.now();
+    await this.transactions.run(async (tx) => {
+      if (!(await this.repository.markDeleted(tx, userId, id, now))) throw new PostNotFound();
+      await this.users.countPost(tx, userId, -1);
+    });
+  }
+
+  /** Counts a comment that is being added to the user's post, and holds the post until the transaction ends. @throws PostNotFound */
+  async countComment(tx: Transaction, userId: string, id: string): Promise<void> {
+    if (!(await this.repository.countOwnComment(tx, userId, id))) throw new PostNotFound();
+  }
+
+  uncountComment(tx: Transaction, id: string): Promise<void> {
+    return this.repository.uncountComment(tx, id);
+  }
+
+  /** The public URL of a post (source document, section 2). */
+  permalink(id: string): string {
+    return `${this.config.siteUrl}/post/${id}`;
+  }
+}
+
+const BLANK = {
+  title: null,
+  content: null,
+  type: 'general',
+  images: [],
+  tags: [],
+  latitude: null,
+  longitude: null,
+  reachKm: null,
+  visibility: 'public',
+  likeCount: 0,
+  commentCount: 0,
+  deletedAt: null,
+} as const satisfies Partial<Omit<Post, 'images' | 'tags'>> & { images: []; tags: [] };
+
+function found<T>(post: T | null): T {
+  if (!post) throw new PostNotFound();
+  return post;
+}

@@ -1,0 +1,89 @@
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { newId } from '../../common/ids.js';
+import { TransactionRunner, type Transaction } from '../../database/transaction.js';
+import type { ApiCall } from './api-call.entity.js';
+import { CallsRepository } from './calls.repository.js';
+
+/** The one route that costs quota (source document, section 8), as the call log names it. */
+export const PUBLISH_ROUTE = 'POST /dev/v1/posts';
+export const CREATED = 201;
+
+const MOST_WAITING = 10_000;
+const BATCH = 500;
+const FLUSH_EVERY_MS = 1000;
+
+export type Call = Omit<ApiCall, 'id'>;
+
+/**
+ * Records developer API calls. A publish is recorded in its own transaction; the others wait in memory and are written
+ * in batches, so that no read waits for a write.
+ */
+@Injectable()
+export class CallLog implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly logger = new Logger(CallLog.name);
+  private waiting: ApiCall[] = [];
+  private dropped = 0;
+  private timer?: NodeJS.Timeout;
+  private flushing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly repository: CallsRepository,
+    private readonly transactions: TransactionRunner,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flush();
+  }
+
+  /** Records a successful publish in the transaction that publishes. */
+  async recordPublish(tx: Transaction, call: Omit<Call, 'route' | 'status'>): Promise<void> {
+    const publish: Call = { ...call, route: PUBLISH_ROUTE, status: CREATED };
+    await this.repository.insert(tx, [withId(publish)]);
+  }
+
+  /** Records any other call soon. When the database is away for long, the newest calls are dropped and counted. */
+  record(call: Call): void {
+    if (this.waiting.length < MOST_WAITING) this.waiting.push(withId(call));
+    else this.dropped += 1;
+  }
+
+  /** Writes what waits. What cannot be written stays for the next time. */
+  flush(): Promise<void> {
+    this.flushing = this.flushing.then(() => this.writeWaiting());
+    return this.flushing;
+  }
+
+  private async writeWaiting(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.slice(0, BATCH);
+      try {
+        await this.transactions.run((tx) => this.repository.insert(tx, batch));
+      } catch (error) {
+        this.logger.error(
+          `The call log could not be written; ${this.waiting.length} calls wait.`,
+          (error as Error).stack,
+        );
+        return;
+      }
+      this.waiting = this.waiting.slice(batch.length);
+    }
+    if (this.dropped > 0) {
+      this.logger.warn(`${this.dropped} calls were not recorded, because too many waited.`);
+      this.dropped = 0;
+    }
+  }
+}
+
+function withId(call: Call): ApiCall {
+  return { id: newId('call', call.at), ...call };
+}

@@ -1,0 +1,15 @@
+/** A UTC calendar month, written `2026-11`: the unit in which publishing is metered. */
+export type Period = string;
+
+export function periodOf(time: Date): Period {
+  return time.toISOString().slice(0, 7);
+}
+
+/** The first moment of the month after the one that `time` is in. */
+export function nextPeriodStart(time: Date): Date {
+  return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1));
+}
+
+export function previousPeriod(time: Date): Period {
+  return periodOf(new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() - 1)));
+}

@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { isDuplicateKey } from '../../common/database-faults.js';
+import { InvalidRequest } from '../../common/errors.js';
+import { AppConfig } from '../../config/app-config.js';
+import { TransactionRunner, type Transaction } from '../../database/transaction.js';
+import type { AppQuota } from './app-quota.entity.js';
+import { nextPeriodStart, periodOf, previousPeriod, type Period } from './period.js';
+import { QuotaExceeded } from './quota.errors.js';
+import { QuotaRepository } from './quota.repository.js';
+
+export const DEFAULT_PLAN = 'default';
+const OPENED_AT_ONCE = 500;
+
+/** An app's quota in the current month; null means unlimited. */
+export interface QuotaStatus {
+  plan: string;
+  limit: number | null;
+  used: number;
+  remaining: number | null;
+  period: Period;
+  resetsAt: Date;
+}
+
+/** What a new month's opening found and did. */
+export interface PeriodOpening {
+  period: Period;
+  /** Apps that got a row now; the others had one. */
+  opened: number;
+  previous: { period: Period; apps: number; posts: number };
+}
+
+/** How many posts an app may publish in a calendar month (source document, section 8). */
+@Injectable()
+export class QuotaService {
+  constructor(
+    private readonly repository: QuotaRepository,
+    private readonly transactions: TransactionRunner,
+    private readonly config: AppConfig,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The limit that an arrangement gives, or the default where there is none; null is unlimited. */
+  limitOf(arrangement: Pick<AppQuota, 'monthlyPostLimit'> | null): number | null {
+    return arrangement ? arrangement.monthlyPostLimit : this.config.quota.defaultLimit;
+  }
+
+  /**
+   * Spends one post of the month that `now` is in. The last statement of the publish's transaction, so that the app's row
+   * is locked for one round trip only.
+   * @throws QuotaExceeded when the limit is reached
+   */
+  async spend(tx: Transaction, clientId: string, limit: number | null, now: Date): Promise<void> {
+    const period = periodOf(now);
+    if (await this.repository.spendOne(tx, clientId, period, limit)) return;
+    if (!(await this.repository.isOpen(tx, clientId, period)))
+      await this.open(tx, clientId, period);
+    if (await this.repository.spendOne(tx, clientId, period, limit)) return;
+    throw new QuotaExceeded(limit ?? 0, now);
+  }
+
+  async status(clientId: string): Promise<QuotaStatus> {
+    const now = this.clock.now();
+    const period = periodOf(now);
+    const arrangement = await this.repository.findArrangement(clientId);
+    const used = await this.repository.findUsed(clientId, period);
+    const limit = this.limitOf(arrangement);
+    return {
+      plan: arrangement?.plan ?? DEFAULT_PLAN,
+      limit,
+      used,
+      remaining: limit === null ? null : Math.max(0, limit - used),
+      period,
+      resetsAt: nextPeriodStart(now),
+    };
+  }
+
+  /** Gives the app a limit of its own; null is unlimited. */
+  async arrange(tx: Transaction, clientId: string, monthlyPostLimit: number | null): Promise<void> {
+    await this.repository.saveArrangement(tx, { clientId, plan: 'custom', monthlyPostLimit });
+  }
+
+  /** @throws InvalidRequest when no plan has this name */
+  async arrangePlan(tx: Transaction, clientId: string, plan: string): Promise<void> {
+    if (plan === DEFAULT_PLAN) return this.repository.removeArrangement(tx, clientId);
+    const monthlyPostLimit = this.config.quota.plans[plan];
+    if (monthlyPostLimit === undefined) {
+      const names = [DEFAULT_PLAN, ...Object.keys(this.config.quota.plans)];
+      throw new InvalidRequest(`There is no plan "${plan}". The plans are: ${names.join(', ')}.`);
+    }
+    return this.repository.saveArrangement(tx, { clientId, plan, monthlyPostLimit });
+  }
+
+  /**
+   * Opens the current month for these apps and adds up the last one. Counts are never set back: the month is part of
+   * their key, so running this twice, late or never changes no app's quota.
+   */
+  async openPeriod(clientIds: string[]): Promise<PeriodOpening> {
+    const now = this.clock.now();
+    const period = periodOf(now);
+    let opened = 0;
+    for (let from = 0; from < clientIds.length; from += OPENED_AT_ONCE) {
+      opened += await this.openMissing(clientIds.slice(from, from + OPENED_AT_ONCE), period);
+    }
+    const usage = await this.repository.findUsage(previousPeriod(now));
+    const posts = usage.reduce((sum, { used }) => sum + used, 0);
+    return { period, opened, previous: { period: previousPeriod(now), apps: usage.length, posts } };
+  }
+
+  private async openMissing(clientIds: string[], period: Period): Promise<number> {
+    const open = new Set(await this.repository.findOpen(clientIds, period));
+    const missing = clientIds.filter((clientId) => !open.has(clientId));
+    for (const clientId of missing)
+      await this.transactions.run((tx) => this.open(tx, clientId, period));
+    return missing.length;
+  }
+
+  private async open(tx: Transaction, clientId: string, period: Period): Promise<void> {
+    try {
+      await this.repository.open(tx, [clientId], period);
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+  }
+}

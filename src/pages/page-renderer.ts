@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import { Injectable } from '@nestjs/common';
+import { Eta } from 'eta';
+import { inWords } from './duration.js';
+import type { CodeView, ConsentView, LandingView, MessageView, PhoneView } from './views.js';
+
+const DAY = 86_400;
+const DEFAULT_LIFETIMES = { refreshIdle: 30 * DAY, grant: 180 * DAY };
+
+/**
+ * Every HTML page of the service, as a string. Whatever a view holds is escaped.
+ * Pages load one stylesheet of this server and nothing else, and need no JavaScript.
+ */
+@Injectable()
+export class PageRenderer {
+  private readonly eta = new Eta({
+    views: fileURLToPath(new URL('./templates', import.meta.url)),
+    autoEscape: true,
+    cache: true,
+  });
+
+  /** Asks for the phone number. */
+  phone(view: PhoneView): string {
+    return this.eta.render('./phone', view);
+  }
+
+  /** Asks for the one-time password, and offers a new one or another number. */
+  code(view: CodeView): string {
+    return this.eta.render('./code', view);
+  }
+
+  /** Asks the signed-in user what the app may do. */
+  consent(view: ConsentView): string {
+    const lifetimes = view.lifetimes ?? DEFAULT_LIFETIMES;
+    return this.eta.render('./consent', {
+      ...view,
+      unusedFor: inWords(lifetimes.refreshIdle),
+      atMost: inWords(lifetimes.grant),
+    });
+  }
+
+  /** Explains an error or a state. */
+  message(view: MessageView): string {
+    return this.eta.render('./message', view);
+  }
+
+  /** Greets developers. */
+  landing(view: LandingView): string {
+    return this.eta.render('./landing', view);
+  }
+}

@@ -1,0 +1,72 @@
+/** Ties a form to the authorization transaction it belongs to; rendered as two hidden fields. */
+export interface FormBinding {
+  /** Id of the transaction. */
+  transaction: string;
+  /** Secret of the transaction; proves that the form came from our own page (RFC 6749 §10.12). */
+  token: string;
+}
+
+/** Sign-in, first step: the phone number. Posts `phone` to `/oauth/authorize/sign-in`. */
+export interface PhoneView extends FormBinding {
+  appName: string;
+  /** What the user typed before, shown again as it was. */
+  phone?: string;
+  /** One sentence that says what to correct; shown beside the field and in the summary. */
+  error?: string;
+}
+
+/** Sign-in, second step: the one-time password. Posts `code` and `phone` to `/oauth/authorize/verify`. */
+export interface CodeView extends FormBinding {
+  appName: string;
+  /** E.164; travels in a hidden field of the verify and the resend form. */
+  phone: string;
+  maskedPhone: string;
+  /** One sentence that says what to correct; shown beside the field and in the summary. */
+  error?: string;
+  /** One sentence of news that is no error, such as "We sent a new code." */
+  notice?: string;
+}
+
+/** One requested scope on the consent page. */
+export interface ScopeChoice {
+  /** The scope's name; the value of its box. */
+  name: string;
+  /** What it allows, in the user's words. */
+  sentence: string;
+  checked: boolean;
+}
+
+/** The question itself. Posts `decision` and every ticked `scope` to `/oauth/authorize/decision`. */
+export interface ConsentView extends FormBinding {
+  appName: string;
+  /** Where the answer goes: the host of the redirect URI, or its private-use scheme. */
+  redirectHost: string;
+  user: { name: string; maskedPhone: string };
+  scopes: readonly ScopeChoice[];
+  /** Path or URL, on this server, of the page where access is taken back. */
+  accountUrl?: string;
+  /** Seconds until unused access ends, and until all access ends. Default: 30 and 180 days. */
+  lifetimes?: { refreshIdle: number; grant: number };
+}
+
+/** A page that explains or reports, with at most one button. */
+export interface MessageView {
+  /** Text of `<title>`, without the "Error:" that `error` puts before it. */
+  title: string;
+  /** Text of the `h1`; the title when absent. */
+  heading?: string;
+  paragraphs: readonly string[];
+  error?: boolean;
+  /** One button that posts the binding to a path of this server. */
+  form?: { action: string; label: string; binding: FormBinding };
+}
+
+/** The developers' front page, at `/`. */
+export interface LandingView {
+  /** Path or URL, on this server, of the documentation. */
+  docsUrl: string;
+  /** Path or URL, on this server, of the OpenAPI document. */
+  openApiUrl: string;
+  /** Whether the demo app and the demo user exist here. */
+  demo: boolean;
+}

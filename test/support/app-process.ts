@@ -1,0 +1,93 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
+import { freePort } from './free-port.js';
+
+const START_MS = 30_000;
+const STOP_MS = 10_000;
+
+export interface ProcessSettings {
+  /** The `DATABASE_URL`. */
+  url: string;
+  /** More of the environment, which wins over what is set here, such as a `PUBLIC_URL` shared by several processes. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** The built service, running as a process of its own. */
+export interface AppProcess {
+  /** Where this process listens, whatever its `PUBLIC_URL`. */
+  readonly baseUrl: string;
+  /** The file that this process writes its messages to, one JSON line each. */
+  readonly smsFile: string;
+  /** Everything printed so far, both streams. */
+  output(): string;
+  /** Asks it to end, and ends it by force after ten seconds. Answers the exit code, or -1 when it took force. */
+  stop(): Promise<number>;
+}
+
+/**
+ * Starts the built service on a free loopback port and waits until it answers.
+ * @throws with what the process printed, when it ends or does not answer in time
+ */
+export async function startProcess({ url, env = {} }: ProcessSettings): Promise<AppProcess> {
+  const buildFailure = inject('buildFailure');
+  if (buildFailure !== null) throw new Error(buildFailure);
+  const port = env.PORT ?? String(await freePort());
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const settings = {
+    PORT: port,
+    HOST: '127.0.0.1',
+    PUBLIC_URL: baseUrl,
+    DATABASE_URL: url,
+    METRICS_PORT: 'off',
+    SMS_SENDER: 'file',
+    SMS_FILE: join(tmpdir(), `platform-sms-${port}-${Date.now()}.jsonl`),
+    ...env,
+  };
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
+    env: { PATH: process.env.PATH, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => printed.push(chunk));
+  }
+  const output = (): string => printed.join('');
+  try {
+    await untilAlive(child, `${baseUrl}/livez`);
+  } catch (error) {
+    await stop(child);
+    throw new Error(`The service did not start.\n${output()}`, { cause: error });
+  }
+  return { baseUrl, smsFile: settings.SMS_FILE, output, stop: () => stop(child) };
+}
+
+async function untilAlive(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  for (;;) {
+    if (hasEnded(child)) throw new Error(`It ended with exit code ${child.exitCode ?? 'none'}.`);
+    if (Date.now() > deadline) throw new Error(`${url} did not answer 200 in time.`);
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
+    await answer?.body?.cancel();
+    if (answer?.status === 200) return;
+    await sleep(50);
+  }
+}
+
+async function stop(child: ChildProcess): Promise<number> {
+  if (!hasEnded(child)) {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await ended;
+    clearTimeout(impatient);
+  }
+  return child.exitCode ?? -1;
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, inject } from 'vitest';
+import type { Engine } from './provided.js';
+import { runSql } from './sql.js';
+
+/** A database that belongs to one `describe`: empty at its start, gone after its end. */
+export interface TestDatabase {
+  readonly engine: Engine;
+  /** A `DATABASE_URL`. */
+  readonly url: string;
+}
+
+const NO_SERVER: Engine = { kind: 'mysql', label: 'no MySQL or MariaDB found' };
+
+/** Runs the suite once on every engine of this run, each time against a database of its own. */
+export function onEachEngine(title: string, suite: (database: TestDatabase) => void): void {
+  for (const engine of inject('engines')) onEngine(engine, title, suite);
+}
+
+/** The same on MySQL and MariaDB only, where units of work overlap. Without such a server the suite shows as skipped. */
+export function onEachServer(title: string, suite: (database: TestDatabase) => void): void {
+  const servers = inject('engines').filter(({ serverUrl }) => serverUrl !== undefined);
+  for (const engine of servers.length > 0 ? servers : [NO_SERVER]) onEngine(engine, title, suite);
+}
+
+function onEngine(engine: Engine, title: string, suite: (database: TestDatabase) => void): void {
+  describe.skipIf(engine === NO_SERVER)(`${title} [${engine.label}]`, () => {
+    const name = `platform_test_${randomBytes(6).toString('hex')}`;
+    suite(
+      engine.serverUrl === undefined
+        ? fileDatabase(engine, name)
+        : serverDatabase(engine, engine.serverUrl, name),
+    );
+  });
+}
+
+function fileDatabase(engine: Engine, name: string): TestDatabase {
+  const folder = join(tmpdir(), name);
+  beforeAll(async () => {
+    await mkdir(folder);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  return { engine, url: `sqlite:${join(folder, 'service.sqlite')}` };
+}
+
+/** Created with a character set that cannot hold what users write, as old servers do: the first migration must mend it. */
+function serverDatabase(engine: Engine, serverUrl: string, name: string): TestDatabase {
+  beforeAll(async () => {
+    await runSql(serverUrl, `CREATE DATABASE ${name} CHARACTER SET latin1`);
+  });
+  afterAll(async () => {
+    await runSql(serverUrl, `DROP DATABASE IF EXISTS ${name}`);
+  });
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return { engine, url: url.href };
+}

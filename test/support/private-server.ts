@@ -1,0 +1,143 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from './free-port.js';
+import { findProgram, versionLine } from './programs.js';
+import { serverVersion } from './sql.js';
+
+const START_MS = 60_000;
+const STOP_MS = 10_000;
+
+/** A database server that belongs to this run alone. */
+export interface PrivateServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+type Prepare = (options: string[]) => Promise<unknown>;
+
+/** Starts one server of each kind that is installed, each with a folder, a port and a password of its own. */
+export async function startPrivateServers(): Promise<PrivateServer[]> {
+  const run = promisify(execFile);
+  const servers: Promise<PrivateServer>[] = [];
+  const mariadbd = await findProgram('mariadbd');
+  const installer = await findProgram('mariadb-install-db');
+  if (mariadbd !== undefined && installer !== undefined) {
+    const ours = ['--auth-root-authentication-method=socket', '--skip-test-db'];
+    servers.push(start(mariadbd, (options) => run(installer, [...options, ...ours])));
+  }
+  const mysqld = await findProgram('mysqld');
+  if (mysqld !== undefined && !(await isMariaDb(mysqld))) {
+    servers.push(start(mysqld, (options) => run(mysqld, [...options, '--initialize-insecure'])));
+  }
+  const outcomes = await Promise.allSettled(servers);
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  const started = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' ? [outcome.value] : [],
+  );
+  if (failed === undefined) return started;
+  await Promise.all(started.map((server) => server.stop()));
+  throw failed.reason;
+}
+
+/** MariaDB installs its server under MySQL's name, too. */
+async function isMariaDb(path: string): Promise<boolean> {
+  return (await versionLine(path, '--no-defaults')).includes('MariaDB');
+}
+
+async function start(program: string, prepare: Prepare): Promise<PrivateServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-db-'));
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  const options = ['--no-defaults', `--datadir=${join(folder, 'data')}`];
+  if (process.getuid?.() === 0) options.push('--user=root');
+  try {
+    await prepare(options);
+  } catch (error) {
+    removeFolder();
+    throw error;
+  }
+  const password = randomBytes(16).toString('hex');
+  const port = await freePort();
+  const log = join(folder, 'log');
+  await writeFile(join(folder, 'init.sql'), accounts(password));
+  const child = spawn(program, [...options, ...settings(folder, port)], { stdio: 'ignore' });
+  const endWithRun = (): void => {
+    child.kill('SIGKILL');
+    removeFolder();
+  };
+  process.once('exit', endWithRun);
+  const stop = async (): Promise<void> => {
+    await end(child);
+    process.off('exit', endWithRun);
+    removeFolder();
+  };
+  const url = `mysql://tests:${password}@127.0.0.1:${port}`;
+  try {
+    await untilReady(child, url);
+  } catch (error) {
+    const said = await readFile(log, 'utf8').catch(() => '');
+    await stop();
+    throw new Error(`${program} did not start.\n${said.slice(-2000)}`, { cause: error });
+  }
+  return { url, stop };
+}
+
+/** One statement a line, as an init file wants it. */
+function accounts(password: string): string {
+  return [
+    `CREATE USER tests@'127.0.0.1' IDENTIFIED BY '${password}';`,
+    `GRANT ALL ON *.* TO tests@'127.0.0.1' WITH GRANT OPTION;`,
+    `ALTER USER root@localhost IDENTIFIED BY '${password}';`,
+    '',
+  ].join('\n');
+}
+
+/** Fast rather than durable, and in a time zone that is not UTC, so that whoever asks the server for local time is found out. */
+function settings(folder: string, port: number): string[] {
+  return [
+    '--bind-address=127.0.0.1',
+    `--port=${port}`,
+    `--socket=${join(folder, 'sock')}`,
+    `--pid-file=${join(folder, 'pid')}`,
+    `--log-error=${join(folder, 'log')}`,
+    `--init-file=${join(folder, 'init.sql')}`,
+    '--skip-name-resolve',
+    '--default-time-zone=-05:30',
+    '--innodb-flush-log-at-trx-commit=2',
+    '--innodb-buffer-pool-size=64M',
+    '--skip-innodb-doublewrite',
+    '--skip-log-bin',
+    '--performance-schema=OFF',
+    '--max-connections=500',
+    '--loose-mysqlx=OFF',
+  ];
+}
+
+async function untilReady(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  for (;;) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('It ended at once.');
+    try {
+      await serverVersion(url);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(impatient);
+}

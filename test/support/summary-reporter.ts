@@ -1,0 +1,35 @@
+import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
+
+/** Ends the output with two lines: what the run tested on, and how many tests passed, failed and were skipped. */
+export class SummaryReporter implements Reporter {
+  private vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.vitest = vitest;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    const { engines, browser } = this.vitest?.getRootProject().getProvidedContext() ?? {};
+    // Nothing was found because the setup failed, which Vitest tells below.
+    if (engines === undefined) return;
+    const names = engines.map(({ label }) => label).join(', ');
+    const counts = { passed: 0, failed: errors.length, skipped: 0 };
+    for (const module of modules) {
+      counts.failed += failuresOutsideTests(module);
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        counts[state === 'pending' ? 'skipped' : state] += 1;
+      }
+    }
+    this.vitest?.logger.log(
+      `Engines: ${names}. Browser: ${browser?.label ?? 'none'}\n` +
+        `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
+    );
+  }
+}
+
+/** Files that do not load and hooks that throw have no failed test to show for it. */
+function failuresOutsideTests(module: TestModule): number {
+  const suites = [module, ...module.children.allSuites()];
+  return suites.filter((suite) => suite.errors().length > 0).length;
+}
