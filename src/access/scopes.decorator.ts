@@ -3,11 +3,9 @@ import { ApiOAuth2 } from '@nestjs/swagger';
 import type { Scope } from '../common/scopes.js';
 import { ApiErrors } from '../http/api-errors.decorator.js';
 import { InsufficientScope, InvalidToken, Unauthorized } from './access.errors.js';
+import { SECURITY_SCHEME } from './security-scheme.js';
 
 export const REQUIRED_SCOPE = 'access:scope';
-
-/** The name of the security scheme in the published document. */
-export const SECURITY_SCHEME = 'oauth2';
 
 /** The scope that a route needs: enforced by the guard, and written into the published document with its 401 and 403. */
 export function Scopes(scope: Scope): MethodDecorator {

@@ -39,10 +39,13 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   );
 }
 
-/** Whether the unit of work lost against a concurrent one and may simply be run again. */
+/**
+ * Whether the unit of work lost against a concurrent one and may simply be run again. SQLite says so on the first write of
+ * a unit that read before another process wrote.
+ */
 export function isConflict(error: unknown): boolean {
-  const { errno } = fieldsOf(error);
-  return typeof errno === 'number' && CONFLICTS.has(errno);
+  const { code, errno } = fieldsOf(error);
+  return (typeof errno === 'number' && CONFLICTS.has(errno)) || code === 'SQLITE_BUSY_SNAPSHOT';
 }
 
 /** Whether a primary key or unique index refused the row. */

@@ -17,6 +17,9 @@ export type SmsConfig =
       timeoutMs: number;
     };
 
+/** The documentation's app in a demo database. */
+export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
+
 /** The whole configuration, typed and frozen. Injected by this class; nothing else reads the environment. */
 export class AppConfig {
   readonly production: boolean;
@@ -33,6 +36,8 @@ export class AppConfig {
     migrateAtStart: boolean;
   };
   readonly demo: boolean;
+  /** The public app of the documentation's "Authorize" button. */
+  readonly docsClientId?: string;
   readonly sms: SmsConfig;
   readonly otp: {
     pepper: string;
@@ -83,6 +88,7 @@ export class AppConfig {
       migrateAtStart: env.MIGRATE ?? !this.production,
     };
     this.demo = env.DEMO ?? (!this.production && env.DATABASE_URL.startsWith('sqlite:'));
+    this.docsClientId = env.DOCS_CLIENT_ID ?? (this.demo ? DEMO_DOCS_CLIENT_ID : undefined);
     this.sms = smsConfig(env);
     this.otp = {
       pepper: env.OTP_PEPPER ?? randomToken(),

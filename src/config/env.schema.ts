@@ -65,6 +65,13 @@ export const envSchema = z.object({
       '1 seeds demo data into an empty database, 0 does not; 1 by default on SQLite. Refused in production.',
     ),
 
+  DOCS_CLIENT_ID: z
+    .string()
+    .optional()
+    .describe(
+      'Public app whose redirect is PUBLIC_URL/docs/oauth2-redirect.html, for "Authorize" in the documentation.',
+    ),
+
   SMS_SENDER: z
     .enum(['console', 'file', 'webhook', 'twilio'])
     .default('console')

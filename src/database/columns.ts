@@ -37,3 +37,8 @@ export function text(length: number): { type: 'varchar'; length: number } {
 export function optional<T extends ColumnOptions>(column: T): T & { nullable: true } {
   return { ...column, nullable: true };
 }
+
+/** A TIME column of a raw query: a Date from mysql2, UTC text from SQLite. */
+export function storedTime(value: Date | string): Date {
+  return value instanceof Date ? value : new Date(`${value.replace(' ', 'T')}Z`);
+}

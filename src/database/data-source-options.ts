@@ -1,5 +1,5 @@
 import mysql from 'mysql2';
-import type { Connection, Pool, PoolOptions } from 'mysql2';
+import type { Connection, Pool, PoolOptions, RowDataPacket } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
 import type { AppConfig } from '../config/app-config.js';
 import { migrations } from './migrations.js';
@@ -49,9 +49,9 @@ export async function dataSourceOptions(
 async function serverKind({ url, timeoutMs }: DatabaseConfig): Promise<ServerKind> {
   const connection = mysql.createConnection({ uri: url, connectTimeout: timeoutMs });
   try {
-    const [rows] = await connection.promise().query('SELECT VERSION() AS version');
-    const [{ version }] = rows as [{ version: string }];
-    return version.toLowerCase().includes('mariadb') ? 'mariadb' : 'mysql';
+    const sql = 'SELECT VERSION() AS version';
+    const [[row]] = await connection.promise().query<RowDataPacket[]>(sql);
+    return /mariadb/i.test(String(row?.version)) ? 'mariadb' : 'mysql';
   } finally {
     connection.destroy();
   }
@@ -76,7 +76,12 @@ function driverWithSessionSettings(kind: ServerKind, timeoutMs: number): object 
     createPool(options: PoolOptions): Pool {
       const pool = mysql.createPool(options);
       pool.on('connection', (connection: Connection) => {
-        for (const statement of settings) connection.query(statement);
+        for (const statement of settings) {
+          // Without a callback, mysql2 turns a refused statement into an event that ends the whole service.
+          connection.query(statement, (error) => {
+            if (error !== null) connection.destroy();
+          });
+        }
       });
       return pool;
     },

@@ -1,6 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { isConflict } from '../common/database-faults.js';
 import { migrations } from './migrations.js';
+
+const ATTEMPTS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+/** What the engines say to the slower of two processes that change the schema at once. */
+const OVERTAKEN = /already exists|duplicate (column|key) name|database is locked/i;
+
+/** Two processes that finish together both write down the same migration, which would then be undone twice. */
+const FORGET_REPEATS = `DELETE FROM migrations WHERE id NOT IN
+  (SELECT id FROM (SELECT MIN(id) AS id FROM migrations GROUP BY name) AS firsts)`;
 
 export interface MigrationStatus {
   name: string;
@@ -12,10 +24,21 @@ export interface MigrationStatus {
 export class Migrator {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Runs what is pending, oldest first, each in a transaction where the engine has them for schema changes. Returns their names. */
+  /**
+   * Runs what is pending, oldest first, each in a transaction where the engine has them for schema changes. Returns their names.
+   * Several processes may do so at once: whoever finds a step already taken starts over, and finds less to do.
+   */
   async migrate(): Promise<string[]> {
-    const ran = await this.dataSource.runMigrations();
-    return ran.map(({ name }) => name);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const ran = await this.dataSource.runMigrations();
+        if (ran.length > 0 || attempt > 1) await this.dataSource.query(FORGET_REPEATS);
+        return ran.map(({ name }) => name);
+      } catch (error) {
+        if (!isOvertaken(error) || attempt === ATTEMPTS) throw error;
+        await sleep(Math.random() * LONGEST_PAUSE_MS);
+      }
+    }
   }
 
   /** Every migration of this version, oldest first. */
@@ -38,4 +61,8 @@ export class Migrator {
       await runner.release();
     }
   }
+}
+
+function isOvertaken(error: unknown): boolean {
+  return isConflict(error) || (error instanceof Error && OVERTAKEN.test(error.message));
 }

@@ -1,10 +1,16 @@
 import type { EntityManager } from 'typeorm';
 
-declare const transaction: unique symbol;
-
 /** An open unit of work. Services pass it on; only repositories look inside. */
-export interface Transaction {
-  readonly [transaction]: true;
+export class Transaction {
+  readonly #entities: EntityManager;
+
+  constructor(manager: EntityManager) {
+    this.#entities = manager;
+  }
+
+  static entitiesOf(tx: Transaction): EntityManager {
+    return tx.#entities;
+  }
 }
 
 /**
@@ -18,10 +24,10 @@ export abstract class TransactionRunner {
 
 /** The entity manager bound to the transaction, for repositories. */
 export function entities(tx: Transaction): EntityManager {
-  return tx as unknown as EntityManager;
+  return Transaction.entitiesOf(tx);
 }
 
 /** The reverse of `entities`, for the runner and for migrations of data. */
 export function transactionOf(manager: EntityManager): Transaction {
-  return manager as unknown as Transaction;
+  return new Transaction(manager);
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -14,6 +15,7 @@ const LONGEST_PAUSE_MS = 40;
 @Injectable()
 export class TypeormTransactionRunner extends TransactionRunner {
   private readonly oneAtATime: boolean;
+  private readonly current = new AsyncLocalStorage<{ open: boolean }>();
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly dataSource: DataSource) {
@@ -21,7 +23,9 @@ export class TypeormTransactionRunner extends TransactionRunner {
     this.oneAtATime = dataSource.options.type === 'better-sqlite3';
   }
 
-  override run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  override async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    // On SQLite the inner unit would wait for the outer one, which waits for it.
+    if (this.current.getStore()?.open) throw new Error('A unit of work was opened inside another.');
     if (!this.oneAtATime) return this.attempt(work);
     const unit = this.last.then(() => this.attempt(work));
     this.last = unit.catch(() => undefined);
@@ -30,11 +34,16 @@ export class TypeormTransactionRunner extends TransactionRunner {
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry += 1) {
+      const unit = { open: true };
       try {
-        return await this.dataSource.transaction((manager) => work(transactionOf(manager)));
+        return await this.current.run(unit, () =>
+          this.dataSource.transaction((manager) => work(transactionOf(manager))),
+        );
       } catch (error) {
         if (!isConflict(error) || retry === RETRIES) throw error;
         await sleep(Math.random() * LONGEST_PAUSE_MS * (retry + 1));
+      } finally {
+        unit.open = false;
       }
     }
   }

@@ -2,7 +2,14 @@ import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
 import { inWords } from './duration.js';
-import type { CodeView, ConsentView, LandingView, MessageView, PhoneView } from './views.js';
+import type {
+  CodeView,
+  ConsentView,
+  ErrorCodesView,
+  LandingView,
+  MessageView,
+  PhoneView,
+} from './views.js';
 
 const DAY = 86_400;
 const DEFAULT_LIFETIMES = { refreshIdle: 30 * DAY, grant: 180 * DAY };
@@ -42,6 +49,11 @@ export class PageRenderer {
   /** Explains an error or a state. */
   message(view: MessageView): string {
     return this.eta.render('./message', view);
+  }
+
+  /** Lists the developer API's error codes. */
+  errorCodes(view: ErrorCodesView): string {
+    return this.eta.render('./errors', view);
   }
 
   /** Greets developers. */

@@ -70,3 +70,17 @@ export interface LandingView {
   /** Whether the demo app and the demo user exist here. */
   demo: boolean;
 }
+
+/** One code of the developer API's errors. */
+export interface ErrorCodeEntry {
+  code: string;
+  status: number;
+  /** What a developer does about it. */
+  remedy: string;
+}
+
+/** The list of error codes, at `/docs/errors`; each code is an anchor. */
+export interface ErrorCodesView {
+  codes: readonly ErrorCodeEntry[];
+  docsUrl: string;
+}

@@ -25,7 +25,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       if (browser === null)
         throw new Error('CI needs a browser: install Chromium, or set CHROMIUM_PATH.');
     }
-    if (buildFailure !== null) console.warn(buildFailure);
+    if (buildFailure !== null)
+      console.warn('The build failed: tests that need dist will fail, too.');
     project.provide('engines', engines);
     project.provide('browser', browser);
     project.provide('buildFailure', buildFailure);

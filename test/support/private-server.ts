@@ -2,7 +2,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -66,7 +66,11 @@ async function start(program: string, prepare: Prepare): Promise<PrivateServer> 
   const port = await freePort();
   const log = join(folder, 'log');
   await writeFile(join(folder, 'init.sql'), accounts(password));
-  const child = spawn(program, [...options, ...settings(folder, port)], { stdio: 'ignore' });
+  const output = await open(log, 'w');
+  const child = spawn(program, [...options, ...settings(folder, port)], {
+    stdio: ['ignore', output.fd, output.fd],
+  });
+  await output.close();
   const endWithRun = (): void => {
     child.kill('SIGKILL');
     removeFolder();
@@ -98,20 +102,24 @@ function accounts(password: string): string {
   ].join('\n');
 }
 
-/** Fast rather than durable, and in a time zone that is not UTC, so that whoever asks the server for local time is found out. */
+/**
+ * Fast rather than durable. Not in UTC and not strict, so that whoever asks the server for local time, or counts on it
+ * to refuse what does not fit, is found out.
+ */
 function settings(folder: string, port: number): string[] {
   return [
     '--bind-address=127.0.0.1',
     `--port=${port}`,
     `--socket=${join(folder, 'sock')}`,
     `--pid-file=${join(folder, 'pid')}`,
-    `--log-error=${join(folder, 'log')}`,
     `--init-file=${join(folder, 'init.sql')}`,
+    `--secure-file-priv=${folder}`,
     '--skip-name-resolve',
     '--default-time-zone=-05:30',
+    '--sql-mode=',
     '--innodb-flush-log-at-trx-commit=2',
     '--innodb-buffer-pool-size=64M',
-    '--skip-innodb-doublewrite',
+    '--innodb-doublewrite=OFF',
     '--skip-log-bin',
     '--performance-schema=OFF',
     '--max-connections=500',

@@ -21,18 +21,23 @@ import {
   url,
 } from './columns.js';
 
+/** Code point by code point and without padding, as on SQLite: under utf8mb4_bin, `a` equals `a` and a space. */
+const COLLATION = { mysql: 'utf8mb4_0900_bin', mariadb: 'utf8mb4_nopad_bin' };
+
 export class CreatePlatform1795219200000 implements MigrationInterface {
   readonly name = 'CreatePlatform1795219200000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    if (queryRunner.dataSource.options.type !== 'better-sqlite3') {
-      await queryRunner.query('ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_bin');
+    const { type } = queryRunner.dataSource.options;
+    if (type === 'mysql' || type === 'mariadb') {
+      await queryRunner.query(`ALTER DATABASE CHARACTER SET utf8mb4 COLLATE ${COLLATION[type]}`);
     }
-    for (const table of tables) await queryRunner.createTable(table);
+    // MySQL and MariaDB commit each table by itself: a run must be able to go on where another stopped.
+    for (const entry of tables) await queryRunner.createTable(entry, true);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    for (const { name } of tables.toReversed()) await queryRunner.dropTable(name);
+    for (const { name } of tables.toReversed()) await queryRunner.dropTable(name, true);
   }
 }
 

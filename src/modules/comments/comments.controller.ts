@@ -59,7 +59,9 @@ export class CommentsController {
     @PostId() id: string,
     @Body() { text, parentId = null }: CreateCommentRequest,
   ): Promise<CommentResponse> {
-    return CommentResponse.from(await this.comments.add(userId, id, { text, parentId }));
+    return CommentResponse.from(
+      await this.comments.add(userId, id, { text, parentId, authorId: userId }),
+    );
   }
 
   @Delete('comments/:id')

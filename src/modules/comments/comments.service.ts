@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import { isId, newId } from '../../common/ids.js';
-import { TransactionRunner } from '../../database/transaction.js';
+import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { Paging } from '../../http/paging.js';
 import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
@@ -38,32 +38,29 @@ export class CommentsService {
   }
 
   /**
-   * Adds a comment in the user's name to the user's own post.
+   * Adds a comment to a post of `ownerId`. Through the developer API the owner is the author, too.
    * @throws PostNotFound; InvalidRequest when `parentId` is not a comment on this post
    */
   async add(
-    userId: string,
+    ownerId: string,
     postId: string,
-    { text, parentId }: Pick<Comment, 'text' | 'parentId'>,
+    { text, parentId, authorId }: { text: string; parentId: string | null; authorId: string },
   ): Promise<AuthoredComment> {
     const now = this.clock.now();
+    const id = newId('cmt', now);
     const comment: Comment = {
-      id: newId('cmt', now),
+      id,
       postId,
-      userId,
+      userId: authorId,
       parentId,
       text,
       createdAt: now,
       deletedAt: null,
     };
     await this.transactions.run(async (tx) => {
-      await this.posts.countComment(tx, userId, postId);
-      if (
-        parentId !== null &&
-        !(isId('cmt', parentId) && (await this.repository.existsOnPost(tx, parentId, postId)))
-      ) {
+      await this.posts.countComment(tx, ownerId, postId);
+      if (parentId !== null && !(await this.isOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
-      }
       await this.repository.insert(tx, comment);
     });
     const [authored] = await this.withAuthors([comment]);
@@ -80,6 +77,10 @@ export class CommentsService {
         throw new CommentNotFound();
       await this.posts.uncountComment(tx, postId);
     });
+  }
+
+  private async isOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {
+    return isId('cmt', id) && this.repository.existsOnPost(tx, id, postId);
   }
 
   private async withAuthors(comments: Comment[]): Promise<AuthoredComment[]> {

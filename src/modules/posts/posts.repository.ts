@@ -81,8 +81,9 @@ export class PostsRepository {
     await entities(tx).decrement(Post, { id }, 'commentCount', 1);
   }
 
-  async insertLikes(tx: Transaction, likes: PostLike[]): Promise<void> {
-    await entities(tx).insert(PostLike, likes);
+  async insertLike(tx: Transaction, like: PostLike): Promise<void> {
+    await entities(tx).insert(PostLike, like);
+    await entities(tx).increment(Post, { id: like.postId }, 'likeCount', 1);
   }
 
   private findOne(

@@ -98,6 +98,14 @@ export class PostsService {
     return this.repository.uncountComment(tx, id);
   }
 
+  /** Likes a post, as the network itself does: the developer API has no endpoint for it. */
+  async like(userId: string, postId: string): Promise<void> {
+    const createdAt = this.clock.now();
+    await this.transactions.run((tx) =>
+      this.repository.insertLike(tx, { postId, userId, createdAt }),
+    );
+  }
+
   /** The public URL of a post (source document, section 2). */
   permalink(id: string): string {
     return `${this.config.siteUrl}/post/${id}`;

@@ -16,7 +16,7 @@ import {
 
 /** What an operator tells about a new user. `phone` is E.164. */
 export type NewUser = Pick<User, 'phone' | 'name'> &
-  Partial<Pick<User, 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'>>;
+  Partial<Pick<User, 'id' | 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'>>;
 
 /** The network's members, as far as the platform needs them. */
 @Injectable()
@@ -75,13 +75,13 @@ export class UsersService {
   async add(user: NewUser): Promise<User> {
     const now = this.clock.now();
     const added: User = {
+      id: newId('usr', now),
       photoUrl: null,
       karma: 0,
       neighborhood: null,
       latitude: null,
       longitude: null,
       ...user,
-      id: newId('usr', now),
       status: 'active',
       postCount: 0,
       createdAt: now,

@@ -1,0 +1,70 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { AccessTokenVerifier } from './access/access-token-verifier.js';
+import { BearerGuard } from './access/bearer.guard.js';
+import { ScopesGuard } from './access/scopes.guard.js';
+import { AuditModule } from './audit/audit.module.js';
+import { Clock, SystemClock } from './common/clock.js';
+import { AppConfig } from './config/app-config.js';
+import { ConfigModule } from './config/config.module.js';
+import { DatabaseModule } from './database/database.module.js';
+import { entities } from './entities.js';
+import { ApiErrorFilter } from './http/api-error.filter.js';
+import { RequestPipe } from './http/request.pipe.js';
+import { AnalyticsModule } from './modules/analytics/analytics.module.js';
+import { CommentsModule } from './modules/comments/comments.module.js';
+import { DemoModule } from './modules/demo/demo.module.js';
+import { OAuthModule } from './modules/oauth/oauth.module.js';
+import { SmsSender } from './modules/oauth/sign-in/sms/sms-sender.js';
+import { smsSenderFor } from './modules/oauth/sign-in/sms/sms-senders.js';
+import { StoredAccessTokenVerifier } from './modules/oauth/token/stored-access-token-verifier.js';
+import { PostsModule } from './modules/posts/posts.module.js';
+import { QuotaModule } from './modules/quota/quota.module.js';
+import { UsersModule } from './modules/users/users.module.js';
+import { OperationsModule } from './operations/operations.module.js';
+
+/** The outside world, where a test puts its own: the clock and the SMS gateway. */
+@Global()
+@Module({
+  providers: [
+    { provide: Clock, useClass: SystemClock },
+    {
+      provide: SmsSender,
+      inject: [AppConfig, Clock],
+      useFactory: (config: AppConfig, clock: Clock) => smsSenderFor(config.sms, clock),
+    },
+  ],
+  exports: [Clock, SmsSender],
+})
+class OutsideModule {}
+
+/** The composition root: the only place that binds a port to its implementation. */
+@Module({})
+export class AppModule {
+  static with(config: AppConfig): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.with(config),
+        OutsideModule,
+        DatabaseModule.with(entities),
+        AuditModule,
+        UsersModule,
+        OAuthModule,
+        QuotaModule,
+        PostsModule,
+        CommentsModule,
+        AnalyticsModule,
+        DemoModule,
+        OperationsModule,
+      ],
+      providers: [
+        { provide: AccessTokenVerifier, useExisting: StoredAccessTokenVerifier },
+        { provide: APP_GUARD, useClass: BearerGuard },
+        { provide: APP_GUARD, useClass: ScopesGuard },
+        { provide: APP_PIPE, useClass: RequestPipe },
+        { provide: APP_FILTER, useClass: ApiErrorFilter },
+      ],
+    };
+  }
+}

@@ -1,0 +1,55 @@
+import type { NestApplicationOptions } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { NextFunction, Request, Response } from 'express';
+import { Clock } from './common/clock.js';
+import type { AppConfig } from './config/app-config.js';
+import { serveDocumentation } from './operations/docs/openapi-document.js';
+import { QuietLogger } from './operations/quiet-logger.js';
+import { requestContext } from './http/request-context.js';
+import { DEV_V1 } from './http/routes.js';
+
+/** How the application is created: bodies are read where they belong, not for every route. */
+export function applicationOptions(config: AppConfig): NestApplicationOptions {
+  return {
+    bodyParser: false,
+    abortOnError: false,
+    logger: new QuietLogger({
+      json: config.production,
+      logLevels: logLevelsFrom(config.server.logLevel),
+    }),
+  };
+}
+
+/** What the application has beside its modules. The server, the tests and the document's generator all go through here. */
+export function configureApp(app: NestExpressApplication, config: AppConfig): void {
+  app.set('trust proxy', config.server.trustProxy);
+  app.set('strict routing', true);
+  app.set('case sensitive routing', true);
+  app.set('query parser', 'simple');
+  app.use(requestContext(app.get(Clock)));
+  app.useSecurityHeaders({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: "'none'",
+        frameAncestors: "'none'",
+        baseUri: "'none'",
+        formAction: "'none'",
+      },
+    },
+    crossOriginOpenerPolicy: false,
+    crossOriginResourcePolicy: false,
+    strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
+    xFrameOptions: { action: 'deny' },
+  });
+  app.use(`/${DEV_V1}`, (_request: Request, response: Response, next: NextFunction) => {
+    response.setHeader('Cache-Control', 'private, no-cache');
+    next();
+  });
+  serveDocumentation(app, config);
+}
+
+function logLevelsFrom(least: AppConfig['server']['logLevel']): AppConfig['server']['logLevel'][] {
+  const levels = ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'] as const;
+  return levels.slice(0, levels.indexOf(least) + 1);
+}

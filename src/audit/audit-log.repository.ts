@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import { newId } from '../common/ids.js';
+import { entities, type Transaction } from '../database/transaction.js';
+import { AuditEvent } from './audit-event.entity.js';
+
+/** Who changes something, and why. */
+export interface Change {
+  actor: string;
+  reason?: string;
+}
+
+/** Writes down who changed what, in the transaction that changes it. Details never hold a secret, token, code or phone. */
+@Injectable()
+export class AuditLog {
+  constructor(private readonly clock: Clock) {}
+
+  async record(
+    tx: Transaction,
+    action: string,
+    subject: string,
+    { actor, reason }: Change,
+    details: Record<string, unknown> = {},
+  ): Promise<void> {
+    const at = this.clock.now();
+    await entities(tx).insert(AuditEvent, {
+      at,
+      id: newId('evt', at),
+      action,
+      actor,
+      subject,
+      reason: reason ?? null,
+      details: details as never,
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/caller.js';
+import { Clock } from '../../common/clock.js';
+import { InvalidRequest } from '../../common/errors.js';
+import { newId } from '../../common/ids.js';
+import { SCOPES } from '../../common/scopes.js';
+import { AppConfig } from '../../config/app-config.js';
+import { TransactionRunner } from '../../database/transaction.js';
+import { CommentsService } from '../comments/comments.service.js';
+import { AppsService } from '../oauth/apps/apps.service.js';
+import { GrantOpener } from '../oauth/grants/grant-opener.js';
+import { TokenIssuer } from '../oauth/token/token-issuer.js';
+import { PostsService } from '../posts/posts.service.js';
+import { UsersService } from '../users/users.service.js';
+import {
+  ana,
+  anasPosts,
+  ben,
+  DEMO_CONFIDENTIAL_CLIENT_ID,
+  DEMO_PUBLIC_CLIENT_ID,
+  DEMO_USER_ID,
+  demoApps,
+} from './demo-content.js';
+
+/** What a demo database was seeded with; the secret is told this once. */
+export interface SeededDemo {
+  clientSecret: string;
+}
+
+/** What a demo has to offer whoever tries it. */
+export const demoGuide = {
+  phone: ana.phone,
+  publicClientId: DEMO_PUBLIC_CLIENT_ID,
+  confidentialClientId: DEMO_CONFIDENTIAL_CLIENT_ID,
+} as const;
+
+/** Something to try on a database that was empty. */
+@Injectable()
+export class DemoService {
+  constructor(
+    private readonly users: UsersService,
+    private readonly apps: AppsService,
+    private readonly posts: PostsService,
+    private readonly comments: CommentsService,
+    private readonly grants: GrantOpener,
+    private readonly tokens: TokenIssuer,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** Seeds two users, three apps and some posts, unless the database has users already. */
+  async seedIfEmpty(): Promise<SeededDemo | undefined> {
+    if (!(await this.users.isEmpty())) return undefined;
+    let clientSecret = '';
+    for (const registration of demoApps(this.config.publicUrl)) {
+      const { secret } = await this.apps.register(registration, { actor: 'demo' });
+      clientSecret = secret ?? clientSecret;
+    }
+    await this.users.add(ana);
+    await this.users.add(ben);
+    for (const post of anasPosts) await this.publish(post);
+    return { clientSecret };
+  }
+
+  /** Whether the database was seeded by this service. */
+  async isSeeded(): Promise<boolean> {
+    return (await this.users.active(DEMO_USER_ID)) !== null;
+  }
+
+  /**
+   * An access token of the demo user with every scope, without the consent page.
+   * @throws InvalidRequest on a database that is not a demo
+   */
+  async accessToken(): Promise<string> {
+    if (this.config.production || !(await this.isSeeded())) {
+      throw new InvalidRequest(
+        'This database is not a demo. Start the service once on an empty database to get one.',
+      );
+    }
+    const { accessToken } = await this.transactions.run(async (tx) => {
+      const grant = await this.grants.open(tx, DEMO_USER_ID, DEMO_PUBLIC_CLIENT_ID, SCOPES);
+      return this.tokens.issue(tx, grant, SCOPES);
+    });
+    return accessToken;
+  }
+
+  private async publish({
+    draft,
+    likedByBen,
+    bensComment,
+  }: (typeof anasPosts)[number]): Promise<void> {
+    const now = this.clock.now();
+    const caller: Caller = {
+      userId: ana.id,
+      clientId: DEMO_CONFIDENTIAL_CLIENT_ID,
+      grantId: newId('grt', now),
+      scopes: SCOPES,
+      postLimit: null,
+      requestId: newId('req', now),
+      receivedAt: now,
+    };
+    const { id } = await this.posts.publish(caller, draft);
+    if (likedByBen) await this.posts.like(ben.id, id);
+    if (bensComment !== undefined) {
+      await this.comments.add(ana.id, id, { text: bensComment, parentId: null, authorId: ben.id });
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull } from 'typeorm';
+import { entities, type Transaction } from '../../../database/transaction.js';
+import { Authorization } from './authorization.entity.js';
+
+@Injectable()
+export class AuthorizationsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async insert(tx: Transaction, authorization: Authorization): Promise<void> {
+    await entities(tx).insert(Authorization, authorization);
+  }
+
+  find(id: string): Promise<Authorization | null> {
+    return this.dataSource.manager.findOneBy(Authorization, { id });
+  }
+
+  async assignUser(tx: Transaction, id: string, userId: string | null): Promise<void> {
+    await entities(tx).update(Authorization, { id, answeredAt: IsNull() }, { userId });
+  }
+
+  /** False when it was answered before: of two answers, one counts. */
+  async markAnswered(tx: Transaction, id: string, now: Date): Promise<boolean> {
+    const { affected } = await entities(tx).update(
+      Authorization,
+      { id, answeredAt: IsNull() },
+      { answeredAt: now },
+    );
+    return affected === 1;
+  }
+}

@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, later, SECOND } from '../../../common/clock.js';
+import { isId, newId } from '../../../common/ids.js';
+import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
+import { digestsEqual, randomToken, sha256 } from '../../../common/secrets.js';
+import { AppConfig } from '../../../config/app-config.js';
+import { TransactionRunner } from '../../../database/transaction.js';
+import type { FormBinding } from '../../../pages/views.js';
+import { AppsService, type RegisteredApp } from '../apps/apps.service.js';
+import { redirectUriMatches } from '../apps/redirect-uri.js';
+import {
+  alreadyAnswered,
+  expiredTransaction,
+  foreignForm,
+  noCookies,
+  unknownApp,
+} from '../page-error.js';
+import type { AuthorizationRequest } from './authorization-request.js';
+import type { Authorization } from './authorization.entity.js';
+import { AuthorizationsRepository } from './authorizations.repository.js';
+
+/** A pending authorization request that its own browser came back to. */
+export interface Pending {
+  id: string;
+  app: RegisteredApp;
+  redirectUri: string;
+  scopes: readonly Scope[];
+  state: string;
+  codeChallenge: string | null;
+  userId: string | null;
+  /** What the next page's form must carry. */
+  binding: FormBinding;
+}
+
+/** Keeps authorization requests from the first page to the decision, each bound to one browser and one form token. */
+@Injectable()
+export class AuthorizationsService {
+  constructor(
+    private readonly repository: AuthorizationsRepository,
+    private readonly apps: AppsService,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  async start(
+    request: AuthorizationRequest,
+    browserHash: string,
+    userId: string | null,
+  ): Promise<Pending> {
+    const now = this.clock.now();
+    const token = randomToken();
+    const { app, redirectUri, scopes, state, codeChallenge } = request;
+    const authorization: Authorization = {
+      id: newId('txn', now),
+      clientId: app.clientId,
+      redirectUri,
+      scope: formatScope(scopes),
+      state,
+      codeChallenge,
+      browserHash,
+      tokenHash: sha256(token),
+      userId,
+      answeredAt: null,
+      createdAt: now,
+      expiresAt: later(now, this.config.lifetimes.transaction * SECOND),
+    };
+    await this.transactions.run((tx) => this.repository.insert(tx, authorization));
+    return pending(authorization, app, token);
+  }
+
+  /**
+   * The request that a form belongs to.
+   * @throws PageError when the form is another browser's, the request is answered or expired, or the app was switched off
+   * or lost the redirect since
+   */
+  async resume(
+    { transaction, token }: Partial<FormBinding>,
+    browserHash: string | undefined,
+  ): Promise<Pending> {
+    if (browserHash === undefined) throw noCookies();
+    const authorization = isId('txn', transaction) ? await this.repository.find(transaction) : null;
+    if (!authorization || token === undefined) throw expiredTransaction();
+    if (
+      !digestsEqual(authorization.browserHash, browserHash) ||
+      !digestsEqual(authorization.tokenHash, sha256(token))
+    ) {
+      throw foreignForm();
+    }
+    if (authorization.answeredAt) throw alreadyAnswered();
+    if (authorization.expiresAt <= this.clock.now()) throw expiredTransaction();
+    const app = await this.apps.find(authorization.clientId);
+    if (!app?.enabled || !stillRegistered(app, authorization.redirectUri)) throw unknownApp();
+    return pending(authorization, app, token);
+  }
+
+  /** Forgets who signed in for this request. */
+  async forgetUser(id: string): Promise<void> {
+    await this.transactions.run((tx) => this.repository.assignUser(tx, id, null));
+  }
+}
+
+function stillRegistered(app: RegisteredApp, redirectUri: string): boolean {
+  return app.redirectUris.some((uri) =>
+    redirectUriMatches(uri, redirectUri, app.kind === 'public'),
+  );
+}
+
+function pending(authorization: Authorization, app: RegisteredApp, token: string): Pending {
+  const { id, redirectUri, scope, state, codeChallenge, userId } = authorization;
+  return {
+    id,
+    app,
+    redirectUri,
+    scopes: parseScope(scope),
+    state,
+    codeChallenge,
+    userId,
+    binding: { transaction: id, token },
+  };
+}

@@ -1,0 +1,60 @@
+import { canonicalScopes, splitScope } from '../../../common/scopes.js';
+import { OAuthError } from '../oauth.errors.js';
+import type {
+  AuthorizationRequest,
+  AuthorizeCheck,
+  PageCheck,
+  ProvenRequest,
+  UncheckedRequest,
+} from './authorization-request.js';
+import { AuthorizationRefused } from './authorization-response.js';
+import { checkClient } from './checks/client.check.js';
+import { checkDuplicates } from './checks/duplicates.check.js';
+import { checkPkce } from './checks/pkce.check.js';
+import { checkRedirectUri } from './checks/redirect-uri.check.js';
+import { checkResponseType } from './checks/response-type.check.js';
+import { checkScope } from './checks/scope.check.js';
+import { checkState } from './checks/state.check.js';
+
+/** Until these hold there is nobody to redirect to: a failure is a page. */
+const pageChecks: readonly PageCheck[] = [checkClient, checkRedirectUri];
+
+/** From here on failures are redirected to the app, in this order. */
+const redirectedChecks: readonly AuthorizeCheck[] = [
+  checkDuplicates,
+  checkResponseType,
+  checkState,
+  checkScope,
+  checkPkce,
+];
+
+/**
+ * Checks an authorization request (RFC 6749 §4.1.1).
+ * @throws PageError before client and redirect are proven; AuthorizationRefused after
+ */
+export function checkAuthorizationRequest(unchecked: UncheckedRequest): AuthorizationRequest {
+  const { app, parameters } = unchecked;
+  for (const check of pageChecks) check(unchecked);
+  const redirectUri = parameters.get('redirect_uri');
+  if (!app || redirectUri === undefined)
+    throw new Error('A request without client or redirect passed the page checks.');
+  runRedirected({ app, redirectUri, parameters });
+  return {
+    app,
+    redirectUri,
+    scopes: canonicalScopes(splitScope(parameters.require('scope'))),
+    state: parameters.require('state'),
+    codeChallenge: parameters.get('code_challenge') ?? null,
+  };
+}
+
+function runRedirected(proven: ProvenRequest): void {
+  const { redirectUri, parameters } = proven;
+  try {
+    for (const check of redirectedChecks) check(proven);
+  } catch (error) {
+    if (error instanceof OAuthError)
+      throw new AuthorizationRefused(redirectUri, parameters.get('state'), error);
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+
+const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
+
+/** The authorization endpoint in the published document (source document, section 4.1). */
+export function ApiAuthorize(): MethodDecorator {
+  return applyDecorators(
+    ApiTags('oauth'),
+    ApiOperation({
+      operationId: 'authorize',
+      summary: 'Ask the user for access',
+      description:
+        'Send the browser here. The user signs in with a one-time password, chooses scopes and decides; the browser is then ' +
+        'redirected to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. ' +
+        'Compare `state` with what you sent and `iss` with this server before you use the code.',
+    }),
+    ApiQuery({ name: 'client_id', required: true, schema: { type: 'string' } }),
+    ApiQuery({
+      name: 'redirect_uri',
+      required: true,
+      description: 'One that is registered for the app.',
+      schema: { type: 'string', format: 'uri' },
+    }),
+    ApiQuery({ name: 'response_type', required: true, schema: { type: 'string', enum: ['code'] } }),
+    ApiQuery({
+      name: 'scope',
+      required: true,
+      description: 'Space-separated.',
+      schema: { type: 'string', example: 'profile.read posts.read' },
+    }),
+    ApiQuery({
+      name: 'state',
+      required: true,
+      description: 'Random; given back as it was sent.',
+      schema: { type: 'string', maxLength: 4096 },
+    }),
+    ApiQuery({
+      name: 'code_challenge',
+      required: false,
+      description: 'Required for public apps (RFC 7636).',
+      schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+    }),
+    ApiQuery({
+      name: 'code_challenge_method',
+      required: false,
+      description: 'Required with code_challenge.',
+      schema: { type: 'string', enum: ['S256'] },
+    }),
+    ApiResponse({
+      status: 200,
+      description: 'The sign-in page, or the consent page for who is signed in.',
+      content: PAGE,
+    }),
+    ApiResponse({
+      status: 303,
+      description: 'The request is wrong, and the app is told at its redirect URI.',
+      headers: { Location: { schema: { type: 'string', format: 'uri' } } },
+    }),
+    ApiResponse({
+      status: 400,
+      description: 'Client or redirect URI are not registered: a page, never a redirect.',
+      content: PAGE,
+    }),
+    ApiResponse({ status: 500, description: 'Something went wrong on our side.', content: PAGE }),
+    ApiResponse({
+      status: 503,
+      description: 'The service is not available right now.',
+      content: PAGE,
+    }),
+  );
+}

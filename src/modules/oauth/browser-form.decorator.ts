@@ -1,0 +1,18 @@
+import { applyDecorators, UseFilters, UseGuards } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Public } from '../../access/public.decorator.js';
+import { FormBodyGuard } from './form-body.guard.js';
+import { PageErrorFilter } from './page-error.filter.js';
+import { SameOriginGuard } from './same-origin.guard.js';
+import { Throttled } from './throttle/oauth-throttler.guard.js';
+
+/** A controller of forms on our own pages: same origin, budgeted, its errors shown as pages. */
+export function BrowserForms(): ClassDecorator {
+  return applyDecorators(
+    Public(),
+    ApiExcludeController(),
+    UseFilters(PageErrorFilter),
+    Throttled('decision'),
+    UseGuards(SameOriginGuard, FormBodyGuard),
+  );
+}

@@ -1,0 +1,55 @@
+import { Body, Controller, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { canonicalScopes } from '../../../common/scopes.js';
+import { AppConfig } from '../../../config/app-config.js';
+import {
+  AuthorizationRefused,
+  codeRedirect,
+  sendRedirect,
+} from '../authorize/authorization-response.js';
+import { AuthorizationsService } from '../authorize/authorizations.service.js';
+import { BrowserForms } from '../browser-form.decorator.js';
+import { AccessDenied } from '../oauth.errors.js';
+import { foreignForm, malformedForm } from '../page-error.js';
+import { Parameters } from '../parameters.js';
+import { BrowserCookies } from '../sign-in/browser-cookies.js';
+import { SignInService } from '../sign-in/sign-in.service.js';
+import { ConsentService } from './consent.service.js';
+
+/** The decision, and the redirect that tells it to the app. */
+@BrowserForms()
+@Controller('oauth/authorize')
+export class ConsentController {
+  constructor(
+    private readonly authorizations: AuthorizationsService,
+    private readonly signIn: SignInService,
+    private readonly consent: ConsentService,
+    private readonly cookies: BrowserCookies,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** Only scopes that were asked for count; with none of them ticked, approving is denying. */
+  @Post('decision')
+  async decide(
+    @Body() form: Record<string, unknown>,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const parameters = new Parameters(form);
+    const binding = { transaction: parameters.get('transaction'), token: parameters.get('token') };
+    const pending = await this.authorizations.resume(binding, this.cookies.browserHash(request));
+    const user = await this.signIn.current(request);
+    if (!user || user.id !== pending.userId) throw foreignForm();
+    const { redirectUri, state } = pending;
+    const decision = parameters.get('decision');
+    if (decision !== 'approve' && decision !== 'deny') throw malformedForm();
+    const ticked = new Set([form['scope']].flat());
+    const scopes = canonicalScopes(pending.scopes.filter((scope) => ticked.has(scope)));
+    if (decision === 'deny' || scopes.length === 0) {
+      await this.consent.deny(pending, user.id);
+      throw new AuthorizationRefused(redirectUri, state, new AccessDenied());
+    }
+    const code = await this.consent.approve(pending, user.id, scopes);
+    sendRedirect(response, codeRedirect(redirectUri, { code, state, iss: this.config.publicUrl }));
+  }
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, IsNull } from 'typeorm';
+import { parseScope, type Scope } from '../../../common/scopes.js';
+import { entities, type Transaction } from '../../../database/transaction.js';
+import { Grant } from './grant.entity.js';
+
+@Injectable()
+export class GrantsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async insert(tx: Transaction, grant: Grant): Promise<void> {
+    await entities(tx).insert(Grant, grant);
+  }
+
+  /** What the user allowed this app last time, or null the first time. */
+  async findLatestScopes(userId: string, clientId: string): Promise<Scope[] | null> {
+    const grant = await this.dataSource.manager.findOne(Grant, {
+      select: { id: true, scope: true },
+      where: { userId, clientId, revokedAt: IsNull() },
+      order: { id: 'DESC' },
+    });
+    return grant && parseScope(grant.scope);
+  }
+
+  /** False when it was revoked before. */
+  async revoke(tx: Transaction, id: string, now: Date): Promise<boolean> {
+    const { affected } = await entities(tx).update(
+      Grant,
+      { id, revokedAt: IsNull() },
+      { revokedAt: now },
+    );
+    return affected === 1;
+  }
+}

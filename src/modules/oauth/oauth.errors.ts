@@ -1,0 +1,78 @@
+/** The error codes of RFC 6749 §4.1.2.1 and §5.2, and our own for throttling. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_scope'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'access_denied'
+  | 'server_error'
+  | 'temporarily_unavailable'
+  | 'too_many_attempts';
+
+/**
+ * An error that the client may read: `message` becomes `error_description`, which RFC 6749 §5.2 limits to printable
+ * ASCII without quotes and backslashes, and which never repeats what was sent.
+ */
+export abstract class OAuthError extends Error {
+  constructor(
+    readonly code: OAuthErrorCode,
+    description: string,
+  ) {
+    super(description);
+    this.name = new.target.name;
+  }
+}
+
+/** A parameter is missing, repeated or malformed. */
+export class InvalidRequest extends OAuthError {
+  constructor(description: string) {
+    super('invalid_request', description);
+  }
+}
+
+/** The app is unknown, disabled or did not prove who it is; `challenge` where it tried HTTP Basic (RFC 6749 §5.2). */
+export class InvalidClient extends OAuthError {
+  constructor(readonly challenge: boolean) {
+    super('invalid_client', 'The client is unknown or its credentials are wrong.');
+  }
+}
+
+/** The code or refresh token is unknown, expired, used, revoked, or another app's. */
+export class InvalidGrant extends OAuthError {
+  constructor(description: string) {
+    super('invalid_grant', description);
+  }
+}
+
+export class InvalidScope extends OAuthError {
+  constructor(description: string) {
+    super('invalid_scope', description);
+  }
+}
+
+export class UnsupportedGrantType extends OAuthError {
+  constructor() {
+    super('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token.');
+  }
+}
+
+export class UnsupportedResponseType extends OAuthError {
+  constructor() {
+    super('unsupported_response_type', 'response_type must be code.');
+  }
+}
+
+export class AccessDenied extends OAuthError {
+  constructor() {
+    super('access_denied', 'The user did not allow it.');
+  }
+}
+
+/** A budget is spent (source document, sections 7 and 8). */
+export class TooManyAttempts extends OAuthError {
+  constructor(readonly retryAfterSeconds: number) {
+    super('too_many_attempts', `Too many attempts. Try again in ${retryAfterSeconds} seconds.`);
+  }
+}

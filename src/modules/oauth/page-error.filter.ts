@@ -1,0 +1,45 @@
+import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isDatabaseUnavailable } from '../../common/database-faults.js';
+import { AppConfig } from '../../config/app-config.js';
+import {
+  AuthorizationRefused,
+  errorRedirect,
+  sendRedirect,
+} from './authorize/authorization-response.js';
+import { InvalidRequest, TooManyAttempts } from './oauth.errors.js';
+import { OAuthPages } from './oauth-pages.js';
+import { fault, malformedForm, PageError, tooManyAttempts, unavailable } from './page-error.js';
+import { FailureCounter } from './throttle/failure-counter.js';
+
+/** Answers errors on the browser's way: redirected where the app may know, a page where only the person may. */
+@Catch()
+export class PageErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(PageErrorFilter.name);
+
+  constructor(
+    private readonly pages: OAuthPages,
+    private readonly failures: FailureCounter,
+    private readonly config: AppConfig,
+  ) {}
+
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    if (thrown instanceof AuthorizationRefused) {
+      sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
+      return;
+    }
+    const error = this.pageError(thrown, request);
+    if (error.status === 403) await this.failures.count(request, 'decision');
+    this.pages.error(response, error);
+  }
+
+  private pageError(thrown: unknown, request: Request): PageError {
+    if (thrown instanceof PageError) return thrown;
+    if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
+    if (thrown instanceof InvalidRequest) return malformedForm();
+    this.logger.error(`${request.requestId} page error`, (thrown as Error)?.stack);
+    return isDatabaseUnavailable(thrown) ? unavailable() : fault(request.requestId);
+  }
+}

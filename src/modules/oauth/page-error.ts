@@ -1,0 +1,91 @@
+/** An error that only the person at the browser can be told: an HTML page, never a redirect. */
+export class PageError extends Error {
+  constructor(
+    readonly status: 400 | 403 | 409 | 429 | 503 | 500,
+    readonly title: string,
+    readonly paragraphs: readonly string[],
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(title);
+    this.name = 'PageError';
+  }
+}
+
+const START_AGAIN = 'Go back to the app and start again from there.';
+
+export const unknownApp = (): PageError =>
+  new PageError(400, 'This app is not known here', [
+    'The link that brought you here names an app that is not registered or was switched off.',
+    'Tell the people who run the app. Nothing was shared with it.',
+  ]);
+
+export const wrongRedirectUri = (): PageError =>
+  new PageError(400, 'This link is not safe to follow', [
+    'The link that brought you here wants to send you to an address that is not registered for the app.',
+    'Tell the people who run the app. Nothing was shared with it.',
+  ]);
+
+export const stateTooLong = (): PageError =>
+  new PageError(400, 'This link is too long', [
+    'The app sent more text with its request than it may.',
+    START_AGAIN,
+  ]);
+
+export const expiredTransaction = (): PageError =>
+  new PageError(400, 'This page has expired', [
+    'You took longer than this page may stay open.',
+    START_AGAIN,
+  ]);
+
+export const foreignForm = (): PageError =>
+  new PageError(403, 'This form did not come from your browser', [
+    'The page you sent does not belong to this browser, or you signed in as somebody else since.',
+    'Nothing was shared. ' + START_AGAIN,
+  ]);
+
+export const noCookies = (): PageError =>
+  new PageError(403, 'Your browser did not keep our cookie', [
+    'Signing in needs one cookie, to know that it is still you. Allow cookies for this site.',
+    START_AGAIN,
+  ]);
+
+export const alreadyAnswered = (): PageError =>
+  new PageError(409, 'This request was already answered', [
+    'You, or another tab, answered this request before. It counts once.',
+    'If the app did not go on, start again from there.',
+  ]);
+
+export const malformedForm = (): PageError =>
+  new PageError(400, 'Something is missing from this form', [
+    'The page you sent is incomplete.',
+    START_AGAIN,
+  ]);
+
+export const tooManyAttempts = (seconds: number): PageError =>
+  new PageError(
+    429,
+    'Too many attempts',
+    [
+      `Too many attempts. Try again in ${inMinutes(seconds)}.`,
+      'Your account is safe; nothing was shared.',
+    ],
+    seconds,
+  );
+
+export const unavailable = (): PageError =>
+  new PageError(
+    503,
+    'We cannot answer right now',
+    ['Try again in a few seconds. Nothing was lost.'],
+    5,
+  );
+
+export const fault = (requestId: string): PageError =>
+  new PageError(500, 'Something went wrong on our side', [
+    `${START_AGAIN} If it happens again, tell support ${requestId}.`,
+  ]);
+
+function inMinutes(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`;
+}

@@ -1,0 +1,28 @@
+import { InvalidRequest } from './oauth.errors.js';
+
+/** The parameters of a query or form, as RFC 6749 §3.1 and §3.2 want them read: an empty one counts as omitted. */
+export class Parameters {
+  constructor(private readonly source: Readonly<Record<string, unknown>>) {}
+
+  /** The value, or undefined when it was not sent, sent empty, or sent more than once. */
+  get(name: string): string | undefined {
+    const value = Object.hasOwn(this.source, name) ? this.source[name] : undefined;
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  }
+
+  /** @throws InvalidRequest when the parameter was not sent */
+  require(name: string): string {
+    const value = this.get(name);
+    if (value === undefined) throw new InvalidRequest(`${name} is required.`);
+    return value;
+  }
+
+  isRepeated(name: string): boolean {
+    return Object.hasOwn(this.source, name) && Array.isArray(this.source[name]);
+  }
+
+  /** The names that were sent more than once. */
+  repeated(): string[] {
+    return Object.keys(this.source).filter((name) => this.isRepeated(name));
+  }
+}

@@ -1,0 +1,20 @@
+import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js';
+
+/**
+ * A typed phone number as E.164, or undefined when it is none. A leading `00` counts as `+`; a number without either is
+ * national to `defaultCountry`, and is none without one.
+ */
+export function parsePhone(typed: string, defaultCountry?: string): string | undefined {
+  const text = typed.normalize('NFKC').trim().replace(/^00/, '+');
+  const number = parsePhoneNumberFromString(text, {
+    defaultCountry: defaultCountry as CountryCode | undefined,
+    extract: false,
+  });
+  return number?.isPossible() ? number.number : undefined;
+}
+
+/** A phone as its owner recognizes it and nobody else can use it: `+1 ••• ••01`. */
+export function maskPhone(phone: string): string {
+  const calling = parsePhoneNumberFromString(phone)?.countryCallingCode ?? '';
+  return `+${calling} ••• ••${phone.slice(-2)}`;
+}

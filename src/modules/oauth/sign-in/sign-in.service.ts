@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Clock, later, MINUTE, SECOND } from '../../../common/clock.js';
+import { AppConfig } from '../../../config/app-config.js';
+import { TransactionRunner } from '../../../database/transaction.js';
+import type { SignInUser } from '../../users/users.repository.js';
+import { UsersService } from '../../users/users.service.js';
+import { AuthorizationsRepository } from '../authorize/authorizations.repository.js';
+import { BrowserCookies } from './browser-cookies.js';
+import { SignInSessionsRepository } from './sign-in-sessions.repository.js';
+
+/** Who is signed in at a browser. A session saves the next one-time password, never the consent. */
+@Injectable()
+export class SignInService {
+  constructor(
+    private readonly sessions: SignInSessionsRepository,
+    private readonly authorizations: AuthorizationsRepository,
+    private readonly users: UsersService,
+    private readonly cookies: BrowserCookies,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** The user who is signed in at this browser and may still be, or null. Keeps the session alive, writing at most once a minute. */
+  async current(request: Request): Promise<SignInUser | null> {
+    const hash = this.cookies.sessionHash(request);
+    if (hash === undefined) return null;
+    const now = this.clock.now();
+    const session = await this.sessions.findLive(hash, now);
+    if (!session) return null;
+    const end = this.end(now);
+    if (end.getTime() - session.expiresAt.getTime() >= MINUTE) {
+      await this.transactions.run((tx) => this.sessions.prolong(tx, hash, end));
+    }
+    return this.users.active(session.userId);
+  }
+
+  /** Starts a session under a new id and notes the user on the authorization request. */
+  async signIn(response: Response, authorizationId: string, userId: string): Promise<void> {
+    const now = this.clock.now();
+    const hash = this.cookies.startSession(response);
+    await this.transactions.run(async (tx) => {
+      await this.sessions.insert(tx, { hash, userId, createdAt: now, expiresAt: this.end(now) });
+      await this.authorizations.assignUser(tx, authorizationId, userId);
+    });
+  }
+
+  async signOut(request: Request, response: Response): Promise<void> {
+    const hash = this.cookies.sessionHash(request);
+    this.cookies.endSession(response);
+    if (hash !== undefined) await this.transactions.run((tx) => this.sessions.delete(tx, hash));
+  }
+
+  private end(now: Date): Date {
+    return later(now, this.config.lifetimes.session * SECOND);
+  }
+}

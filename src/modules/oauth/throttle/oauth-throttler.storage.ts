@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { ThrottlerStorage } from '@nestjs/throttler';
+import { SECOND } from '../../../common/clock.js';
+import { AppConfig } from '../../../config/app-config.js';
+import { oauthBudgets, type OAuthBudget } from './oauth-budgets.js';
+import { RollingCounter } from './rolling-counter.js';
+
+type StorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
+
+/** The throttler's storage in our database. Budgets of failures are only looked at here: `FailureCounter` fills them. */
+@Injectable()
+export class OAuthThrottlerStorage implements ThrottlerStorage {
+  private readonly budgets: ReadonlyMap<string, OAuthBudget>;
+
+  constructor(
+    private readonly counter: RollingCounter,
+    config: AppConfig,
+  ) {
+    this.budgets = new Map(oauthBudgets(config).map((budget) => [budget.name, budget]));
+  }
+
+  async increment(
+    key: string,
+    ttl: number,
+    _limit: number,
+    _block: number,
+    name: string,
+  ): Promise<StorageRecord> {
+    const budget = this.budgets.get(name);
+    if (!budget) throw new Error(`There is no budget ${name}.`);
+    const { spent, hits, retryAfterSeconds } = await this.counter.peek(budget, key);
+    if (!spent && budget.counts === 'calls') await this.counter.hit(budget, key);
+    return {
+      totalHits: hits + 1,
+      timeToExpire: ttl / SECOND,
+      isBlocked: spent,
+      timeToBlockExpire: retryAfterSeconds,
+    };
+  }
+}

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, later, secondsUntil } from '../../../common/clock.js';
+import { sha256 } from '../../../common/secrets.js';
+import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { ThrottleRepository } from './throttle.repository.js';
+
+/** A limit of hits per rolling window; a limit of 0 is no limit. */
+export interface Budget {
+  name: string;
+  limit: number;
+  windowMs: number;
+}
+
+/** How a budget stands: `retryAfterSeconds` until the oldest counted hit leaves the window. */
+export interface Standing {
+  spent: boolean;
+  hits: number;
+  retryAfterSeconds: number;
+}
+
+const SLOTS = 60;
+
+/**
+ * Counts hits over rolling windows in the database, so that all processes share them and a restart forgets nothing.
+ * A window is cut into 60 slots; the slot that is just leaving still counts, so no window ever holds more than the limit.
+ */
+@Injectable()
+export class RollingCounter {
+  constructor(
+    private readonly repository: ThrottleRepository,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+  ) {}
+
+  /** How the budget stands for this key, without counting anything. */
+  peek(budget: Budget, key: string): Promise<Standing> {
+    return this.standing(budget, keyHash(budget, key));
+  }
+
+  /** Counts one hit. */
+  async hit(budget: Budget, key: string): Promise<void> {
+    if (budget.limit === 0) return;
+    await this.transactions.run((tx) =>
+      this.repository.add(tx, keyHash(budget, key), this.slot(budget)),
+    );
+  }
+
+  /** Counts one hit in each budget unless one of them is spent; then none is counted. Exact under concurrency. */
+  async takeAll(wanted: readonly { budget: Budget; key: string }[]): Promise<Standing | undefined> {
+    const limited = wanted.filter(({ budget }) => budget.limit > 0);
+    return this.transactions.run(async (tx) => {
+      for (const { budget, key } of limited) {
+        const hash = keyHash(budget, key);
+        await this.repository.lock(tx, hash);
+        const standing = await this.standing(budget, hash, tx);
+        if (standing.spent) return standing;
+      }
+      for (const { budget, key } of limited)
+        await this.repository.add(tx, keyHash(budget, key), this.slot(budget));
+      return undefined;
+    });
+  }
+
+  private async standing(budget: Budget, hash: string, tx?: Transaction): Promise<Standing> {
+    if (budget.limit === 0) return { spent: false, hits: 0, retryAfterSeconds: 0 };
+    const now = this.clock.now();
+    const reach = budget.windowMs + slotMs(budget);
+    const { hits, oldest } = await this.repository.count(hash, later(now, -reach), tx);
+    return {
+      spent: hits >= budget.limit,
+      hits,
+      retryAfterSeconds: oldest ? secondsUntil(later(oldest, reach), now) : 0,
+    };
+  }
+
+  private slot(budget: Budget): Date {
+    const length = slotMs(budget);
+    return new Date(Math.floor(this.clock.now().getTime() / length) * length);
+  }
+}
+
+function slotMs({ windowMs }: Budget): number {
+  return Math.ceil(windowMs / SLOTS);
+}
+
+function keyHash({ name }: Budget, key: string): string {
+  return sha256(`${name}|${key}`);
+}

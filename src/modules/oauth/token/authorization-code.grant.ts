@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, later, SECOND } from '../../../common/clock.js';
+import { parseScope } from '../../../common/scopes.js';
+import { isSecret, sha256 } from '../../../common/secrets.js';
+import { TransactionRunner } from '../../../database/transaction.js';
+import { UsersService } from '../../users/users.service.js';
+import type { RegisteredApp } from '../apps/apps.service.js';
+import { GrantRevocation } from '../grants/grant-revocation.js';
+import { InvalidGrant } from '../oauth.errors.js';
+import type { Parameters } from '../parameters.js';
+import { AuthorizationCodesRepository, type IssuedCode } from './authorization-codes.repository.js';
+import { checkVerifierForm, verifierMatches } from './pkce.js';
+import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
+
+/** A repeat this soon after the first exchange is a client's retry, not a theft. */
+const HARMLESS_REPEAT_MS = 10 * SECOND;
+
+/**
+ * The authorization code grant (RFC 6749 §4.1.3). What a client may have got wrong by accident is checked before the code
+ * is spent; the verifier is compared after, so that a code allows one guess.
+ */
+@Injectable()
+export class AuthorizationCodeGrant {
+  constructor(
+    private readonly codes: AuthorizationCodesRepository,
+    private readonly users: UsersService,
+    private readonly issuer: TokenIssuer,
+    private readonly revocation: GrantRevocation,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws InvalidRequest; InvalidGrant */
+  async exchange(app: RegisteredApp, parameters: Parameters): Promise<IssuedTokens> {
+    const value = parameters.require('code');
+    const redirectUri = parameters.require('redirect_uri');
+    const verifier = parameters.get('code_verifier');
+    const issued = isSecret('svcac', value) ? await this.codes.find(sha256(value)) : null;
+    if (issued?.grant.clientId !== app.clientId) throw unknownCode();
+    const { code, grant } = issued;
+    if (code.expiresAt <= this.clock.now()) throw new InvalidGrant('The code has expired.');
+    if (code.redirectUri !== redirectUri) {
+      throw new InvalidGrant('redirect_uri differs from the one of the authorization request.');
+    }
+    checkVerifierForm(code.codeChallenge, verifier);
+    const provesVerifier = verifierMatches(code.codeChallenge, verifier);
+    if (code.consumedAt) return this.refuseReplay(issued, provesVerifier);
+    if (grant.revokedAt || !(await this.users.active(grant.userId))) throw unknownCode();
+    const tokens = await this.consume(issued, provesVerifier);
+    if (!tokens) throw unknownCode();
+    return tokens;
+  }
+
+  /** One conditional update decides who gets the tokens. A wrong verifier spends the code all the same. */
+  private consume(
+    { code, grant }: IssuedCode,
+    provesVerifier: boolean,
+  ): Promise<IssuedTokens | undefined> {
+    return this.transactions.run(async (tx) => {
+      const first = await this.codes.consume(tx, code.hash, this.clock.now());
+      return first && provesVerifier
+        ? this.issuer.issue(tx, grant, parseScope(grant.scope))
+        : undefined;
+    });
+  }
+
+  /** A code that comes back with everything right was stolen from one of the two who used it (RFC 6749 §4.1.2). */
+  private async refuseReplay({ code, grant }: IssuedCode, provesVerifier: boolean): Promise<never> {
+    const harmlessUntil = later(code.consumedAt ?? this.clock.now(), HARMLESS_REPEAT_MS);
+    if (provesVerifier && this.clock.now() >= harmlessUntil)
+      await this.revocation.revoke(grant.id, 'code replayed');
+    throw unknownCode();
+  }
+}
+
+function unknownCode(): InvalidGrant {
+  return new InvalidGrant('The code is unknown, was used before, or was issued to another client.');
+}

@@ -1,0 +1,45 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { formatScope } from '../../../../common/scopes.js';
+import type { IssuedTokens } from '../token-issuer.js';
+
+@ApiSchema({ name: 'Token', description: 'The token response of RFC 6749 §5.1.' })
+export class TokenResponse {
+  @ApiProperty({
+    pattern: '^svcat_[A-Za-z0-9_-]{43}$',
+    example: 'svcat_7Zr0cN3VxH5nQkS2mYw8bTfJdLpGaEuR1oXiK4vC9sM',
+  })
+  access_token: string;
+
+  @ApiProperty({ enum: ['Bearer'], example: 'Bearer' })
+  token_type: 'Bearer';
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Lifetime of the access token, in seconds.',
+    example: 3600,
+  })
+  expires_in: number;
+
+  @ApiProperty({
+    pattern: '^svcrt_[A-Za-z0-9_-]{43}$',
+    example: 'svcrt_Q2mYw8bTfJdLpGaEuR1oXiK4vC9sM7Zr0cN3VxH5nkS',
+  })
+  refresh_token: string;
+
+  @ApiProperty({
+    description:
+      'The scopes actually granted, separated by spaces. May be fewer than were asked for.',
+    example: 'profile.read posts.read',
+  })
+  scope: string;
+
+  static from({ accessToken, refreshToken, expiresIn, scopes }: IssuedTokens): TokenResponse {
+    return {
+      access_token: accessToken,
+      token_type: 'Bearer',
+      expires_in: expiresIn,
+      refresh_token: refreshToken,
+      scope: formatScope(scopes),
+    };
+  }
+}

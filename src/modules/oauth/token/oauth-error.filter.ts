@@ -1,0 +1,71 @@
+import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isDatabaseUnavailable } from '../../../common/database-faults.js';
+import { InvalidClient, OAuthError, TooManyAttempts } from '../oauth.errors.js';
+import { FailureCounter } from '../throttle/failure-counter.js';
+import { OAuthErrorResponse } from './dto/oauth-error.response.js';
+
+class ServerError extends OAuthError {
+  constructor() {
+    super('server_error', 'Something went wrong on our side.');
+  }
+}
+
+class TemporarilyUnavailable extends OAuthError {
+  constructor() {
+    super(
+      'temporarily_unavailable',
+      'The service is not available right now. Nothing was spent: try again.',
+    );
+  }
+}
+
+/** Answers errors of the token endpoint as RFC 6749 §5.2 wants them. A fault of ours is never told as one of the client's. */
+@Catch()
+export class OAuthErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(OAuthErrorFilter.name);
+
+  constructor(private readonly failures: FailureCounter) {}
+
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const error = this.oauthError(thrown, request);
+    const status = statusOf(error);
+    if (status === 400 || status === 401) await this.failures.count(request, 'token');
+    response
+      .status(status)
+      .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
+      .json(OAuthErrorResponse.from(error));
+  }
+
+  private oauthError(thrown: unknown, request: Request): OAuthError {
+    if (thrown instanceof OAuthError) return thrown;
+    this.logger.error(`${request.requestId} token endpoint`, (thrown as Error)?.stack);
+    return isDatabaseUnavailable(thrown) ? new TemporarilyUnavailable() : new ServerError();
+  }
+}
+
+function statusOf(error: OAuthError): number {
+  switch (error.code) {
+    case 'invalid_client':
+      return 401;
+    case 'too_many_attempts':
+      return 429;
+    case 'server_error':
+      return 500;
+    case 'temporarily_unavailable':
+      return 503;
+    default:
+      return 400;
+  }
+}
+
+function headersOf(error: OAuthError): Record<string, string> {
+  if (error instanceof InvalidClient && error.challenge) {
+    return { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
+  }
+  if (error instanceof TooManyAttempts) return { 'Retry-After': String(error.retryAfterSeconds) };
+  if (error.code === 'temporarily_unavailable') return { 'Retry-After': '5' };
+  return {};
+}

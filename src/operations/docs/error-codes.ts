@@ -1,0 +1,31 @@
+import type { ErrorCode } from '../../common/errors.js';
+import { ERROR_STATUS } from '../../http/error-status.js';
+import type { ErrorCodeEntry } from '../../pages/views.js';
+
+const REMEDIES: Readonly<Record<ErrorCode, string>> = {
+  invalid_request:
+    'Correct what `errors` lists: each entry names a field, a code and what is wanted. Nothing was stored.',
+  unauthorized: 'Send the access token in the header Authorization: Bearer <access token>.',
+  invalid_token:
+    'Get a new access token with the refresh token; if that fails too, send the user through the flow again.',
+  insufficient_scope:
+    'Send the user through the authorization flow again and ask for the scope that the answer names.',
+  not_found:
+    "The path does not exist, or the thing was deleted or is not this user's: nobody can tell which.",
+  payload_too_large: 'Send a smaller body.',
+  unsupported_media_type: 'Send JSON in UTF-8, with the header Content-Type: application/json.',
+  quota_exceeded:
+    'The app has published its posts of this month. Wait as long as Retry-After says, or ask the operator for a plan.',
+  too_many_attempts: 'Wait as long as Retry-After says, then try again once.',
+  internal_error: 'A fault of ours. Tell support the request_id.',
+  service_unavailable: 'Nothing was done. Try again after the seconds that Retry-After says.',
+};
+
+/** Every code of the developer API's errors, as the documentation lists them. */
+export const errorCodes: readonly ErrorCodeEntry[] = (Object.keys(ERROR_STATUS) as ErrorCode[]).map(
+  (code) => ({
+    code,
+    status: ERROR_STATUS[code],
+    remedy: REMEDIES[code],
+  }),
+);

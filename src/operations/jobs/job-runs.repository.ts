@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { isDuplicateKey } from '../../common/database-faults.js';
+import { entities, TransactionRunner } from '../../database/transaction.js';
+import { JobRun } from '../job-run.entity.js';
+
+@Injectable()
+export class JobRunsRepository {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly transactions: TransactionRunner,
+  ) {}
+
+  /** True for exactly one caller per job and period: the row is the election. */
+  async claim(job: string, period: string, startedAt: Date): Promise<boolean> {
+    if (await this.dataSource.manager.existsBy(JobRun, { job, period })) return false;
+    try {
+      await this.transactions.run((tx) =>
+        entities(tx).insert(JobRun, { job, period, startedAt, finishedAt: null }),
+      );
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  async finish(job: string, period: string, finishedAt: Date): Promise<void> {
+    await this.transactions.run((tx) =>
+      entities(tx).update(JobRun, { job, period }, { finishedAt }),
+    );
+  }
+}

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { OAuthModule } from '../modules/oauth/oauth.module.js';
+import { QuotaModule } from '../modules/quota/quota.module.js';
+import { PagesModule } from '../pages/pages.module.js';
+import { LandingController } from './docs/landing.controller.js';
+import { HealthController } from './health/health.controller.js';
+import { JobRunsRepository } from './jobs/job-runs.repository.js';
+import { QuotaResetCron } from './jobs/quota-reset.cron.js';
+import { QuotaReset } from './jobs/quota-reset.service.js';
+
+@Module({
+  imports: [ScheduleModule.forRoot(), OAuthModule, QuotaModule, PagesModule],
+  controllers: [LandingController, HealthController],
+  providers: [JobRunsRepository, QuotaReset, QuotaResetCron],
+  exports: [QuotaReset],
+})
+export class OperationsModule {}

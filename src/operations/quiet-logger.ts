@@ -1,0 +1,18 @@
+import { ConsoleLogger } from '@nestjs/common';
+
+const FRAMEWORK = new Set([
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestFactory',
+  'NestApplication',
+]);
+
+/** The console logger without the framework's list of what it loaded, which would push the start's own words off the screen. */
+export class QuietLogger extends ConsoleLogger {
+  override log(message: unknown, ...rest: unknown[]): void {
+    const context = rest.at(-1);
+    if (typeof context === 'string' && FRAMEWORK.has(context)) return;
+    super.log(message, ...rest);
+  }
+}

@@ -1,0 +1,17 @@
+import { isDatabaseUnavailable } from '../common/database-faults.js';
+import { ConfigError } from '../config/app-config.js';
+
+/** Why the service or a command could not start, in a sentence for operators; anything unforeseen with its stack. */
+export function startProblem(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  const { code, message, stack } = error as { code?: string; message?: string; stack?: string };
+  if (code === 'EADDRINUSE')
+    return 'The port is in use. Stop what listens there, or set PORT to another one.';
+  if (code === 'ER_BAD_DB_ERROR')
+    return `The database of DATABASE_URL does not exist: create it first. (${message})`;
+  if (code === 'ER_ACCESS_DENIED_ERROR')
+    return `The database refused the user or password of DATABASE_URL. (${message})`;
+  if (isDatabaseUnavailable(error))
+    return `The database of DATABASE_URL cannot be reached: ${message || code}`;
+  return stack ?? String(error);
+}

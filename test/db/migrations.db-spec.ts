@@ -1,0 +1,161 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { migrations } from '../../src/database/migrations.js';
+import { Migrator } from '../../src/database/migrator.js';
+import { entities } from '../../src/entities.js';
+import { connect } from '../support/connect.js';
+import { onEachEngine, onEachServer } from '../support/engines.js';
+
+const FOLDER = 'src/database/migrations';
+const NAMES = migrations.map(({ name }) => name);
+const FORBIDDEN = [
+  'TRIGGER',
+  'PROCEDURE',
+  'GET_LOCK',
+  'LOCK TABLES',
+  'RETURNING',
+  'SAVEPOINT',
+  'CURRENT_TIMESTAMP',
+  'NOW()',
+  'ENUM',
+  'FOREIGN KEY',
+  'foreignKey',
+  'AUTO_INCREMENT',
+  'isGenerated',
+];
+
+async function tablesOf(dataSource: DataSource): Promise<string[]> {
+  const rows: { name: string }[] = await dataSource.query(
+    dataSource.options.type === 'better-sqlite3'
+      ? `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+  );
+  return rows.map(({ name }) => name).filter((name) => name !== 'migrations');
+}
+
+/** The statements that would make the schema equal to the entities. */
+async function pendingStatements(dataSource: DataSource): Promise<string[]> {
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  return upQueries.map(({ query }) => query);
+}
+
+onEachEngine('migrations', ({ url }) => {
+  let dataSource: DataSource;
+  let migrator: Migrator;
+
+  beforeEach(async () => {
+    dataSource = await connect(url);
+    migrator = new Migrator(dataSource);
+  });
+
+  afterEach(async () => {
+    for (const _ of NAMES) await dataSource.undoLastMigration();
+    await dataSource.destroy();
+  });
+
+  it('are all pending on an empty database, and asking changes nothing', async () => {
+    expect(await migrator.status()).toEqual(NAMES.map((name) => ({ name, applied: false })));
+    expect(await migrator.isCurrent()).toBe(false);
+    expect(await tablesOf(dataSource)).toEqual([]);
+  });
+
+  it('are all applied after a run, which names them', async () => {
+    expect(await migrator.migrate()).toEqual(NAMES);
+    expect(await migrator.status()).toEqual(NAMES.map((name) => ({ name, applied: true })));
+    expect(await migrator.isCurrent()).toBe(true);
+  });
+
+  it('make exactly what the entities describe', async () => {
+    await migrator.migrate();
+
+    expect(await tablesOf(dataSource)).toHaveLength(entities.length);
+    expect(await pendingStatements(dataSource)).toEqual([]);
+  });
+
+  it('do nothing in a second run, from this process or another', async () => {
+    await migrator.migrate();
+    const tables = await tablesOf(dataSource);
+    const another = await connect(url);
+
+    expect(await migrator.migrate()).toEqual([]);
+    expect(await new Migrator(another).migrate()).toEqual([]);
+    expect(await tablesOf(another)).toEqual(tables);
+    await another.destroy();
+  });
+
+  it('can be run by several processes that start one after another', async () => {
+    const others = await Promise.all([connect(url), connect(url), connect(url)]);
+    const migrators = [migrator, ...others.map((other) => new Migrator(other))];
+    const ran = await Promise.all(
+      migrators.map(async (each, place) => {
+        await sleep(place * 25);
+        return each.migrate();
+      }),
+    );
+    await Promise.all(others.map((other) => other.destroy()));
+    const rows: unknown[] = await dataSource.query('SELECT name FROM migrations');
+
+    expect(ran.flat().length).toBeGreaterThanOrEqual(NAMES.length);
+    expect(rows).toEqual(NAMES.map((name) => ({ name })));
+    expect(await pendingStatements(dataSource)).toEqual([]);
+  });
+
+  it('can be undone, which leaves no table behind, and made again', async () => {
+    await migrator.migrate();
+    for (const _ of NAMES) await dataSource.undoLastMigration();
+
+    expect(await tablesOf(dataSource)).toEqual([]);
+    expect(await migrator.isCurrent()).toBe(false);
+
+    expect(await migrator.migrate()).toEqual(NAMES);
+    expect(await pendingStatements(dataSource)).toEqual([]);
+  });
+});
+
+onEachServer('migrations on a server', ({ url }) => {
+  it('go on where a broken run stopped', async () => {
+    const dataSource = await connect(url);
+    const migrator = new Migrator(dataSource);
+    await migrator.migrate();
+    await dataSource.query('DROP TABLE posts, job_runs');
+    await dataSource.query('DELETE FROM migrations');
+
+    expect(await migrator.migrate()).toEqual(NAMES);
+    expect(await pendingStatements(dataSource)).toEqual([]);
+    await dataSource.destroy();
+  });
+
+  it('give every text column a Unicode character set that compares code points', async () => {
+    const dataSource = await connect(url);
+    await new Migrator(dataSource).migrate();
+    const rows: { name: string }[] = await dataSource.query(
+      `SELECT DISTINCT collation_name AS name FROM information_schema.columns
+       WHERE table_schema = DATABASE() AND table_name <> 'migrations' AND collation_name IS NOT NULL`,
+    );
+    await dataSource.destroy();
+
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.name).toMatch(/^utf8mb4_(0900|nopad)_bin$/);
+  });
+});
+
+describe('the sources of the migrations', () => {
+  it.each(FORBIDDEN)('do not contain %s', async (word) => {
+    const files = await readdir(FOLDER);
+    const sources = await Promise.all(files.map((file) => readFile(`${FOLDER}/${file}`, 'utf8')));
+    const offending = files.filter((_, index) =>
+      sources[index]?.toLowerCase().includes(word.toLowerCase()),
+    );
+
+    expect(files.length).toBeGreaterThanOrEqual(NAMES.length);
+    expect(offending).toEqual([]);
+  });
+
+  it('are listed one and all, oldest first', async () => {
+    const stamped = (await readdir(FOLDER)).filter((file) => /^\d/.test(file)).toSorted();
+    const names = stamped.map((file) => file.replace(/^(\d+)-(.+)\.ts$/, '$2$1'));
+
+    expect(NAMES).toEqual(names);
+  });
+});
