@@ -1,0 +1,181 @@
+import type { Type } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { applicationOptions, configureApp } from '../../src/app.js';
+import { AppModule } from '../../src/app.module.js';
+import { Clock } from '../../src/common/clock.js';
+import { SCOPES, type Scope } from '../../src/common/scopes.js';
+import { loadConfig, type AppConfig } from '../../src/config/app-config.js';
+import { Migrator } from '../../src/database/migrator.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import {
+  AppsService,
+  type RegisteredApp,
+  type Registration,
+} from '../../src/modules/oauth/apps/apps.service.js';
+import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
+import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
+import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
+import type { User } from '../../src/modules/users/user.entity.js';
+import { UsersService, type NewUser } from '../../src/modules/users/users.service.js';
+import { FixedClock, SmsInbox } from './doubles.js';
+import type { TestDatabase } from './engines.js';
+import { freePort } from './free-port.js';
+
+/** Budgets are off unless a test is about them: fifty losers of a race are fifty failures. */
+const NO_BUDGETS = Object.fromEntries(
+  [
+    'OAUTH_TOKEN_FAILURES',
+    'OAUTH_TOKEN_ADDRESS_FAILURES',
+    'OAUTH_TOKEN_CALLS',
+    'OAUTH_DECISION_FAILURES',
+    'OAUTH_DECISION_ADDRESS_FAILURES',
+    'OAUTH_DECISION_CALLS',
+    'OTP_PHONE_FAILURES',
+    'OTP_RESEND_SECONDS',
+    'OTP_PHONE_HOURLY',
+    'OTP_PHONE_DAILY',
+    'OTP_ADDRESS_HOURLY',
+  ].map((name) => [name, '0']),
+);
+
+export interface TestClient extends RegisteredApp {
+  /** Of a confidential app. */
+  secret?: string;
+}
+
+/** The real application over HTTP on a database of its own; only the clock and the SMS gateway are doubles. */
+export class TestApp {
+  readonly clock = new FixedClock();
+  readonly sms = new SmsInbox();
+  private people = 0;
+
+  private constructor(
+    readonly config: AppConfig,
+    readonly nest: NestExpressApplication,
+  ) {}
+
+  static async start({ url }: TestDatabase, env: Record<string, string> = {}): Promise<TestApp> {
+    const port = await freePort();
+    const config = loadConfig({
+      NODE_ENV: 'test',
+      PORT: String(port),
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      DATABASE_URL: url,
+      DEMO: '0',
+      LOG_LEVEL: 'fatal',
+      ...NO_BUDGETS,
+      ...env,
+    });
+    const clock = new FixedClock();
+    const sms = new SmsInbox();
+    const testing = await Test.createTestingModule({ imports: [AppModule.with(config)] })
+      .overrideProvider(Clock)
+      .useValue(clock)
+      .overrideProvider(SmsSender)
+      .useValue(sms)
+      .compile();
+    const nest = testing.createNestApplication<NestExpressApplication>(applicationOptions(config));
+    configureApp(nest, config);
+    await nest.get(Migrator).migrate();
+    await nest.listen(port, '127.0.0.1');
+    return Object.assign(new TestApp(config, nest), { clock, sms });
+  }
+
+  get baseUrl(): string {
+    return this.config.publicUrl;
+  }
+
+  get dataSource(): DataSource {
+    return this.nest.get(DataSource);
+  }
+
+  service<T>(type: Type<T> | (abstract new (...parameters: never[]) => T)): T {
+    return this.nest.get(type as Type<T>);
+  }
+
+  stop(): Promise<void> {
+    return this.nest.close();
+  }
+
+  /** One request; redirects are answers here, not followed. */
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(new URL(path, this.baseUrl), { redirect: 'manual', ...init });
+  }
+
+  /** A call of the developer API with a token and, where there is one, a JSON body. */
+  call(token: string, method: string, path: string, body?: unknown): Promise<Response> {
+    return this.fetch(`/dev/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  addUser(user: Partial<NewUser> = {}): Promise<User> {
+    this.people += 1;
+    const phone = `+1415555${String(1000 + this.people)}`;
+    return this.service(UsersService).add({ phone, name: `Person ${this.people}`, ...user });
+  }
+
+  async addClient(registration: Partial<Registration> = {}): Promise<TestClient> {
+    const { app, secret } = await this.service(AppsService).register(
+      {
+        name: 'Garden Share',
+        kind: 'confidential',
+        redirectUris: ['https://garden.example/callback'],
+        scope: SCOPES.join(' '),
+        ...registration,
+      },
+      { actor: 'test' },
+    );
+    return { ...app, secret };
+  }
+
+  /** An access token as the consent page would give it, made directly: for tests about something else. */
+  async accessToken(
+    user: User,
+    client: TestClient,
+    scopes: readonly Scope[] = SCOPES,
+  ): Promise<string> {
+    const { accessToken } = await this.service(TransactionRunner).run(async (tx) => {
+      const grant = await this.service(GrantOpener).open(tx, user.id, client.clientId, scopes);
+      return this.service(TokenIssuer).issue(tx, grant, scopes);
+    });
+    return accessToken;
+  }
+
+  /** What `work` costs: the SQL statements that it runs, transaction statements included. */
+  async statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+    const statements: string[] = [];
+    const { logger } = this.dataSource;
+    const recording = new Proxy(logger, {
+      get: (target, name) =>
+        name === 'logQuery' ? (query: string) => statements.push(query) : Reflect.get(target, name),
+    });
+    Object.assign(this.dataSource, { logger: recording });
+    try {
+      await work();
+    } finally {
+      Object.assign(this.dataSource, { logger });
+    }
+    return statements;
+  }
+}
+
+/** Starts an app for a `describe` and stops it after. The app is there once its tests run. */
+export function useTestApp(database: TestDatabase, env?: Record<string, string>): () => TestApp {
+  let app: TestApp | undefined;
+  beforeAll(async () => {
+    app = await TestApp.start(database, env);
+  });
+  afterAll(() => app?.stop());
+  return () => {
+    if (!app) throw new Error('The app starts before the tests, not while they are collected.');
+    return app;
+  };
+}
