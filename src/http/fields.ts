@@ -88,7 +88,7 @@ export function NumberField(
     rules.isNumber(),
     rules.atLeast(options.min),
     rules.atMost(options.max),
-  ) as PropertyDecorator;
+  );
 }
 
 /** One of a closed list of words. */
@@ -133,7 +133,7 @@ function field(
     ApiProperty(documented(options, schema)),
     ...(options.required ? [rules.required()] : [ValidateIf((_, value) => present(value))]),
     ...checks,
-  ) as PropertyDecorator;
+  );
 }
 
 function documented(

@@ -92,7 +92,7 @@ export class TestApp {
   }
 
   service<T>(type: Type<T> | (abstract new (...parameters: never[]) => T)): T {
-    return this.nest.get(type as Type<T>);
+    return this.nest.get<T>(type);
   }
 
   stop(): Promise<void> {

@@ -45,7 +45,7 @@ export class CommentsController {
     @Query() paging: ListCommentsQuery,
   ): Promise<CommentPageResponse> {
     const { comments, total } = await this.comments.list(userId, id, paging);
-    return CommentPageResponse.from(comments.map(CommentResponse.from), paging, total);
+    return CommentPageResponse.from(comments.map((comment) => CommentResponse.from(comment)), paging, total);
   }
 
   @Post('posts/:id/comments')

@@ -1,0 +1,24 @@
+import 'reflect-metadata';
+import { DataSource } from 'typeorm';
+import { loadConfig } from '../config/app-config.js';
+import { dataSourceOptions } from '../database/data-source-options.js';
+import { entities } from '../entities.js';
+
+/** Fails when entities and migrations differ: the statements that would be missing are printed. */
+async function main(): Promise<void> {
+  const config = loadConfig({ DATABASE_URL: process.argv[2] ?? 'sqlite::memory:' });
+  const dataSource = new DataSource(await dataSourceOptions(config.database, entities));
+  await dataSource.initialize();
+  await dataSource.runMigrations();
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  await dataSource.destroy();
+  for (const { query } of upQueries) console.error(query);
+  if (upQueries.length > 0) {
+    console.error('Entities and migrations differ by the statements above. "npm run db:new <Name>" starts a migration.');
+    process.exitCode = 1;
+  } else {
+    console.log('Migrations equal entities.');
+  }
+}
+
+await main();
