@@ -18,15 +18,23 @@ async function start(): Promise<void> {
   );
   configureApp(app, config);
   app.enableShutdownHooks();
-  if (config.database.migrateAtStart) {
-    for (const name of await app.get(Migrator).migrate())
-      new Logger('Migrations').log(`Applied ${name}`);
-  }
+  await bringSchemaUpToDate(app.get(Migrator), config.database.migrateAtStart);
   const demo = app.get(DemoService);
   const seeded = config.demo ? await demo.seedIfEmpty() : undefined;
   const { port, host } = config.server;
   await (host === undefined ? app.listen(port) : app.listen(port, host));
   process.stdout.write(welcome(config, { isDemo: config.demo && (await demo.isSeeded()), seeded }));
+}
+
+async function bringSchemaUpToDate(migrator: Migrator, migrateAtStart: boolean): Promise<void> {
+  const logger = new Logger('Migrations');
+  if (migrateAtStart) {
+    for (const name of await migrator.migrate()) logger.log(`Applied ${name}`);
+  } else if (!(await migrator.isCurrent())) {
+    logger.warn(
+      'Migrations are pending, so the service is not ready: run the command "db migrate".',
+    );
+  }
 }
 
 try {

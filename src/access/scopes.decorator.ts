@@ -1,5 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiOAuth2 } from '@nestjs/swagger';
+import { InvalidRequest } from '../common/errors.js';
 import type { Scope } from '../common/scopes.js';
 import { ApiErrors } from '../http/api-errors.decorator.js';
 import { InsufficientScope, InvalidToken, Unauthorized } from './access.errors.js';
@@ -7,11 +8,11 @@ import { SECURITY_SCHEME } from './security-scheme.js';
 
 export const REQUIRED_SCOPE = 'access:scope';
 
-/** The scope that a route needs: enforced by the guard, and written into the published document with its 401 and 403. */
+/** The scope that a route needs: enforced by the guard, and written into the published document with what the guards can answer. */
 export function Scopes(scope: Scope): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, scope),
     ApiOAuth2([scope], SECURITY_SCHEME),
-    ApiErrors(Unauthorized, InvalidToken, InsufficientScope),
+    ApiErrors(InvalidRequest, Unauthorized, InvalidToken, InsufficientScope),
   );
 }

@@ -14,7 +14,9 @@ async function main(): Promise<void> {
   await dataSource.destroy();
   for (const { query } of upQueries) console.error(query);
   if (upQueries.length > 0) {
-    console.error('Entities and migrations differ by the statements above. "npm run db:new <Name>" starts a migration.');
+    console.error(
+      'Entities and migrations differ by the statements above. "npm run db:new <Name>" starts a migration.',
+    );
     process.exitCode = 1;
   } else {
     console.log('Migrations equal entities.');

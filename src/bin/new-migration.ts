@@ -6,7 +6,9 @@ const LIST = 'src/database/migrations.ts';
 async function main(): Promise<void> {
   const [name] = process.argv.slice(2);
   if (name === undefined || !/^([A-Z][a-z0-9]*)+$/.test(name)) {
-    console.error('Give the migration a name in PascalCase, such as: npm run db:new AddPostLanguage');
+    console.error(
+      'Give the migration a name in PascalCase, such as: npm run db:new AddPostLanguage',
+    );
     process.exitCode = 2;
     return;
   }

@@ -12,7 +12,10 @@ const FILE = 'openapi/openapi.json';
 /** Writes the published document with `--write`; without, fails when the committed one is not what the service would serve. */
 async function main(): Promise<void> {
   const config = loadConfig({ DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'fatal' });
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), applicationOptions(config));
+  const app = await NestFactory.create<NestExpressApplication>(
+    AppModule.with(config),
+    applicationOptions(config),
+  );
   configureApp(app, config);
   await app.init();
   const current = `${JSON.stringify(openApiDocument(app), null, 2)}\n`;
@@ -23,7 +26,9 @@ async function main(): Promise<void> {
   } else if ((await readFile(FILE, 'utf8').catch(() => '')) === current) {
     console.log(`${FILE} is current.`);
   } else {
-    console.error(`${FILE} is not what the service serves. Run "npm run openapi" and look at the difference.`);
+    console.error(
+      `${FILE} is not what the service serves. Run "npm run openapi" and look at the difference.`,
+    );
     process.exitCode = 1;
   }
 }

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
 import { ServiceUnavailable, type ErrorClass, type ErrorCode } from '../common/errors.js';
 import { ERROR_STATUS } from './error-status.js';
-import { ErrorResponse } from './error.response.js';
+import { ErrorResponse, type FieldErrorResponse } from './error.response.js';
 import { InternalError } from './http-error.js';
 
 const CHALLENGE = {
@@ -16,6 +16,12 @@ const WAIT = {
     description: 'Seconds to wait.',
     schema: { type: 'integer' as const, minimum: 1 },
   },
+};
+
+const FIELD_EXAMPLE: FieldErrorResponse = {
+  field: 'latitude',
+  code: 'too_large',
+  message: 'latitude must be at most 90.',
 };
 
 const HEADERS: Partial<Record<ErrorCode, ApiResponseOptions['headers']>> = {
@@ -50,6 +56,7 @@ function exampleBody(code: ErrorCode, description: string): ErrorResponse {
     error: code,
     error_description: description,
     request_id: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
+    ...(code === 'invalid_request' && { errors: [FIELD_EXAMPLE] }),
     doc_url: `https://api.example.com/docs/errors#${code}`,
   };
 }

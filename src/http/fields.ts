@@ -140,7 +140,13 @@ function documented(
   { description, example, required = false }: FieldOptions,
   schema: ApiPropertyOptions,
 ): ApiPropertyOptions {
-  return { ...schema, description, example, required } as ApiPropertyOptions;
+  return {
+    ...schema,
+    description,
+    example,
+    required,
+    ...(!required && { nullable: true }),
+  } as ApiPropertyOptions;
 }
 
 function present(value: unknown): boolean {

@@ -58,7 +58,7 @@ export function AcceptsJson(): MethodDecorator {
   return applyDecorators(
     UseInterceptors(JsonBodyInterceptor),
     ApiConsumes('application/json'),
-    ApiErrors(InvalidRequest, PayloadTooLarge, UnsupportedMediaType),
+    ApiErrors(PayloadTooLarge, UnsupportedMediaType),
   );
 }
 

@@ -8,7 +8,6 @@ import {
 } from '@nestjs/swagger';
 import { CallerOf, type Caller } from '../../access/caller.js';
 import { Scopes } from '../../access/scopes.decorator.js';
-import { InvalidRequest } from '../../common/errors.js';
 import { idPattern } from '../../common/ids.js';
 import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
 import { DeletedResponse } from '../../http/deleted.response.js';
@@ -38,14 +37,17 @@ export class CommentsController {
   })
   @ApiOkResponse({ type: CommentPageResponse })
   @ApiPostId()
-  @ApiErrors(InvalidRequest)
   async listComments(
     @CallerOf() { userId }: Caller,
     @PostId() id: string,
     @Query() paging: ListCommentsQuery,
   ): Promise<CommentPageResponse> {
     const { comments, total } = await this.comments.list(userId, id, paging);
-    return CommentPageResponse.from(comments.map((comment) => CommentResponse.from(comment)), paging, total);
+    return CommentPageResponse.from(
+      comments.map((comment) => CommentResponse.from(comment)),
+      paging,
+      total,
+    );
   }
 
   @Post('posts/:id/comments')

@@ -3,7 +3,6 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../access/caller.js';
 import { Scopes } from '../../access/scopes.decorator.js';
-import { InvalidRequest } from '../../common/errors.js';
 import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
 import { DeletedResponse } from '../../http/deleted.response.js';
 import { AcceptsJson } from '../../http/json-body.js';
@@ -52,7 +51,6 @@ export class PostsController {
   @Scopes('posts.read')
   @ApiOperation({ operationId: 'listPosts', summary: "List the user's posts, newest first" })
   @ApiOkResponse({ type: PostPageResponse })
-  @ApiErrors(InvalidRequest)
   async listPosts(
     @CallerOf() { userId }: Caller,
     @Query() paging: ListPostsQuery,

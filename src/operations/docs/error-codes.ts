@@ -4,7 +4,7 @@ import type { ErrorCodeEntry } from '../../pages/views.js';
 
 const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   invalid_request:
-    'Correct what `errors` lists: each entry names a field, a code and what is wanted. Nothing was stored.',
+    'Correct what errors lists: each entry names a field, a code and what is wanted. Nothing was stored.',
   unauthorized: 'Send the access token in the header Authorization: Bearer <access token>.',
   invalid_token:
     'Get a new access token with the refresh token; if that fails too, send the user through the flow again.',

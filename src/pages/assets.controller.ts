@@ -3,17 +3,27 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../access/public.decorator.js';
 
-/** The one stylesheet of the server-rendered pages. */
+const FOR_AN_HOUR = 'public, max-age=3600';
+
+/** The one stylesheet of the server-rendered pages, and their icon. */
 @ApiExcludeController()
 @Public()
 @Controller('assets')
-export class StylesheetController {
+export class AssetsController {
   private readonly css = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
+  private readonly svg = readFileSync(new URL('./icon.svg', import.meta.url), 'utf8');
 
   @Get('style.css')
   @Header('Content-Type', 'text/css; charset=utf-8')
-  @Header('Cache-Control', 'public, max-age=3600')
+  @Header('Cache-Control', FOR_AN_HOUR)
   stylesheet(): string {
     return this.css;
+  }
+
+  @Get('icon.svg')
+  @Header('Content-Type', 'image/svg+xml')
+  @Header('Cache-Control', FOR_AN_HOUR)
+  icon(): string {
+    return this.svg;
   }
 }
