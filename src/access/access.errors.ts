@@ -14,19 +14,33 @@ export class Unauthorized extends AppError {
   }
 }
 
-/** The token does not open anything (any more) (RFC 6750 §3.1). */
+const NEW_TOKEN =
+  'Get a new one with the refresh token; if that fails too, send the user through the authorization flow again.';
+
+/** The token does not open anything (any more) (RFC 6750 §3.1). The challenge tells why, the body what to do, too. */
 export class InvalidToken extends AppError {
   static readonly code = 'invalid_token';
-  static readonly example = 'The access token is unknown or was revoked.';
+  static readonly example = `The access token is unknown or was revoked. ${NEW_TOKEN}`;
 
-  static expired(): InvalidToken {
-    return new InvalidToken('The access token expired. Get a new one with the refresh token.');
+  static malformed(): InvalidToken {
+    return new InvalidToken(
+      'The access token is malformed',
+      'Send it exactly as the token endpoint gave it.',
+    );
   }
 
-  constructor(description: string = InvalidToken.example) {
-    super(InvalidToken.code, description, {
+  static unknown(): InvalidToken {
+    return new InvalidToken('The access token is unknown or was revoked', NEW_TOKEN);
+  }
+
+  static expired(): InvalidToken {
+    return new InvalidToken('The access token expired', NEW_TOKEN);
+  }
+
+  private constructor(reason: string, remedy: string) {
+    super(InvalidToken.code, `${reason}. ${remedy}`, {
       headers: {
-        'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${description}"`,
+        'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${reason}"`,
       },
     });
   }
@@ -40,7 +54,7 @@ export class InsufficientScope extends AppError {
 
   constructor(scope: Scope) {
     super(InsufficientScope.code, InsufficientScope.example.replace('posts.write', scope), {
-      headers: { 'WWW-Authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"` },
+      headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
     });
   }
 }

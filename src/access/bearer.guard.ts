@@ -40,6 +40,6 @@ function bearerToken(request: Request): string {
       'Send the access token in the Authorization header only, not in the query too.',
     );
   }
-  if (/[\s,]/.test(token)) throw new InvalidToken('The access token is malformed.');
+  if (/[\s,]/.test(token)) throw InvalidToken.malformed();
   return token;
 }

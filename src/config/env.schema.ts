@@ -1,9 +1,13 @@
 import { z } from 'zod';
 
 const flag = z.enum(['0', '1']).transform((value) => value === '1');
-const count = z.coerce.number().int().min(0);
-const seconds = z.coerce.number().int().min(1);
-const url = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
+const number = z.coerce.number('must be a number').int('must be a whole number');
+const count = number.min(0);
+const seconds = number.min(1);
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .refine((value) => !/^https?:\/\/[^/]*@/.test(value), 'must not hold a user name or password');
+const baseUrl = address.transform((value) => value.replace(/\/+$/, ''));
 
 /**
  * Every environment variable, in the order of `.env.example`, which is generated from here.
@@ -14,14 +18,14 @@ export const envSchema = z.object({
     .enum(['development', 'test', 'production'])
     .default('development')
     .describe('In production, unsafe settings are refused at start.'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(3000).describe('Port of the service.'),
+  PORT: number.min(0).max(65_535).default(3000).describe('Port of the service.'),
   HOST: z.string().optional().describe('Address to listen on; all interfaces by default.'),
-  PUBLIC_URL: url
+  PUBLIC_URL: baseUrl
     .optional()
     .describe(
       'Base URL and OAuth issuer, as browsers see it; http://localhost:PORT by default. Never taken from a request.',
     ),
-  SITE_URL: url.optional().describe('Base URL of permalinks; PUBLIC_URL by default.'),
+  SITE_URL: baseUrl.optional().describe('Base URL of permalinks; PUBLIC_URL by default.'),
   TRUST_PROXY: count
     .default(0)
     .describe('Number of reverse proxies in front, whose X-Forwarded-For is believed.'),
@@ -38,21 +42,12 @@ export const envSchema = z.object({
     )
     .default('sqlite:./data/service.sqlite')
     .describe('sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB.'),
-  DB_TIMEOUT_MS: z.coerce
-    .number()
-    .int()
+  DB_TIMEOUT_MS: number
     .min(100)
     .default(5000)
     .describe('Longest time, in milliseconds, to wait for a connection or a statement.'),
-  DB_POOL_SIZE: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(10)
-    .describe('Most connections of one process.'),
-  DB_QUEUE_LIMIT: z.coerce
-    .number()
-    .int()
+  DB_POOL_SIZE: number.min(1).default(10).describe('Most connections of one process.'),
+  DB_QUEUE_LIMIT: number
     .min(1)
     .default(1000)
     .describe('Most requests that wait for a connection; more are answered 503.'),
@@ -80,13 +75,11 @@ export const envSchema = z.object({
     .string()
     .default('./data/sms.jsonl')
     .describe('Of the file sender: one JSON line per message, with to and text.'),
-  SMS_TIMEOUT_MS: z.coerce
-    .number()
-    .int()
+  SMS_TIMEOUT_MS: number
     .min(100)
     .default(5000)
     .describe('Longest time, in milliseconds, of one call to a gateway.'),
-  SMS_WEBHOOK_URL: url.optional().describe('Of the webhook sender: where messages are posted.'),
+  SMS_WEBHOOK_URL: address.optional().describe('Of the webhook sender: where messages are posted.'),
   SMS_WEBHOOK_SECRET: z
     .string()
     .min(16)
@@ -98,7 +91,7 @@ export const envSchema = z.object({
     .string()
     .optional()
     .describe('Of the twilio sender: the sending number or messaging service.'),
-  TWILIO_API_URL: url
+  TWILIO_API_URL: baseUrl
     .default('https://api.twilio.com')
     .describe('Of the twilio sender: base URL of its HTTP API.'),
 

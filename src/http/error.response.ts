@@ -1,7 +1,8 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { AppError, FieldErrorCode } from '../common/errors.js';
 
-const MOST_FIELD_ERRORS = 20;
+/** More violations than these are not told. */
+export const MOST_FIELD_ERRORS = 20;
 
 @ApiSchema({ name: 'FieldError', description: 'One thing that is wrong with the request.' })
 export class FieldErrorResponse {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   applyDecorators,
   Injectable,
@@ -35,7 +36,16 @@ export class PayloadTooLarge extends AppError {
 }
 
 const JSON_IN_UTF8 = /^application\/json *(; *(charset="?utf-8"? *)?)?$/i;
-const parse = express.json({ limit: MOST_BODY_BYTES, type: () => true });
+const parse = express.json({
+  limit: MOST_BODY_BYTES,
+  type: () => true,
+  strict: false,
+  verify: (_request, _response, body) => {
+    // Bytes that are not UTF-8 would be stored as replacement characters.
+    if (!isUtf8(body))
+      throw InvalidRequest.field('', 'not_well_formed', 'The body is not valid UTF-8.');
+  },
+});
 
 /** Reads a JSON body. An interceptor, because those run after the guards: who may not call is told so before sending it all. */
 @Injectable()
@@ -63,6 +73,7 @@ export function AcceptsJson(): MethodDecorator {
 }
 
 function bodyError(error: unknown): unknown {
+  if (error instanceof AppError) return error;
   const { status } = error as { status?: unknown };
   if (status === 413) return new PayloadTooLarge();
   if (status === 415) return new UnsupportedMediaType();

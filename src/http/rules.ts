@@ -108,7 +108,5 @@ export const webUrls = (): PropertyDecorator =>
   );
 
 function isWebUrl(value: string): boolean {
-  if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return false;
-  const { username, password } = new URL(value);
-  return username === '' && password === '';
+  return /^https?:\/\/[^\s\\/?#@]+([/?#][^\s\\]*)?$/i.test(value) && URL.canParse(value);
 }

@@ -15,4 +15,9 @@ export class QuietLogger extends ConsoleLogger {
     if (typeof context === 'string' && FRAMEWORK.has(context)) return;
     super.log(message, ...rest);
   }
+
+  /** Whoever starts the application says in a sentence why it could not be wired. */
+  override error(message: unknown, ...rest: unknown[]): void {
+    if (rest.at(-1) !== 'ExceptionHandler') super.error(message, ...rest);
+  }
 }

@@ -52,13 +52,14 @@ export class DemoService {
   /** Seeds two users, three apps and some posts, unless the database has users already. */
   async seedIfEmpty(): Promise<SeededDemo | undefined> {
     if (!(await this.users.isEmpty())) return undefined;
+    const change = { actor: 'demo' };
     let clientSecret = '';
     for (const registration of demoApps(this.config.publicUrl)) {
-      const { secret } = await this.apps.register(registration, { actor: 'demo' });
+      const { secret } = await this.apps.register(registration, change);
       clientSecret = secret ?? clientSecret;
     }
-    await this.users.add(ana);
-    await this.users.add(ben);
+    await this.users.add(ana, change);
+    await this.users.add(ben, change);
     for (const post of anasPosts) await this.publish(post);
     return { clientSecret };
   }

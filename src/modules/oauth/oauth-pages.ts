@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
+import { maskPhone } from '../../common/phone-number.js';
 import { AppConfig } from '../../config/app-config.js';
 import { formTargetOf, pageHeaders } from '../../pages/page-headers.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
@@ -8,7 +9,6 @@ import type { Pending } from './authorize/authorizations.service.js';
 import { GrantsRepository } from './grants/grants.repository.js';
 import { SCOPE_SENTENCES } from './consent/scope-sentences.js';
 import type { PageError } from './page-error.js';
-import { maskPhone } from './sign-in/phone-number.js';
 
 /** What a form's page has to say beside the form. */
 export interface Remark {

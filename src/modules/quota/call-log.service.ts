@@ -4,6 +4,7 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
+import { isDuplicateKey } from '../../common/database-faults.js';
 import { newId } from '../../common/ids.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { ApiCall } from './api-call.entity.js';
@@ -28,6 +29,8 @@ export class CallLog implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(CallLog.name);
   private waiting: ApiCall[] = [];
   private dropped = 0;
+  /** Calls of a batch that failed: written again as the same batch, so that a duplicate key means all of it is there. */
+  private tried = 0;
   private timer?: NodeJS.Timeout;
   private flushing: Promise<void> = Promise.resolve();
 
@@ -65,10 +68,12 @@ export class CallLog implements OnModuleInit, BeforeApplicationShutdown {
 
   private async writeWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
-      const batch = this.waiting.slice(0, BATCH);
+      const batch = this.waiting.slice(0, this.tried || BATCH);
       try {
-        await this.transactions.run((tx) => this.repository.insert(tx, batch));
+        await this.write(batch);
+        this.tried = 0;
       } catch (error) {
+        this.tried = batch.length;
         this.logger.error(
           `The call log could not be written; ${this.waiting.length} calls wait.`,
           (error as Error).stack,
@@ -80,6 +85,15 @@ export class CallLog implements OnModuleInit, BeforeApplicationShutdown {
     if (this.dropped > 0) {
       this.logger.warn(`${this.dropped} calls were not recorded, because too many waited.`);
       this.dropped = 0;
+    }
+  }
+
+  /** A commit whose answer was lost has written the batch: its rows are duplicates the next time. */
+  private async write(batch: ApiCall[]): Promise<void> {
+    try {
+      await this.transactions.run((tx) => this.repository.insert(tx, batch));
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
     }
   }
 }

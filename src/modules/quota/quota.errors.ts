@@ -6,13 +6,13 @@ import { nextPeriodStart } from './period.js';
 export class QuotaExceeded extends AppError {
   static readonly code = 'quota_exceeded';
   static readonly example =
-    'This app has published its 100 posts of this month. Publishing opens again at 2026-12-01T00:00:00.000Z.';
+    "The app's quota of 100 posts per month is spent. Publishing opens again at 2026-12-01T00:00:00.000Z; the operator can raise the quota.";
 
   constructor(limit: number, now: Date) {
     const opens = nextPeriodStart(now);
     super(
       QuotaExceeded.code,
-      `This app has published its ${limit} posts of this month. Publishing opens again at ${opens.toISOString()}.`,
+      `The app's quota of ${limit} posts per month is spent. Publishing opens again at ${opens.toISOString()}; the operator can raise the quota.`,
       { headers: { 'Retry-After': String(secondsUntil(opens, now)) } },
     );
   }

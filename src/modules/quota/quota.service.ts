@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
 import { Clock } from '../../common/clock.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
 import { InvalidRequest } from '../../common/errors.js';
@@ -22,6 +23,9 @@ export interface QuotaStatus {
   resetsAt: Date;
 }
 
+/** What an operator may arrange for an app: a plan by its name, or a limit of the app's own, where null is unlimited. */
+export type Arrangement = { plan: string } | { limit: number | null };
+
 /** What a new month's opening found and did. */
 export interface PeriodOpening {
   period: Period;
@@ -35,6 +39,7 @@ export interface PeriodOpening {
 export class QuotaService {
   constructor(
     private readonly repository: QuotaRepository,
+    private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly config: AppConfig,
     private readonly clock: Clock,
@@ -75,20 +80,30 @@ export class QuotaService {
     };
   }
 
-  /** Gives the app a limit of its own; null is unlimited. */
-  async arrange(tx: Transaction, clientId: string, monthlyPostLimit: number | null): Promise<void> {
-    await this.repository.saveArrangement(tx, { clientId, plan: 'custom', monthlyPostLimit });
+  /**
+   * Arranges the app's quota, at once and for every month to come.
+   * @returns what that comes to in the current month
+   * @throws InvalidRequest when no plan has this name
+   */
+  async set(clientId: string, arrangement: Arrangement, change: Change): Promise<QuotaStatus> {
+    await this.transactions.run((tx) => this.arrange(tx, clientId, arrangement, change));
+    return this.status(clientId);
   }
 
-  /** @throws InvalidRequest when no plan has this name */
-  async arrangePlan(tx: Transaction, clientId: string, plan: string): Promise<void> {
-    if (plan === DEFAULT_PLAN) return this.repository.removeArrangement(tx, clientId);
-    const monthlyPostLimit = this.config.quota.plans[plan];
-    if (monthlyPostLimit === undefined) {
-      const names = [DEFAULT_PLAN, ...Object.keys(this.config.quota.plans)];
-      throw new InvalidRequest(`There is no plan "${plan}". The plans are: ${names.join(', ')}.`);
-    }
-    return this.repository.saveArrangement(tx, { clientId, plan, monthlyPostLimit });
+  /** The same inside the caller's transaction. @throws InvalidRequest when no plan has this name */
+  async arrange(
+    tx: Transaction,
+    clientId: string,
+    arrangement: Arrangement,
+    change: Change,
+  ): Promise<void> {
+    const quota = this.quotaUnder(arrangement);
+    if (quota) await this.repository.saveArrangement(tx, { clientId, ...quota });
+    else await this.repository.removeArrangement(tx, clientId);
+    await this.audit.record(tx, 'quota.set', clientId, change, {
+      plan: quota?.plan ?? DEFAULT_PLAN,
+      limit: this.limitOf(quota),
+    });
   }
 
   /**
@@ -105,6 +120,18 @@ export class QuotaService {
     const usage = await this.repository.findUsage(previousPeriod(now));
     const posts = usage.reduce((sum, { used }) => sum + used, 0);
     return { period, opened, previous: { period: previousPeriod(now), apps: usage.length, posts } };
+  }
+
+  private quotaUnder(arrangement: Arrangement): Omit<AppQuota, 'clientId'> | null {
+    if ('limit' in arrangement) return { plan: 'custom', monthlyPostLimit: arrangement.limit };
+    const { plan } = arrangement;
+    if (plan === DEFAULT_PLAN) return null;
+    const monthlyPostLimit = this.config.quota.plans[plan];
+    if (monthlyPostLimit === undefined) {
+      const names = [DEFAULT_PLAN, ...Object.keys(this.config.quota.plans)];
+      throw new InvalidRequest(`There is no plan "${plan}". The plans are: ${names.join(', ')}.`);
+    }
+    return { plan, monthlyPostLimit };
   }
 
   private async openMissing(clientIds: string[], period: Period): Promise<number> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
 import { Clock } from '../../common/clock.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
 import { NotFound } from '../../common/errors.js';
@@ -23,6 +24,7 @@ export type NewUser = Pick<User, 'phone' | 'name'> &
 export class UsersService {
   constructor(
     private readonly repository: UsersRepository,
+    private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {}
@@ -72,7 +74,7 @@ export class UsersService {
   }
 
   /** @throws PhoneTaken when another user has the phone */
-  async add(user: NewUser): Promise<User> {
+  async add(user: NewUser, change: Change): Promise<User> {
     const now = this.clock.now();
     const added: User = {
       id: newId('usr', now),
@@ -87,7 +89,10 @@ export class UsersService {
       createdAt: now,
     };
     try {
-      await this.transactions.run((tx) => this.repository.insert(tx, added));
+      await this.transactions.run(async (tx) => {
+        await this.repository.insert(tx, added);
+        await this.audit.record(tx, 'user.added', added.id, change);
+      });
     } catch (error) {
       if (isDuplicateKey(error)) throw new PhoneTaken();
       throw error;

@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { parsePhone } from '../../../common/phone-number.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { AuthorizationsService, type Pending } from '../authorize/authorizations.service.js';
 import { BrowserForms } from '../browser-form.decorator.js';
@@ -12,7 +13,6 @@ import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from './browser-cookies.js';
 import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService } from './otp.service.js';
-import { parsePhone } from './phone-number.js';
 import { SignInService } from './sign-in.service.js';
 
 type Form = Record<string, unknown>;

@@ -20,10 +20,11 @@ export class StoredAccessTokenVerifier extends AccessTokenVerifier {
   }
 
   override async verify(token: string): Promise<Access> {
-    if (!isSecret('svcat', token)) throw new InvalidToken('The access token is malformed.');
+    if (!isSecret('svcat', token)) throw InvalidToken.malformed();
     const stored = await this.tokens.findAccess(sha256(token));
-    if (!stored || stored.revokedAt || stored.grantRevokedAt) throw new InvalidToken();
-    if (stored.appStatus !== 'enabled' || stored.userStatus !== 'active') throw new InvalidToken();
+    if (!stored || stored.revokedAt || stored.grantRevokedAt) throw InvalidToken.unknown();
+    if (stored.appStatus !== 'enabled' || stored.userStatus !== 'active')
+      throw InvalidToken.unknown();
     if (stored.expiresAt <= this.clock.now()) throw InvalidToken.expired();
     const { userId, clientId, grantId, scope, quota } = stored;
     return {
