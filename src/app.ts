@@ -23,8 +23,8 @@ export function applicationOptions(config: AppConfig): NestApplicationOptions {
 /** What the application has beside its modules. The server, the tests and the document's generator all go through here. */
 export function configureApp(app: NestExpressApplication, config: AppConfig): void {
   app.set('trust proxy', config.server.trustProxy);
-  app.set('strict routing', true);
-  app.set('case sensitive routing', true);
+  // Express reads its own settings for these when the router is made, which the adapter's constructor has done by now.
+  Object.assign(app.getHttpAdapter().getInstance().router, { strict: true, caseSensitive: true });
   app.set('query parser', 'simple');
   app.use(requestContext(app.get(Clock)));
   app.useSecurityHeaders({

@@ -135,9 +135,12 @@ async function call({ access_token }, method, path, body) {
 }
 
 function page(response, status, title, lines) {
-  const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const list = lines.map((line) => `<li>${escape(line)}</li>`).join('\n');
+  const list = lines.map((line) => `<li>${escaped(line)}</li>`).join('\n');
   const html = `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1>
 <ul>\n${list}\n</ul><p><a href="/">Run it again</a></p></html>`;
   response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8' }).end(html);
+}
+
+function escaped(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -22,7 +22,7 @@ interface Variable {
   description: string;
   /** As it is written in the environment; empty when there is none. */
   default: string;
-  /** The words that are allowed, where only some are. */
+  /** The words that are allowed, where only some are; what the 0 and 1 of a flag do is in its description. */
   words: readonly string[];
 }
 
@@ -36,7 +36,7 @@ function variables(): Variable[] {
       name,
       description,
       default: value === undefined ? '' : JSON.stringify(value).replaceAll('"', ''),
-      words: words?.map(String) ?? [],
+      words: words?.map(String).filter((word) => !/^[01]$/.test(word)) ?? [],
     };
   });
 }
@@ -85,7 +85,7 @@ function code(text: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll(/[<>|*_]/g, String.raw`\$&`);
+  return text.replaceAll(/[<>|*]/g, String.raw`\$&`);
 }
 
 /** Writes both with `--write`; without, fails when one of them is not what the schema says. */

@@ -12,15 +12,18 @@ export function AtLeastOneOf(...fields: string[]): ClassDecorator {
   };
 }
 
-/** The violation of the class's `@AtLeastOneOf`, if it has one and the body breaks it. */
-export function missingAll(type: object, body: Record<string, unknown>): FieldError | undefined {
-  const fields: string[] | undefined = Reflect.getMetadata(AT_LEAST_ONE_OF, type);
-  if (!fields || fields.some((field) => supplied(body[field]))) return undefined;
-  return {
-    field: '',
-    code: 'one_of_required',
-    message: `Send at least one of: ${fields.join(', ')}.`,
-  };
+/** The violation of the class's `@AtLeastOneOf`, if the body breaks it. A field that is broken itself was at least meant. */
+export function missingAll(
+  type: object,
+  body: Record<string, unknown>,
+  broken: readonly FieldError[],
+): FieldError[] {
+  const fields: string[] = Reflect.getMetadata(AT_LEAST_ONE_OF, type) ?? [];
+  const meant = new Set(broken.map(({ field }) => field));
+  if (fields.length === 0 || fields.some((field) => supplied(body[field]) || meant.has(field)))
+    return [];
+  const message = `Send at least one of: ${fields.join(', ')}.`;
+  return [{ field: '', code: 'one_of_required', message }];
 }
 
 function supplied(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import type { Type } from '@nestjs/common';
+import { applyDecorators, type Type } from '@nestjs/common';
 import * as rules from './rules.js';
 
 const LAST_PAGE = 1_000_000;
@@ -22,10 +22,7 @@ export function pagingQuery(maxLimit: number): Type<Paging> {
       default: 1,
       description: 'Page to read, from 1.',
     })
-    @Transform(({ value }) => wholeNumber(value))
-    @rules.isNumber()
-    @rules.atLeast(1)
-    @rules.atMost(LAST_PAGE)
+    @WholeNumber(LAST_PAGE)
     page = 1;
 
     @ApiPropertyOptional({
@@ -35,10 +32,7 @@ export function pagingQuery(maxLimit: number): Type<Paging> {
       default: DEFAULT_LIMIT,
       description: 'Items per page.',
     })
-    @Transform(({ value }) => wholeNumber(value))
-    @rules.isNumber()
-    @rules.atLeast(1)
-    @rules.atMost(maxLimit)
+    @WholeNumber(maxLimit)
     limit = DEFAULT_LIMIT;
   }
   return PagingQuery;
@@ -69,6 +63,16 @@ export interface PageOf<T> {
 
 export function pageOf<T>(data: T[], { page, limit }: Paging, total: number): PageOf<T> {
   return { data, meta: { page, limit, total } };
+}
+
+/** From 1 to `most`. One decorator, since stacked ones would be checked from the last to the first. */
+function WholeNumber(most: number): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }) => wholeNumber(value)) as PropertyDecorator,
+    rules.isWholeNumber(),
+    rules.atLeast(1),
+    rules.atMost(most),
+  ) as PropertyDecorator;
 }
 
 function wholeNumber(value: unknown): unknown {

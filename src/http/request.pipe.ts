@@ -14,19 +14,15 @@ import { assertShallow } from './shallow.js';
 /** A name that somebody made up is told back this far. */
 const LONGEST_NAME = 50;
 
-/** A body may hold only what it declares, since a typo must not be published; of a query, the rest is ignored. */
-const OPTIONS: Readonly<Record<'body' | 'query', ValidatorOptions>> = {
-  body: {
-    whitelist: true,
-    forbidNonWhitelisted: true,
-    forbidUnknownValues: true,
-    stopAtFirstError: true,
-  },
-  query: { whitelist: true, stopAtFirstError: true },
+const OPTIONS: ValidatorOptions = {
+  whitelist: true,
+  forbidUnknownValues: true,
+  stopAtFirstError: true,
 };
 
 /**
- * Turns bodies and queries into their request classes and reports every violation at once.
+ * Turns bodies and queries into their request classes and reports every violation at once. A body may hold only what its
+ * class declares, since a typo must not be published; of a query, the rest is ignored.
  * @throws InvalidRequest with one entry per broken field
  */
 @Injectable()
@@ -35,10 +31,10 @@ export class RequestPipe implements PipeTransform {
     if ((type !== 'body' && type !== 'query') || !metatype || metatype === Object) return value;
     const sent = type === 'body' ? objectIn(value) : (value as Record<string, unknown>);
     const request = plainToInstance(metatype as Type<object>, sent);
-    const broken = await validate(request, OPTIONS[type]);
-    const errors = broken.slice(0, MOST_FIELD_ERRORS).map((error) => fieldError(error, metatype));
-    const missing = missingAll(metatype, sent);
-    if (missing) errors.push(missing);
+    const broken = (await validate(request, OPTIONS)).map(fieldError);
+    const unknown = type === 'body' ? unknownFields(sent, metatype) : [];
+    const missing = missingAll(metatype, sent, broken);
+    const errors = [...unknown, ...broken, ...missing];
     if (errors.length > 0) throw InvalidRequest.fields(errors);
     return request;
   }
@@ -52,21 +48,23 @@ function objectIn(body: unknown): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-function fieldError({ property, constraints = {} }: ValidationError, type: Type): FieldError {
-  const [broken] = Object.entries(constraints);
-  if (!broken || broken[0] === 'whitelistValidation') {
-    const field = property.slice(0, LONGEST_NAME);
-    return { field, code: 'unknown_field', message: unknownField(field, type) };
-  }
-  return { field: property, code: broken[0] as FieldErrorCode, message: broken[1] };
+function fieldError({ property, constraints = {} }: ValidationError): FieldError {
+  const [[code, message] = ['invalid_format', `${property} is not valid.`]] =
+    Object.entries(constraints);
+  return { field: property, code: code as FieldErrorCode, message };
 }
 
-function unknownField(field: string, type: Type): string {
-  return `${JSON.stringify(field)} is not a field of this body. Its fields are: ${fieldsOf(type).join(', ')}.`;
-}
-
-function fieldsOf(type: Type): string[] {
+/** Looks at what was sent: the instance lacks members that are named like its methods. */
+function unknownFields(sent: Record<string, unknown>, type: Type): FieldError[] {
   const storage = getMetadataStorage();
   const rules = storage.getTargetValidationMetadatas(type, '', false, false);
-  return Object.keys(storage.groupByPropertyName(rules));
+  const fields = Object.keys(storage.groupByPropertyName(rules));
+  return Object.keys(sent)
+    .filter((name) => !fields.includes(name))
+    .slice(0, MOST_FIELD_ERRORS)
+    .map((name) => {
+      const field = name.slice(0, LONGEST_NAME);
+      const message = `${JSON.stringify(field)} is not a field of this body. Its fields are: ${fields.join(', ')}.`;
+      return { field, code: 'unknown_field', message };
+    });
 }

@@ -32,6 +32,10 @@ export const isText = (): PropertyDecorator =>
 export const isNumber = (): PropertyDecorator =>
   rule('wrong_type', (value: unknown) => typeof value === 'number', 'must be a number');
 
+/** Of query parameters, which are numbers only where they were written as whole ones. */
+export const isWholeNumber = (): PropertyDecorator =>
+  rule('wrong_type', (value: unknown) => typeof value === 'number', 'must be a whole number');
+
 export const isListOfText = (): PropertyDecorator =>
   rule(
     'wrong_type',

@@ -119,7 +119,10 @@ export class TestApp {
   addUser(user: Partial<NewUser> = {}): Promise<User> {
     this.people += 1;
     const phone = `+1415555${String(1000 + this.people)}`;
-    return this.service(UsersService).add({ phone, name: `Person ${this.people}`, ...user });
+    return this.service(UsersService).add(
+      { phone, name: `Person ${this.people}`, ...user },
+      { actor: 'test' },
+    );
   }
 
   async addClient(registration: Partial<Registration> = {}): Promise<TestClient> {

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { User } from '../../src/modules/users/user.entity.js';
-import type { TestApp, TestClient } from './test-app.js';
+import type { TestClient } from './test-app.js';
+
+/** Where a visitor goes: the application under test, in this process or in others. */
+export interface Site {
+  /** The public URL. */
+  readonly baseUrl: string;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** The newest one-time password that reached a phone. */
+  readonly sms: { password(phone: string): Promise<string> };
+}
 
 /** An HTML answer with its forms. */
 export interface Page {
@@ -20,7 +29,7 @@ export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url
 export class Visitor {
   readonly cookies = new Map<string, string>();
 
-  constructor(private readonly app: TestApp) {}
+  constructor(private readonly app: Site) {}
 
   async open(path: string): Promise<Page> {
     return this.receive(await this.app.fetch(path, { headers: this.cookieHeader() }));
@@ -108,7 +117,7 @@ export function authorizeLink(
 
 /** Runs the flow up to the redirect: the user signs in and allows `scopes`, all that were asked for by default. */
 export async function approve(
-  app: TestApp,
+  app: Site,
   user: User,
   client: TestClient,
   {
@@ -135,7 +144,7 @@ export function redirectParameters({ location, html }: Page): URLSearchParams {
 
 /** A call of the token endpoint with the client's credentials in the form. */
 export function requestToken(
-  app: TestApp,
+  app: Site,
   client: TestClient,
   form: Record<string, string | undefined>,
   headers: Record<string, string> = {},
@@ -149,7 +158,7 @@ export function requestToken(
 
 /** Exchanges a code as the client should. */
 export function exchange(
-  app: TestApp,
+  app: Site,
   client: TestClient,
   code: string,
   form: Record<string, string | undefined> = {},

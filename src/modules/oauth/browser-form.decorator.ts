@@ -6,13 +6,14 @@ import { PageErrorFilter } from './page-error.filter.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { Throttled } from './throttle/oauth-throttler.guard.js';
 
-/** A controller of forms on our own pages: same origin, budgeted, its errors shown as pages. */
+/** A controller of forms on our own pages: same origin first, then budgeted, its errors shown as pages. */
 export function BrowserForms(): ClassDecorator {
   return applyDecorators(
     Public(),
     ApiExcludeController(),
     UseFilters(PageErrorFilter),
+    UseGuards(SameOriginGuard),
     Throttled('decision'),
-    UseGuards(SameOriginGuard, FormBodyGuard),
+    UseGuards(FormBodyGuard),
   );
 }

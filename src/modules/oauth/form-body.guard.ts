@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
-import { InvalidRequest } from './oauth.errors.js';
+import { FormTooLarge, InvalidRequest } from './oauth.errors.js';
+import { isWellEncoded } from './parameters.js';
 
 const FORM = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)?$/i;
 const parse = express.urlencoded({
@@ -8,6 +10,11 @@ const parse = express.urlencoded({
   limit: 16_384,
   parameterLimit: 100,
   type: () => true,
+  verify: (_request, _response, body) => {
+    if (!isUtf8(body) || !isWellEncoded(body.toString())) {
+      throw new InvalidRequest('The form must be percent-encoded UTF-8.');
+    }
+  },
 });
 
 /**
@@ -29,13 +36,17 @@ export class FormBodyGuard implements CanActivate {
         else reject(bodyError(error));
       });
     });
+    // The parser leaves a request without a body as it is.
+    request.body ??= {};
     return true;
   }
 }
 
 function bodyError(error: unknown): unknown {
-  const { status } = error as { status?: unknown };
+  if (error instanceof InvalidRequest) return error;
+  const { status, type } = error as { status?: unknown; type?: unknown };
+  if (type === 'entity.too.large') return new FormTooLarge();
   return typeof status === 'number' && status < 500
-    ? new InvalidRequest('The form is malformed or too large.')
+    ? new InvalidRequest('The form is malformed.')
     : error;
 }

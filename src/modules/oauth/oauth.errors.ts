@@ -32,6 +32,13 @@ export class InvalidRequest extends OAuthError {
   }
 }
 
+/** The form is longer than any honest one: answered 413. */
+export class FormTooLarge extends InvalidRequest {
+  constructor() {
+    super('The form is too large.');
+  }
+}
+
 /** The app is unknown, disabled or did not prove who it is; `challenge` where it tried HTTP Basic (RFC 6749 §5.2). */
 export class InvalidClient extends OAuthError {
   constructor(readonly challenge: boolean) {

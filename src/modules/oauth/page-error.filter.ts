@@ -9,7 +9,14 @@ import {
 } from './authorize/authorization-response.js';
 import { InvalidRequest, TooManyAttempts } from './oauth.errors.js';
 import { OAuthPages } from './oauth-pages.js';
-import { fault, malformedForm, PageError, tooManyAttempts, unavailable } from './page-error.js';
+import {
+  CrossSiteForm,
+  fault,
+  malformedForm,
+  PageError,
+  tooManyAttempts,
+  unavailable,
+} from './page-error.js';
 import { FailureCounter } from './throttle/failure-counter.js';
 
 /** Answers errors on the browser's way: redirected where the app may know, a page where only the person may. */
@@ -31,7 +38,8 @@ export class PageErrorFilter implements ExceptionFilter {
       return;
     }
     const error = this.pageError(thrown, request);
-    if (error.status === 403) await this.failures.count(request, 'decision');
+    if (error.status === 403 && !(error instanceof CrossSiteForm))
+      await this.failures.count(request, 'decision');
     this.pages.error(response, error);
   }
 

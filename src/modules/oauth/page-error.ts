@@ -25,6 +25,12 @@ export const wrongRedirectUri = (): PageError =>
     'Tell the people who run the app. Nothing was shared with it.',
   ]);
 
+export const malformedLink = (): PageError =>
+  new PageError(400, 'This link is broken', [
+    'The link that brought you here cannot be read.',
+    START_AGAIN,
+  ]);
+
 export const stateTooLong = (): PageError =>
   new PageError(400, 'This link is too long', [
     'The app sent more text with its request than it may.',
@@ -42,6 +48,14 @@ export const foreignForm = (): PageError =>
     'The page you sent does not belong to this browser, or you signed in as somebody else since.',
     'Nothing was shared. ' + START_AGAIN,
   ]);
+
+/** Sent by another site, so no guess of whoever sits at the browser: nothing that could be counted against them. */
+export class CrossSiteForm extends PageError {
+  constructor() {
+    const { status, title, paragraphs } = foreignForm();
+    super(status, title, paragraphs);
+  }
+}
 
 export const noCookies = (): PageError =>
   new PageError(403, 'Your browser did not keep our cookie', [

@@ -1,5 +1,15 @@
 import { InvalidRequest } from './oauth.errors.js';
 
+/** Whether every `%` begins an encoded byte and the bytes are UTF-8. Parsers guess at anything else, and each differently. */
+export function isWellEncoded(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The parameters of a query or form, as RFC 6749 §3.1 and §3.2 want them read: an empty one counts as omitted. */
 export class Parameters {
   constructor(private readonly source: Readonly<Record<string, unknown>>) {}

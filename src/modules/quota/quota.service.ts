@@ -126,9 +126,10 @@ export class QuotaService {
     if ('limit' in arrangement) return { plan: 'custom', monthlyPostLimit: arrangement.limit };
     const { plan } = arrangement;
     if (plan === DEFAULT_PLAN) return null;
-    const monthlyPostLimit = this.config.quota.plans[plan];
+    const { plans } = this.config.quota;
+    const monthlyPostLimit = Object.hasOwn(plans, plan) ? plans[plan] : undefined;
     if (monthlyPostLimit === undefined) {
-      const names = [DEFAULT_PLAN, ...Object.keys(this.config.quota.plans)];
+      const names = [DEFAULT_PLAN, ...Object.keys(plans)];
       throw new InvalidRequest(`There is no plan "${plan}". The plans are: ${names.join(', ')}.`);
     }
     return { plan, monthlyPostLimit };

@@ -31,7 +31,7 @@ export class AnalyticsResponse {
   })
   permalink: string;
 
-  static from({ publishedAt, ...analytics }: PostAnalytics): AnalyticsResponse {
-    return { ...analytics, publishedAt: publishedAt.toISOString() };
+  static from({ id, likes, comments, publishedAt, permalink }: PostAnalytics): AnalyticsResponse {
+    return { id, likes, comments, publishedAt: publishedAt.toISOString(), permalink };
   }
 }

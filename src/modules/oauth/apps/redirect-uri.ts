@@ -40,7 +40,8 @@ export function redirectUriMatches(
   if (registered === requested) return true;
   if (!anyLoopbackPort || !LOOPBACK_LITERAL.test(registered) || !LOOPBACK_LITERAL.test(requested))
     return false;
-  return withoutPort(registered) === withoutPort(requested);
+  // Refuses ports above 65535, which no browser could follow.
+  return URL.canParse(requested) && withoutPort(registered) === withoutPort(requested);
 }
 
 function withoutPort(uri: string): string {

@@ -5,7 +5,8 @@ import { Public } from '../../../access/public.decorator.js';
 import { AppsService } from '../apps/apps.service.js';
 import { OAuthPages } from '../oauth-pages.js';
 import { PageErrorFilter } from '../page-error.filter.js';
-import { Parameters } from '../parameters.js';
+import { malformedLink } from '../page-error.js';
+import { isWellEncoded, Parameters } from '../parameters.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { AuthorizationsService } from './authorizations.service.js';
@@ -32,6 +33,7 @@ export class AuthorizeController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    if (!isWellEncoded(request.url)) throw malformedLink();
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
     const checked = checkAuthorizationRequest({ app, parameters });

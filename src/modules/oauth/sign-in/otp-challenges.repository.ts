@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, LessThan, MoreThan } from 'typeorm';
+import { isDuplicateKey } from '../../../common/database-faults.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { OtpChallenge } from './otp-challenge.entity.js';
 
@@ -23,8 +24,13 @@ export class OtpChallengesRepository {
 
   /** The request's only challenge from now on. */
   async replace(tx: Transaction, challenge: OtpChallenge): Promise<void> {
-    await entities(tx).delete(OtpChallenge, { authorizationId: challenge.authorizationId });
-    await entities(tx).insert(OtpChallenge, challenge);
+    if (await this.overwrite(tx, challenge)) return;
+    try {
+      await entities(tx).insert(OtpChallenge, challenge);
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      await this.overwrite(tx, challenge);
+    }
   }
 
   /**
@@ -61,6 +67,12 @@ export class OtpChallengesRepository {
       { authorizationId, codeHash, consumedAt: IsNull() },
       { consumedAt: now },
     );
+    return affected === 1;
+  }
+
+  private async overwrite(tx: Transaction, challenge: OtpChallenge): Promise<boolean> {
+    const { authorizationId, ...fields } = challenge;
+    const { affected } = await entities(tx).update(OtpChallenge, { authorizationId }, fields);
     return affected === 1;
   }
 }

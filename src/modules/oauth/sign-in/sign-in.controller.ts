@@ -94,7 +94,7 @@ export class SignInController {
       this.pages.code(response, pending, phone, { status: 400, error });
       return;
     }
-    await this.signIn.signIn(response, pending.id, user.id);
+    await this.signIn.signIn(request, response, pending.id, user.id);
     await this.pages.consent(response, pending, user);
   }
 

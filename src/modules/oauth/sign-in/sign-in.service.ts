@@ -36,11 +36,18 @@ export class SignInService {
     return this.users.active(session.userId);
   }
 
-  /** Starts a session under a new id and notes the user on the authorization request. */
-  async signIn(response: Response, authorizationId: string, userId: string): Promise<void> {
+  /** Starts a session under a new id, ends the browser's earlier one, and notes the user on the authorization request. */
+  async signIn(
+    request: Request,
+    response: Response,
+    authorizationId: string,
+    userId: string,
+  ): Promise<void> {
     const now = this.clock.now();
+    const earlier = this.cookies.sessionHash(request);
     const hash = this.cookies.startSession(response);
     await this.transactions.run(async (tx) => {
+      if (earlier !== undefined) await this.sessions.delete(tx, earlier);
       await this.sessions.insert(tx, { hash, userId, createdAt: now, expiresAt: this.end(now) });
       await this.authorizations.assignUser(tx, authorizationId, userId);
     });

@@ -1,7 +1,7 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../../../common/database-faults.js';
-import { InvalidClient, OAuthError, TooManyAttempts } from '../oauth.errors.js';
+import { FormTooLarge, InvalidClient, OAuthError, TooManyAttempts } from '../oauth.errors.js';
 import { FailureCounter } from '../throttle/failure-counter.js';
 import { OAuthErrorResponse } from './dto/oauth-error.response.js';
 
@@ -32,7 +32,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.oauthError(thrown, request);
     const status = statusOf(error);
-    if (status === 400 || status === 401) await this.failures.count(request, 'token');
+    if (status >= 400 && status < 500 && status !== 429)
+      await this.failures.count(request, 'token');
     response
       .status(status)
       .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
@@ -47,6 +48,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
 }
 
 function statusOf(error: OAuthError): number {
+  if (error instanceof FormTooLarge) return 413;
   switch (error.code) {
     case 'invalid_client':
       return 401;

@@ -59,6 +59,7 @@ function narrowedScopes({ scope }: Grant, requested: string | undefined): Scope[
   const granted = parseScope(scope);
   if (requested === undefined) return granted;
   const wanted = splitScope(requested);
+  if (wanted.length === 0) throw new InvalidScope('scope names no scope.');
   const names: readonly string[] = granted;
   if (!wanted.every((name) => names.includes(name)))
     throw new InvalidScope('scope may not exceed what the user granted.');

@@ -1,0 +1,79 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command, CommanderError } from 'commander';
+import { examples } from './common/command-line.js';
+import { textUpTo } from './common/option-values.js';
+import { addDemoCommands } from './modules/demo/demo.commands.js';
+import { addAppCommands, appName } from './modules/oauth/apps/apps.commands.js';
+import { addQuotaCommands } from './modules/quota/quota.commands.js';
+import { addUserCommands } from './modules/users/users.commands.js';
+import { commandRunner } from './operations/cli/command-runner.js';
+import { addDatabaseCommands } from './operations/cli/database.commands.js';
+import { failureSentence } from './operations/cli/failure.js';
+import { addQuotaResetCommand } from './operations/cli/quota-reset.commands.js';
+
+const FAILED = 1;
+const WRONG_USE = 2;
+
+/** Imported here and not above, so that help and mistakes in typing do not wait for the application. */
+async function openApplication(): Promise<INestApplicationContext> {
+  const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, { AppModule }] = await Promise.all(
+    [
+      import('@nestjs/core'),
+      import('@nestjs/schedule'),
+      import('./config/app-config.js'),
+      import('./app.module.js'),
+    ],
+  );
+  const application = await NestFactory.createApplicationContext(AppModule.with(loadConfig()), {
+    abortOnError: false,
+    logger: false,
+  });
+  for (const job of application.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
+  return application;
+}
+
+function commandLine(): Command {
+  const program = new Command('npm run -s cli --')
+    .description(
+      "The operator's command line. Results go to standard output, everything else to standard error.\nExit codes: 0 done, 1 failed, 2 used wrongly.",
+    )
+    .option('--json', 'print one JSON object or array, and never ask')
+    .option(
+      '--actor <name>',
+      'who acts, for the audit log; your user name by default',
+      textUpTo(100),
+    )
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('Add --help to see examples.')
+    .exitOverride()
+    .addHelpText(
+      'before',
+      examples(
+        'db migrate',
+        'user add --phone +14155550101 --name "Ana Lee"',
+        'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"',
+        'quota show svc_app_01h455vb4pex5vsknk084sn02q --json',
+      ),
+    );
+  const run = commandRunner(openApplication);
+  addDatabaseCommands(program, run);
+  addUserCommands(program, run);
+  addAppCommands(program, run);
+  addQuotaResetCommand(addQuotaCommands(program, run, appName), run);
+  addDemoCommands(program, run);
+  return program;
+}
+
+// A reader such as "head" may leave before everything is written.
+process.stdout.on('error', () => process.exit(FAILED));
+
+try {
+  await commandLine().parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE;
+  } else {
+    process.stderr.write(`${await failureSentence(error)}\n`);
+    process.exitCode = FAILED;
+  }
+}

@@ -1,0 +1,125 @@
+import type { Command } from 'commander';
+import { examples, table, type RunCommand, type Session } from '../../../common/command-line.js';
+import { collect, monthlyLimit, textUpTo } from '../../../common/option-values.js';
+import { appAnswer, appJson, statusOf } from './app-answer.js';
+import { addAppSecretCommands } from './app-secret.commands.js';
+import type { App } from './app.entity.js';
+import type { AppsService } from './apps.service.js';
+
+const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const CREATE =
+  'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
+interface CreateOptions {
+  name: string;
+  redirectUri: string[];
+  scope: string;
+  public?: boolean;
+  limit?: number | null | 'default';
+}
+
+/** `app create|list|show|disable|enable` and `app secret …`. */
+export function addAppCommands(program: Command, run: RunCommand): void {
+  const app = program
+    .command('app')
+    .description('Register apps and switch them off and on.')
+    .addHelpText('before', examples(CREATE, 'app list', `app disable ${CLIENT_ID}`));
+  addCreate(app, run);
+  addReaders(app, run);
+  addStatus(app, run, 'disabled');
+  addStatus(app, run, 'enabled');
+  addAppSecretCommands(app, run);
+}
+
+/** The name of the app. @throws NotFound */
+export async function appName(session: Session, clientId: string): Promise<string> {
+  return (await (await appsOf(session)).show(clientId)).name;
+}
+
+function addCreate(app: Command, run: RunCommand): void {
+  app
+    .command('create')
+    .description('Register an app. A confidential app gets a client secret, shown once.')
+    .requiredOption('--name <name>', 'as shown to users on the consent page', textUpTo(200))
+    .requiredOption('--redirect-uri <uri>', 'registered in full; may be given again', collect)
+    .requiredOption('--scope <scopes>', 'what it may ask for, separated by spaces')
+    .option('--public', 'an app that cannot keep a secret, such as a mobile app: it uses PKCE')
+    .option('--limit <posts>', 'posts per month, or "unlimited", or "default"', monthlyLimit)
+    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
+    .addHelpText(
+      'before',
+      examples(
+        CREATE,
+        'app create --public --name "Garden Phone" --redirect-uri com.example.garden:/callback --scope profile.read --json',
+      ),
+    )
+    .action((options: CreateOptions, command: Command) =>
+      run(command, async (session) => {
+        const { name, redirectUri: redirectUris, scope, limit } = options;
+        const kind = options.public === true ? 'public' : 'confidential';
+        const { QuotaService } = await import('../../quota/quota.service.js');
+        const quota = session.get(QuotaService);
+        const { app: created, secret } = await (
+          await appsOf(session)
+        ).register({ name, kind, redirectUris, scope }, session.change, async (tx, clientId) => {
+          if (limit !== undefined && limit !== 'default')
+            await quota.arrange(tx, clientId, { limit }, session.change);
+        });
+        return appAnswer(created, secret);
+      }),
+    );
+}
+
+function addReaders(app: Command, run: RunCommand): void {
+  app
+    .command('list')
+    .description('List every app.')
+    .addHelpText('before', examples('app list', 'app list --json'))
+    .action((_options, command: Command) =>
+      run(command, async (session) => {
+        const apps = await (await appsOf(session)).list();
+        const rows = apps.map((one) => [one.clientId, one.kind, statusOf(one), one.name]);
+        return {
+          json: apps.map((one) => appJson(one)),
+          text: table([['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], ...rows]),
+        };
+      }),
+    );
+
+  app
+    .command('show')
+    .description('Show one app.')
+    .argument('<client_id>')
+    .addHelpText('before', examples(`app show ${CLIENT_ID}`))
+    .action((clientId: string, _options, command: Command) =>
+      run(command, async (session) => appAnswer(await (await appsOf(session)).show(clientId))),
+    );
+}
+
+function addStatus(app: Command, run: RunCommand, status: App['status']): void {
+  const disabling = status === 'disabled';
+  const verb = disabling ? 'disable' : 'enable';
+  const command = app
+    .command(verb)
+    .description(
+      disabling
+        ? 'Switch an app off: its tokens and sign-ins stop at once. Asks first at a terminal; scripts and --json are not asked.'
+        : 'Switch an app on again.',
+    )
+    .argument('<client_id>')
+    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
+    .addHelpText('before', examples(`app ${verb} ${CLIENT_ID} --reason "Asked by the partner"`));
+  if (disabling) command.option('--yes', 'do not ask');
+  command.action((clientId: string) =>
+    run(command, async (session) => {
+      const apps = await appsOf(session);
+      const { name } = await apps.show(clientId);
+      if (disabling) await session.confirm(`Stop every token and sign-in of "${name}"?`);
+      return appAnswer(await apps.changeStatus(clientId, status, session.change));
+    }),
+  );
+}
+
+async function appsOf(session: Session): Promise<AppsService> {
+  const { AppsService: type } = await import('./apps.service.js');
+  return session.get(type);
+}

@@ -1,0 +1,110 @@
+import type { Command } from 'commander';
+import {
+  examples,
+  table,
+  type Answer,
+  type RunCommand,
+  type Session,
+} from '../../common/command-line.js';
+import { monthlyLimit, textUpTo } from '../../common/option-values.js';
+import type { Arrangement, QuotaStatus } from './quota.service.js';
+
+/** Tells the name of the app, or throws when there is none with this id: apps are another module's. */
+export type AppName = (session: Session, clientId: string) => Promise<string>;
+
+interface SetOptions {
+  limit?: number | null | 'default';
+  plan?: string;
+}
+
+/** `quota show` and `quota set`. Answers the group, for commands that span modules. */
+export function addQuotaCommands(program: Command, run: RunCommand, appName: AppName): Command {
+  const quota = program
+    .command('quota')
+    .description('See and change how many posts an app may publish in a month.')
+    .addHelpText(
+      'before',
+      examples(
+        'quota show svc_app_01h455vb4pex5vsknk084sn02q',
+        'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
+      ),
+    );
+  addShow(quota, run, appName);
+  addSet(quota, run, appName);
+  return quota;
+}
+
+function addShow(quota: Command, run: RunCommand, appName: AppName): void {
+  quota
+    .command('show')
+    .description("Show the app's plan and limit, and what is used and left this month (UTC).")
+    .argument('<client_id>')
+    .addHelpText('before', examples('quota show svc_app_01h455vb4pex5vsknk084sn02q --json'))
+    .action((clientId: string, _options, command: Command) =>
+      run(command, async (session) => {
+        await appName(session, clientId);
+        const { QuotaService } = await import('./quota.service.js');
+        return quotaAnswer(clientId, await session.get(QuotaService).status(clientId));
+      }),
+    );
+}
+
+function addSet(quota: Command, run: RunCommand, appName: AppName): void {
+  quota
+    .command('set')
+    .description(
+      'Give the app a monthly limit of its own, or a plan. Asks first at a terminal; scripts and --json are not asked.',
+    )
+    .argument('<client_id>')
+    .option('--limit <posts>', 'posts per month, or "unlimited", or "default"', monthlyLimit)
+    .option('--plan <name>', 'a plan of QUOTA_PLANS, or "default"', textUpTo(32))
+    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'before',
+      examples(
+        'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
+        'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit unlimited --yes',
+        'quota set svc_app_01h455vb4pex5vsknk084sn02q --plan partner',
+      ),
+    )
+    .action((clientId: string, options: SetOptions, command: Command) => {
+      const arrangement = arrangementOf(options);
+      if (arrangement === undefined) return command.error('error: give either --limit or --plan');
+      return run(command, async (session) => {
+        const name = await appName(session, clientId);
+        await session.confirm(`Change the monthly quota of "${name}" to ${wordsFor(arrangement)}?`);
+        const { QuotaService } = await import('./quota.service.js');
+        const service = session.get(QuotaService);
+        return quotaAnswer(clientId, await service.set(clientId, arrangement, session.change));
+      });
+    });
+}
+
+function arrangementOf({ limit, plan }: SetOptions): Arrangement | undefined {
+  if ((limit === undefined) === (plan === undefined)) return undefined;
+  if (plan !== undefined) return { plan };
+  return limit === undefined || limit === 'default' ? { plan: 'default' } : { limit };
+}
+
+function wordsFor(arrangement: Arrangement): string {
+  if ('plan' in arrangement) return `the plan "${arrangement.plan}"`;
+  return arrangement.limit === null ? 'no limit' : `${arrangement.limit} posts`;
+}
+
+function quotaAnswer(clientId: string, status: QuotaStatus): Answer {
+  const { plan, limit, used, remaining, period } = status;
+  const resetsAt = status.resetsAt.toISOString();
+  return {
+    json: { client_id: clientId, plan, limit, used, remaining, period, resets_at: resetsAt },
+    text: table([
+      ['client_id', clientId],
+      ['plan', plan],
+      ['limit', String(limit ?? 'unlimited')],
+      ['used', String(used)],
+      ['remaining', String(remaining ?? 'unlimited')],
+      ['period', period],
+      ['resets_at', resetsAt],
+    ]),
+  };
+}

@@ -1,0 +1,214 @@
+import { request as httpRequest } from 'node:http';
+import { DataSource } from 'typeorm';
+import { newSecret } from '../../../src/common/secrets.js';
+import { entities, TransactionRunner } from '../../../src/database/transaction.js';
+import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { GrantRevocation } from '../../../src/modules/oauth/grants/grant-revocation.js';
+import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
+import { TokenIssuer } from '../../../src/modules/oauth/token/token-issuer.js';
+import { User } from '../../../src/modules/users/user.entity.js';
+import { onEachEngine } from '../../support/engines.js';
+import { useTestApp, type TestApp } from '../../support/test-app.js';
+import { Member } from './member.js';
+import { expectRefusal } from './refusal.js';
+
+const HOUR_MS = 3_600_000;
+const ENDPOINTS = [
+  ['GET', '/me'],
+  ['POST', '/posts'],
+  ['GET', '/posts'],
+  ['GET', '/posts/post_01kahq5f3veqdr8bn3tdmx3q0a'],
+  ['GET', '/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/analytics'],
+  ['DELETE', '/posts/post_01kahq5f3veqdr8bn3tdmx3q0a'],
+  ['GET', '/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments'],
+  ['POST', '/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments'],
+  ['DELETE', '/comments/cmt_01kahq5f3veqdr8bn3tdmx3q0a'],
+] as const;
+
+function me(app: TestApp, authorization: string, query = ''): Promise<Response> {
+  return app.fetch(`/dev/v1/me${query}`, { headers: { authorization } });
+}
+
+async function expectUnauthorized(answer: Response): Promise<void> {
+  await expectRefusal(answer, 401, 'unauthorized');
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="dev"');
+}
+
+async function expectInvalidToken(answer: Response, reason: string): Promise<void> {
+  const { error_description } = await expectRefusal(answer, 401, 'invalid_token');
+  expect(answer.headers.get('www-authenticate')).toBe(
+    `Bearer realm="dev", error="invalid_token", error_description="${reason}"`,
+  );
+  expect(error_description.startsWith(`${reason}. `)).toBe(true);
+}
+
+/** Sends these header lines as they are, several of one name included. */
+function statusOfRaw(url: string, headers: readonly string[]): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(url, { headers }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.statusCode));
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+onEachEngine('Bearer authentication', (database) => {
+  const app = useTestApp(database);
+  const MALFORMED = 'The access token is malformed';
+  const UNKNOWN = 'The access token is unknown or was revoked';
+
+  describe('without credentials', () => {
+    it.each(ENDPOINTS)('%s %s answers 401 and a challenge that names no error', async (...call) => {
+      const [method, path] = call;
+      await expectUnauthorized(await app().fetch(`/dev/v1${path}`, { method }));
+    });
+
+    it.each(['Bearer', 'Bearer ', 'Basic YTpi', 'svcat_abc', ','])(
+      'the header "%s" holds none',
+      async (header) => {
+        await expectUnauthorized(await me(app(), header));
+      },
+    );
+
+    it('a token in the query alone is none', async () => {
+      const { token } = await Member.join(app());
+      await expectUnauthorized(await app().fetch(`/dev/v1/me?access_token=${token}`));
+    });
+
+    it('a token in the body alone is none', async () => {
+      const { token } = await Member.join(app());
+      const answer = await app().fetch('/dev/v1/posts', {
+        method: 'POST',
+        body: new URLSearchParams({ access_token: token, content: 'Hi' }),
+      });
+      await expectUnauthorized(answer);
+    });
+
+    it('401 comes before the body is looked at', async () => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body: '{' });
+      await expectUnauthorized(answer);
+    });
+  });
+
+  describe('with what is not a good token', () => {
+    it.each([
+      ['a word', 'x'],
+      ['the prefix alone', 'svcat_'],
+      ['one character less', `svcat_${'a'.repeat(42)}`],
+      ['one character more', `svcat_${'a'.repeat(44)}`],
+      ['another alphabet', `svcat_${'='.repeat(43)}`],
+      ['another case of the prefix', `SVCAT_${'a'.repeat(43)}`],
+      ['a space inside', `svcat_${'a'.repeat(21)} ${'a'.repeat(21)}`],
+      ['two tokens', `svcat_${'a'.repeat(43)}, Bearer svcat_${'a'.repeat(43)}`],
+      ['8 kB', `svcat_${'a'.repeat(8192)}`],
+      ['bytes beyond ASCII', `svcat_${'\u00e9'.repeat(43)}`],
+    ])('%s is malformed, and costs no statement', async (_, token) => {
+      let answer: Response | undefined;
+      const statements = await app().statementsOf(async () => {
+        answer = await me(app(), `Bearer ${token}`);
+      });
+      expect(statements).toEqual([]);
+      if (!answer) throw new Error('There was no answer.');
+      await expectInvalidToken(answer, MALFORMED);
+    });
+
+    it('a token that nobody gave out is unknown', async () => {
+      await expectInvalidToken(await me(app(), `Bearer ${newSecret('svcat')}`), UNKNOWN);
+    });
+
+    it('a token in another case is unknown', async () => {
+      const { token } = await Member.join(app());
+      const swapped = [...token.slice(6)].map((letter) =>
+        letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+      );
+      await expectInvalidToken(await me(app(), `Bearer svcat_${swapped.join('')}`), UNKNOWN);
+    });
+
+    it('neither a refresh token, nor a code, nor a client secret opens anything', async () => {
+      const { user, client } = await Member.join(app());
+      const { refreshToken } = await app()
+        .service(TransactionRunner)
+        .run(async (tx) => {
+          const scopes = ['profile.read'] as const;
+          const grant = await app().service(GrantOpener).open(tx, user.id, client.clientId, scopes);
+          return app().service(TokenIssuer).issue(tx, grant, scopes);
+        });
+      for (const credential of [refreshToken, client.secret, newSecret('svcac')])
+        await expectInvalidToken(await me(app(), `Bearer ${credential}`), MALFORMED);
+    });
+
+    it('a token is good until its hour is over, and expired from then on', async () => {
+      const { token } = await Member.join(app());
+      const start = app().clock.now();
+      app().clock.advance(HOUR_MS - 1000);
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      app().clock.advance(999);
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      app().clock.advance(1);
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
+      app().clock.advance(1000);
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
+      app().clock.set(start.toISOString());
+    });
+
+    it('a revoked grant ends its tokens at once', async () => {
+      const { user, client, token } = await Member.join(app());
+      const { id } = await app()
+        .service(DataSource)
+        .manager.findOneByOrFail(Grant, { userId: user.id, clientId: client.clientId });
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      await app().service(GrantRevocation).revoke(id, 'test');
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    });
+
+    it('a disabled app has no good tokens until it is enabled again', async () => {
+      const { client, token } = await Member.join(app());
+      const apps = app().service(AppsService);
+      await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+      await apps.changeStatus(client.clientId, 'enabled', { actor: 'test' });
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+    });
+
+    it('a blocked user has no good tokens', async () => {
+      const { user, token } = await Member.join(app());
+      await app()
+        .service(TransactionRunner)
+        .run((tx) => entities(tx).update(User, { id: user.id }, { status: 'blocked' }));
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    });
+  });
+
+  describe('with a good token', () => {
+    it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])(
+      'the scheme may be written "%s"',
+      async (scheme) => {
+        const { token } = await Member.join(app());
+        expect((await me(app(), `${scheme} ${token}`)).status).toBe(200);
+      },
+    );
+
+    it('a second one in the query is 400', async () => {
+      const { token } = await Member.join(app());
+      const answer = await me(app(), `Bearer ${token}`, `?access_token=${token}`);
+      await expectRefusal(answer, 400, 'invalid_request');
+    });
+
+    it('two Authorization headers are 400', async () => {
+      const { token } = await Member.join(app());
+      const header = ['Authorization', `Bearer ${token}`];
+      const url = `${app().baseUrl}/dev/v1/me`;
+      const host = ['Host', new URL(url).host];
+      expect(await statusOfRaw(url, [...host, ...header])).toBe(200);
+      expect(await statusOfRaw(url, [...host, ...header, ...header])).toBe(400);
+    });
+
+    it('neither the answer nor a shared cache keeps what is private', async () => {
+      const member = await Member.join(app());
+      expect((await member.get('/me')).headers.get('cache-control')).toBe('private, no-cache');
+    });
+  });
+});

@@ -1,0 +1,222 @@
+import { Post } from '../../../src/modules/posts/post.entity.js';
+import { onEachEngine } from '../../support/engines.js';
+import { json } from '../../support/json.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from './member.js';
+import { expectInvalid } from './refusal.js';
+
+const EMOJI = '\u{1f600}';
+const url = (bytes: number) => `https://example.com/${'a'.repeat(bytes - 20)}`;
+
+onEachEngine('The fields of a post beside its texts', (database) => {
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
+  let member: Member;
+  beforeAll(async () => {
+    member = await Member.join(app());
+  });
+  const publish = (body: object) => member.post('/posts', { content: 'x', ...body });
+
+  /** Asserts that the post is made, and that its answer and its row hold just these values. */
+  async function expectKept(body: Partial<Post>): Promise<void> {
+    const answer = await publish(body);
+    const text = await answer.text();
+    expect(`${answer.status} ${text}`).toMatch(/^201 /);
+    const post = JSON.parse(text) as { id: string };
+    expect(post).toMatchObject(body);
+    const { id } = post;
+    expect(await app().dataSource.manager.findOneByOrFail(Post, { id })).toMatchObject(body);
+  }
+
+  describe('type', () => {
+    it.each(['general', 'a', 'for_sale', 'lost-and-found2', 'a'.repeat(32)])(
+      '%s is taken',
+      async (type) => expectKept({ type }),
+    );
+
+    it.each(['', 'For Sale', 'A', '1a', '-a', '_a', 'a.b', 'a ', 'a\n', '\u00e9', 'a'.repeat(33)])(
+      '%j has the wrong form',
+      async (type) => {
+        await expectInvalid(await publish({ type }), 'type invalid_format');
+      },
+    );
+
+    it.each([1, [], {}, true])('%j is of the wrong type', async (type) => {
+      await expectInvalid(await publish({ type }), 'type wrong_type');
+    });
+  });
+
+  describe('visibility', () => {
+    it.each(['public', 'neighborhood', 'private'] as const)('%s is taken', async (visibility) =>
+      expectKept({ visibility }),
+    );
+
+    it.each(['PUBLIC', 'public ', '\u0440ublic', '', 'friends'])(
+      '%j is refused, and the message lists what is allowed',
+      async (visibility) => {
+        const answer = await publish({ visibility });
+        const { errors } = await expectInvalid(answer, 'visibility not_allowed_value');
+        expect(errors?.[0]?.message).toMatch(/public, neighborhood, private/);
+      },
+    );
+
+    it.each([1, [], ['public']])('%j is of the wrong type', async (visibility) => {
+      await expectInvalid(await publish({ visibility }), 'visibility wrong_type');
+    });
+  });
+
+  describe('tags', () => {
+    it.each([
+      [[]],
+      [['Block party']],
+      [['A', 'a']],
+      [['a', 'a']],
+      [[' kept ']],
+      [Array.from({ length: 20 }, () => EMOJI.repeat(50))],
+      [['"quoted"', '\\', "'", '</script>']],
+    ])('%j are taken, and kept as they were sent', async (tags) => {
+      await expectKept({ tags });
+      const { id } = await member.publish({ content: 'x', tags });
+      expect(await json(await member.get(`/posts/${id}`))).toMatchObject({ tags });
+    });
+
+    it.each([
+      ['x', 'wrong_type'],
+      [{ 0: 'a' }, 'wrong_type'],
+      [[1], 'wrong_type'],
+      [[null], 'wrong_type'],
+      [[['a']], 'wrong_type'],
+      [[''], 'blank'],
+      [['a', '  '], 'blank'],
+      [['a\u0000b'], 'control_character'],
+      [['a\nb'], 'control_character'],
+      [['\ud800'], 'not_well_formed'],
+      [Array.from({ length: 21 }, () => 'a'), 'too_many'],
+      [['a'.repeat(51)], 'too_long'],
+      [[EMOJI.repeat(51)], 'too_long'],
+    ])('%j are refused', async (tags, code) => {
+      await expectInvalid(await publish({ tags }), `tags ${code}`);
+    });
+  });
+
+  describe('images', () => {
+    it.each([
+      'https://example.com/a.jpg',
+      'http://example.com',
+      'HTTPS://EXAMPLE.COM/A?b=c#d',
+      'https://b\u00fccher.example/\u{1f600}.jpg',
+      'http://127.0.0.1/',
+      'http://[::1]:8080/a',
+      'https://example.com/@user:1?q=@',
+      url(2048),
+    ])('%s is taken, and kept as it was sent', async (image) => expectKept({ images: [image] }));
+
+    it.each([
+      'javascript:alert(1)',
+      'data:image/png;base64,AA==',
+      'file:///etc/passwd',
+      'ftp://example.com/a',
+      '//example.com/a',
+      '/a.jpg',
+      'a.jpg',
+      '',
+      'https://',
+      'https:///example.com/a',
+      'https:example.com',
+      'https://user:secret@example.com/a',
+      'https://user@example.com/a',
+      'https://@example.com/a',
+      'https://example.com/a b',
+      ' https://example.com/a',
+      'https://exa\\mple.com',
+      'https://example.com:99999/',
+      'https://%00/',
+    ])('%j is refused', async (image) => {
+      await expectInvalid(await publish({ images: [image] }), 'images invalid_format');
+    });
+
+    it.each([
+      ['https://example.com/a', 'wrong_type'],
+      [[1], 'wrong_type'],
+      [[null], 'wrong_type'],
+      [['https://example.com/\n'], 'invalid_format'],
+      [['https://example.com/\u0000'], 'control_character'],
+      [['https://example.com/\ud800'], 'not_well_formed'],
+      [[url(2049)], 'too_long'],
+      [[`https://example.com/${EMOJI.repeat(508)}`], 'too_long'],
+      [Array.from({ length: 11 }, () => 'https://example.com/a'), 'too_many'],
+    ])('%j are refused', async (images, code) => {
+      await expectInvalid(await publish({ images }), `images ${code}`);
+    });
+
+    it('ten of the longest are taken', async () =>
+      expectKept({ images: Array.from({ length: 10 }, () => `${url(2047)}"`) }));
+  });
+
+  describe('latitude and longitude', () => {
+    it.each([
+      [90, 180],
+      [-90, -180],
+      [0, 0],
+      [0.1 + 0.2, -122.419_415_550_000_01],
+      [1.234_567_890_123_456_7, 5e-324],
+      [1e-7, 179.999_999_999_999_97],
+    ])('%d, %d are taken, and kept to the last digit', async (latitude, longitude) =>
+      expectKept({ latitude, longitude }),
+    );
+
+    it('-0 is a place, too', async () => {
+      const text = '{"content":"x","latitude":-0,"longitude":-0.0}';
+      const answer = await member.postRaw('/posts', text, { 'content-type': 'application/json' });
+      const { latitude, longitude } = await json<{ latitude: number; longitude: number }>(answer);
+      expect([latitude === 0, longitude === 0]).toEqual([true, true]);
+    });
+
+    it.each([
+      ['{"latitude":90.0000001,"longitude":0}', 'latitude too_large'],
+      ['{"latitude":-90.0000001,"longitude":0}', 'latitude too_small'],
+      ['{"latitude":0,"longitude":180.0000001}', 'longitude too_large'],
+      ['{"latitude":0,"longitude":-180.0000001}', 'longitude too_small'],
+      ['{"latitude":1e400,"longitude":0}', 'latitude too_large'],
+      ['{"latitude":0,"longitude":-1e400}', 'longitude too_small'],
+      ['{"latitude":"1","longitude":0}', 'latitude wrong_type'],
+      ['{"latitude":true,"longitude":0}', 'latitude wrong_type'],
+      ['{"latitude":[1],"longitude":0}', 'latitude wrong_type'],
+      ['{"latitude":1}', 'longitude pair_required'],
+      ['{"longitude":1}', 'latitude pair_required'],
+      ['{"latitude":null,"longitude":1}', 'latitude pair_required'],
+      ['{"latitude":1,"longitude":null}', 'longitude pair_required'],
+    ])('%s is refused', async (fields, violation) => {
+      const text = fields.replace('{', '{"content":"x",');
+      const answer = await member.postRaw('/posts', text, { 'content-type': 'application/json' });
+      const { errors } = await expectInvalid(answer, violation);
+      if (violation.endsWith('pair_required'))
+        expect(errors?.[0]?.message).toMatch(/latitude.*longitude|longitude.*latitude/);
+    });
+  });
+
+  describe('reachKm', () => {
+    it.each([0.001, 0.1 + 0.2, 1, 2.5, 99.999_999_999_999_9, 100])(
+      '%d is taken, and kept to the last digit',
+      async (reachKm) => {
+        await expectKept({ reachKm });
+        const { id } = await member.publish({ content: 'x', reachKm });
+        expect(await json(await member.get(`/posts/${id}`))).toMatchObject({ reachKm });
+      },
+    );
+
+    it.each([
+      ['0', 'too_small'],
+      ['-1', 'too_small'],
+      ['0.0009999', 'too_small'],
+      ['1e-320', 'too_small'],
+      ['100.0001', 'too_large'],
+      ['1e400', 'too_large'],
+      ['"1"', 'wrong_type'],
+      ['[]', 'wrong_type'],
+    ])('%s is refused', async (value, code) => {
+      const text = `{"content":"x","reachKm":${value}}`;
+      const answer = await member.postRaw('/posts', text, { 'content-type': 'application/json' });
+      await expectInvalid(answer, `reachKm ${code}`);
+    });
+  });
+});

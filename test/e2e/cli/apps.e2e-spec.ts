@@ -1,0 +1,191 @@
+import { userInfo } from 'node:os';
+import type { DataSource } from 'typeorm';
+import { DAY, later } from '../../../src/common/clock.js';
+import { sha256 } from '../../../src/common/secrets.js';
+import { AppsRepository } from '../../../src/modules/oauth/apps/apps.repository.js';
+import { auditTrail } from '../../support/audit-trail.js';
+import { CommandLine, type Outcome } from '../../support/command-line.js';
+import { connectMigrated } from '../../support/connect.js';
+import { onEachEngine } from '../../support/engines.js';
+
+const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
+
+interface AppJson {
+  client_id: string;
+  client_secret?: string;
+  name: string;
+  type: string;
+  redirect_uris: string[];
+  scopes: string[];
+  status: string;
+  created_at: string;
+}
+
+function expectFailure(outcome: Outcome, sentence: string | RegExp): void {
+  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome.stderr).toMatch(sentence);
+  expect(outcome.stderr.trim().split('\n')).toHaveLength(1);
+  expect(outcome.stderr).not.toMatch(SECRET);
+}
+
+onEachEngine('Apps on the command line', (database) => {
+  const cli = new CommandLine(database);
+  let dataSource: DataSource;
+  beforeAll(async () => {
+    dataSource = await connectMigrated(database.url);
+  });
+  afterAll(() => dataSource.destroy());
+
+  const create = ['app', 'create', '--name', 'Garden Share', '--scope', 'posts.write profile.read'];
+  const register = (...more: string[]): Promise<AppJson> =>
+    cli.json<AppJson>(...create, '--redirect-uri', 'https://garden.example/callback', ...more);
+
+  /** Hashes of the secrets that open the app at `time`. */
+  async function liveSecrets(clientId: string, time: Date): Promise<string[]> {
+    const secrets = await new AppsRepository(dataSource).findLiveSecrets(clientId, time);
+    return secrets.map(({ hash }) => hash);
+  }
+
+  it('registers a confidential app and tells its secret in JSON under the names of the RFCs', async () => {
+    const uris = ['https://garden.example/callback', 'http://localhost:8080/callback'];
+    const app = await register('--redirect-uri', uris[1] ?? '');
+    expect(app).toEqual({
+      client_id: expect.stringMatching(/^svc_app_[0-9a-z]{26}$/),
+      client_secret: expect.stringMatching(SECRET),
+      name: 'Garden Share',
+      type: 'confidential',
+      redirect_uris: uris,
+      scopes: ['profile.read', 'posts.write'],
+      status: 'enabled',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
+    });
+    expect(await liveSecrets(app.client_id, new Date())).toEqual([sha256(app.client_secret ?? '')]);
+  });
+
+  it('gives a public app no secret', async () => {
+    const app = await register('--public');
+    expect(app.type).toBe('public');
+    expect(app).not.toHaveProperty('client_secret');
+    expect(await liveSecrets(app.client_id, new Date())).toEqual([]);
+  });
+
+  it('prints the secret for people once, on standard output, and says so on standard error', async () => {
+    const uri = ['--redirect-uri', 'https://garden.example/callback'];
+    const { code, stdout, stderr } = await cli.run(...create, ...uri);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^client_id {6}svc_app_\S+\nclient_secret {2}svc_sec_\S+\n/);
+    expect(stderr).toContain('shown this once');
+    expect(stderr).not.toMatch(SECRET);
+    const [clientId = ''] = /svc_app_\w+/.exec(stdout) ?? [];
+    expect((await cli.run('app', 'show', clientId)).stdout).not.toMatch(SECRET);
+  });
+
+  it('records who created, disabled, enabled and rotated, and why', async () => {
+    const { client_id: id } = await register('--actor', 'olga', '--reason', 'Pilot');
+    await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Spam');
+    await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Again');
+    await cli.json('app', 'enable', id);
+    await cli.json('app', 'secret', 'rotate', id, '--reason', 'Yearly');
+    const me = userInfo().username;
+    const details = expect.any(Object) as object;
+    expect(await auditTrail(dataSource, id)).toEqual([
+      { action: 'app.created', actor: 'olga', reason: 'Pilot', details },
+      { action: 'app.disabled', actor: 'pia', reason: 'Spam', details: {} },
+      { action: 'app.enabled', actor: me, reason: null, details: {} },
+      {
+        action: 'app.secret_rotated',
+        actor: me,
+        reason: 'Yearly',
+        details: { graceSeconds: 86_400 },
+      },
+    ]);
+    expect(JSON.stringify(await auditTrail(dataSource, id))).not.toMatch(SECRET);
+  });
+
+  it('lists and shows apps as they were created, without secrets', async () => {
+    const { client_secret: _, ...app } = await register();
+    expect(await cli.json('app', 'show', app.client_id)).toEqual(app);
+    expect(await cli.json<AppJson[]>('app', 'list')).toContainEqual(app);
+    const { stdout } = await cli.run('app', 'list');
+    expect(stdout).toMatch(/^CLIENT_ID +TYPE +STATUS +NAME\n/);
+    expect(stdout).toContain(`${app.client_id}  confidential  enabled`);
+  });
+
+  it('switches an app off and on without asking a script', async () => {
+    const { client_id: id } = await register();
+    expect(await cli.run('app', 'disable', id)).toMatchObject({ code: 0, stderr: '' });
+    expect(await cli.json('app', 'show', id)).toMatchObject({ status: 'disabled' });
+    expect(await cli.json('app', 'disable', id, '--yes')).toMatchObject({ status: 'disabled' });
+    expect(await cli.json('app', 'enable', id)).toMatchObject({ status: 'enabled' });
+  });
+
+  it.each([
+    ['app', 'show'],
+    ['app', 'disable'],
+    ['app', 'enable'],
+    ['app', 'secret', 'rotate'],
+  ])('says that there is no such app: %s %s', async (...words) => {
+    expectFailure(await cli.run(...words, NOBODYS_ID), 'There is no app with this client_id.');
+  });
+
+  it('says so for what is no client_id at all', async () => {
+    expectFailure(await cli.run('app', 'show', "x' OR 1=1"), 'There is no app');
+  });
+
+  it('rotates a secret and lets the old one work for 24 hours', async () => {
+    const { client_id: id, client_secret: old = '' } = await register();
+    const before = new Date();
+    const rotated = await cli.json('app', 'secret', 'rotate', id);
+    expect(rotated).toEqual({
+      client_id: id,
+      client_secret: expect.stringMatching(SECRET),
+      grace_seconds: 86_400,
+    });
+    const both = [sha256(String(rotated.client_secret)), sha256(old)];
+    expect(await liveSecrets(id, later(before, DAY - 1))).toEqual(both);
+    expect(await liveSecrets(id, later(new Date(), DAY))).toEqual(both.slice(0, 1));
+  });
+
+  it('ends the old secrets at once with --grace 0', async () => {
+    const { client_id: id } = await register();
+    const { stdout, code } = await cli.run('app', 'secret', 'rotate', id, '--grace', '0');
+    expect(code).toBe(0);
+    const [secret = ''] = SECRET.exec(stdout) ?? [];
+    expect(await liveSecrets(id, new Date())).toEqual([sha256(secret)]);
+  });
+
+  it('refuses to rotate the secret of a public app, which has none', async () => {
+    const { client_id: id } = await register('--public');
+    expectFailure(
+      await cli.run('app', 'secret', 'rotate', id),
+      'public app holds no client secret',
+    );
+    expect(await liveSecrets(id, new Date())).toEqual([]);
+  });
+
+  it.each([
+    ['a wildcard', 'https://*.garden.example/callback', 'wildcard'],
+    ['a fragment', 'https://garden.example/callback#top', 'fragment'],
+    ['user info', 'https://me:pw@garden.example/callback', 'user name'],
+    ['plain http', 'http://garden.example/callback', 'https'],
+    ['a scheme without a dot', 'garden:/callback', 'https or a private-use scheme'],
+  ])('refuses a redirect URI with %s', async (_title, uri, sentence) => {
+    expectFailure(await cli.run(...create, '--redirect-uri', uri), sentence);
+  });
+
+  it('refuses an unknown scope and stores nothing', async () => {
+    const before = await cli.json<AppJson[]>('app', 'list');
+    const wrong = [
+      '--name',
+      'Garden',
+      '--redirect-uri',
+      'https://a.example/b',
+      '--scope',
+      'posts.delete',
+    ];
+    const outcome = await cli.run('app', 'create', ...wrong);
+    expectFailure(outcome, 'There is no scope "posts.delete".');
+    expect(await cli.json('app', 'list')).toHaveLength(before.length);
+  });
+});

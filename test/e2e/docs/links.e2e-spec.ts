@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const NOT_OURS = new Set(['node_modules', 'dist', 'data', 'coverage', '.git']);
+
+/** Every file and folder of the repository; folders end with a slash. */
+const paths = below('.');
+const pages = paths.filter((path) => path.endsWith('.md'));
+
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  scripts: Record<string, string>;
+};
+
+/** What npm does by itself, and how a partner's own app is installed. */
+const NPM_ITSELF = new Set(['ci', 'install', 'prune', 'ls', 'outdated', 'audit']);
+
+function below(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => !NOT_OURS.has(name))
+    .map((name) => normalize(join(folder, name)))
+    .flatMap((path) => (statSync(path).isDirectory() ? [`${path}/`, ...below(path)] : [path]));
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchors(page: string): string[] {
+  const headings = readFileSync(page, 'utf8').matchAll(/^#{1,6} (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function brokenLinks(page: string, text: string): string[] {
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? page : normalize(join(dirname(page), path));
+    if (!paths.includes(target) && !paths.includes(`${target}/`)) return true;
+    return anchor !== undefined && !anchors(target).includes(anchor);
+  });
+}
+
+/** Files and folders named in code, in full or by their last parts; what is built stands for its source. */
+function missingFiles(text: string): string[] {
+  const named = [
+    ...text.matchAll(/`([\w.@-]+(?:\/[\w.@-]+)*(?:\.(?:[cm]?[jt]s|eta|css|md|yaml)|\/))`/g),
+  ];
+  return named
+    .map(([, path = '']) => path.replace(/^dist\/(.*)\.js$/, '$1.ts'))
+    .filter((path) => !NOT_OURS.has(path.split('/')[0] ?? ''))
+    .filter((path) => !paths.some((known) => known === path || known.endsWith(`/${path}`)));
+}
+
+/** Of the code of a page: blocks and what stands between backticks. */
+function missingScripts(text: string): string[] {
+  const code = [...text.matchAll(/^```.*?^```$|`[^`\n]+`/gms)].join('\n');
+  const ran = [...code.matchAll(/\bnpm (?:run (?:-s )?)?([a-z][\w:-]*)/g)];
+  const names = ran.filter(([, name = '']) => !NPM_ITSELF.has(name)).map(([, name = '']) => name);
+  return names.filter((name) => !(name in scripts));
+}
+
+describe.each(pages)('The page %s', (page) => {
+  const text = readFileSync(page, 'utf8');
+
+  it('links only to files and headings that are there', () => {
+    expect(brokenLinks(page, text)).toEqual([]);
+  });
+
+  it('names only files and folders that are there', () => {
+    expect(missingFiles(text)).toEqual([]);
+  });
+
+  it('names only npm scripts that are there', () => {
+    expect(missingScripts(text)).toEqual([]);
+  });
+});

@@ -1,0 +1,258 @@
+import { AppRedirectUri } from '../../../src/modules/oauth/apps/app-redirect-uri.entity.js';
+import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
+import { onEachEngine } from '../../support/engines.js';
+import { json, type TokenBody } from '../../support/json.js';
+import { expectPage, expectRefusal, stored } from '../../support/oauth-answers.js';
+import { useTestApp, type TestClient } from '../../support/test-app.js';
+import {
+  authorizeLink,
+  exchange,
+  redirectParameters,
+  Visitor,
+  type Page,
+} from '../../support/visitor.js';
+import { SCOPES } from '../../../src/common/scopes.js';
+
+const DECISION = '/oauth/authorize/decision';
+const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
+
+onEachEngine('The decision', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let visitor: Visitor;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+    visitor = new Visitor(app());
+  });
+
+  async function consentPage(): Promise<Page> {
+    return visitor.signIn(authorizeLink(client), await app().addUser());
+  }
+
+  /** The fields that the page's own form would send. */
+  function fieldsOf(page: Page): URLSearchParams {
+    const form = page.html.slice(page.html.indexOf(DECISION));
+    const fields = new URLSearchParams({ decision: 'approve' });
+    for (const name of ['transaction', 'token'])
+      fields.set(name, new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? '');
+    for (const scope of SCOPES) fields.append('scope', scope);
+    return fields;
+  }
+
+  /** The request is still open: its own user can answer it. */
+  async function expectStillOpen(page: Page): Promise<void> {
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    const done = await visitor.submit(page, DECISION, ALLOW_ALL);
+    expect(redirectParameters(done).has('code')).toBe(true);
+  }
+
+  it('O18 Allow answers 303 with an empty body', async () => {
+    const done = await visitor.submit(await consentPage(), DECISION, ALLOW_ALL);
+    expect(done.status).toBe(303);
+    expect(done.html).toBe('');
+    expect(done.headers.get('cache-control')).toBe('no-store');
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+  });
+
+  it.each(['token', 'transaction'])('O30 Without its %s the form is refused', async (name) => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.delete(name);
+    const refused = await visitor.post(DECISION, fields);
+    expect([400, 403]).toContain(refused.status);
+    expectPage(refused, refused.status);
+    await expectStillOpen(page);
+  });
+
+  it('O30 A wrong token is refused', async () => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.set('token', `x${fields.get('token')?.slice(1)}`);
+    expectPage(await visitor.post(DECISION, fields), 403);
+    await expectStillOpen(page);
+  });
+
+  it.each([
+    ['origin', 'https://evil.example'],
+    ['origin', 'null'],
+    ['origin', 'https://127.0.0.1'],
+    ['origin', ''],
+    ['sec-fetch-site', 'cross-site'],
+    ['sec-fetch-site', 'same-site'],
+  ])('O30 A form with %s "%s" is refused', async (name, value) => {
+    const page = await consentPage();
+    expectPage(await visitor.post(DECISION, fieldsOf(page), { [name]: value }), 403);
+    await expectStillOpen(page);
+  });
+
+  it.each(['transaction', 'token', 'decision'])(
+    'A form with two of %s is refused',
+    async (name) => {
+      const page = await consentPage();
+      const fields = fieldsOf(page);
+      fields.append(name, fields.get(name) ?? '');
+      const refused = await visitor.post(DECISION, fields);
+      expect([400, 403]).toContain(refused.status);
+      await expectStillOpen(page);
+    },
+  );
+
+  it.each(['', 'APPROVE', 'yes', 'approve '])('The decision "%s" is refused', async (decision) => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.set('decision', decision);
+    expectPage(await visitor.post(DECISION, fields), 400);
+    await expectStillOpen(page);
+  });
+
+  it('A form in JSON, without a body or far too large is refused', async () => {
+    const page = await consentPage();
+    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const post = async (body: string | null, type: string): Promise<number> => {
+      const headers = { cookie, 'content-type': type };
+      return (await app().fetch(DECISION, { method: 'POST', headers, body })).status;
+    };
+    expect(await post('{"decision":"approve"}', 'application/json')).toBe(400);
+    expect(await post(null, 'application/x-www-form-urlencoded')).toBe(400);
+    expect(await post('x'.repeat(20_000), 'application/x-www-form-urlencoded')).toBe(400);
+    expect(await post('%zz', 'application/x-www-form-urlencoded')).toBe(400);
+    await expectStillOpen(page);
+  });
+
+  it('O31 Another browser cannot answer, even with cookies of its own and a session', async () => {
+    const page = await consentPage();
+    const victim = new Visitor(app());
+    expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
+    await victim.signIn(authorizeLink(client), await app().addUser());
+    expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
+    await expectStillOpen(page);
+  });
+
+  it('O32 After signing out nobody can answer', async () => {
+    const page = await consentPage();
+    await visitor.submit(page, '/oauth/authorize/sign-out');
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O32 A user who switched in another tab cannot answer for the first one', async () => {
+    const page = await consentPage();
+    const second = await visitor.open(authorizeLink(client));
+    const phonePage = await visitor.submit(second, '/oauth/authorize/sign-out');
+    const other = await app().addUser();
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: other.phone,
+    });
+    const code = await app().sms.password(other.phone);
+    await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O33 A second answer gets 409 and no second code', async () => {
+    const page = await consentPage();
+    await visitor.submit(page, DECISION, ALLOW_ALL);
+    for (const decision of ['approve', 'deny'])
+      expectPage(await visitor.submit(page, DECISION, { ...ALLOW_ALL, decision }), 409);
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+  });
+
+  it('O33 Of twenty answers at once, one gets a code and the others 409', async () => {
+    const page = await consentPage();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => visitor.submit(page, DECISION, ALLOW_ALL)),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      303,
+      ...Array<number>(19).fill(409),
+    ]);
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+  });
+
+  it('O34 Two requests in two tabs of one browser both complete', async () => {
+    const first = await consentPage();
+    const second = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
+    for (const [page, state] of [
+      [second, 'tab-2'],
+      [first, 'af0ifjsldkj'],
+    ] as const) {
+      const redirect = redirectParameters(await visitor.submit(page, DECISION, ALLOW_ALL));
+      expect(redirect.get('state')).toBe(state);
+      expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(200);
+    }
+  });
+
+  it('O34 Two tabs that were both opened before signing in both complete', async () => {
+    const user = await app().addUser();
+    const waiting = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
+    const first = await visitor.signIn(authorizeLink(client), user);
+    const codePage = await visitor.submit(waiting, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    await expect
+      .poll(() => app().sms.messages.filter(({ to }) => to === user.phone).length)
+      .toBe(2);
+    const code = await app().sms.password(user.phone);
+    const second = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    for (const page of [first, second]) {
+      const done = await visitor.submit(page, DECISION, ALLOW_ALL);
+      expect(redirectParameters(done).has('code')).toBe(true);
+    }
+  });
+
+  it('O35 A request is open for fifteen minutes', async () => {
+    const page = await consentPage();
+    const late = await visitor.open(authorizeLink(client));
+    app().clock.advance(15 * 60_000 - 1);
+    const done = await visitor.submit(page, DECISION, ALLOW_ALL);
+    expect(redirectParameters(done).has('code')).toBe(true);
+    app().clock.advance(1);
+    const expired = await visitor.submit(late, DECISION, ALLOW_ALL);
+    expectPage(expired, 400);
+    expect(expired.html).toContain('start again');
+  });
+
+  it('O36 Deny tells the app access_denied and grants nothing', async () => {
+    const done = await visitor.submit(await consentPage(), DECISION, { decision: 'deny' });
+    expectRefusal(done, client, 'access_denied');
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O37 Allow with nothing ticked is a denial', async () => {
+    const done = await visitor.submit(await consentPage(), DECISION, { decision: 'approve' });
+    expectRefusal(done, client, 'access_denied');
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O38 A posted scope that was not asked for is dropped', async () => {
+    const link = authorizeLink(client, { scope: 'profile.read posts.read' });
+    const page = await visitor.signIn(link, await app().addUser());
+    const scope = ['posts.write', 'posts.read', 'posts.read', '*', 'profile.read posts.write'];
+    const done = await visitor.submit(page, DECISION, { scope, decision: 'approve' });
+    const answer = await exchange(app(), client, redirectParameters(done).get('code') ?? '');
+    expect((await json<TokenBody>(answer)).scope).toBe('posts.read');
+  });
+
+  it('O38 With only scopes that were not asked for ticked, it is a denial', async () => {
+    const link = authorizeLink(client, { scope: 'profile.read' });
+    const page = await visitor.signIn(link, await app().addUser());
+    const done = await visitor.submit(page, DECISION, { ...ALLOW_ALL, scope: 'posts.write' });
+    expectRefusal(done, client, 'access_denied');
+  });
+
+  it('O39 An app that was disabled meanwhile gets no code', async () => {
+    const page = await consentPage();
+    const apps = app().service(AppsService);
+    await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 400);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O39 A redirect that was removed meanwhile gets no code', async () => {
+    const page = await consentPage();
+    await app().dataSource.getRepository(AppRedirectUri).delete({ clientId: client.clientId });
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 400);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+});

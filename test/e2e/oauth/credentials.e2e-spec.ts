@@ -1,0 +1,127 @@
+import { formatScope, SCOPES } from '../../../src/common/scopes.js';
+import { onEachEngine } from '../../support/engines.js';
+import { json, type TokenBody } from '../../support/json.js';
+import { dumpOf } from '../../support/oauth-answers.js';
+import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { approve, exchange, requestToken, VERIFIER } from '../../support/visitor.js';
+
+const MINUTE = 60_000;
+
+onEachEngine('Credentials and codes of the source document', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let redirect: URLSearchParams;
+  let tokens: TokenBody;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+    redirect = await approve(app(), await app().addUser(), client, { state: 'a random value' });
+    tokens = await json<TokenBody>(await exchange(app(), client, redirect.get('code') ?? ''));
+  });
+
+  async function newCode(): Promise<string> {
+    return (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+  }
+
+  it('client_id: a string starting svc_app_', () => {
+    expect(client.clientId).toMatch(/^svc_app_[0-9a-z]{26}$/);
+  });
+
+  it('client_secret: a string starting svc_sec_, for confidential clients only', async () => {
+    expect(client.secret).toMatch(/^svc_sec_[A-Za-z0-9_-]{43}$/);
+    expect((await app().addClient({ kind: 'public' })).secret).toBeUndefined();
+  });
+
+  it('authorization code: a string starting svcac_, single use, for 5 minutes', async () => {
+    expect(redirect.get('code')).toMatch(/^svcac_[A-Za-z0-9_-]{43}$/);
+    expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(400);
+    const [inTime, late] = [await newCode(), await newCode()];
+    app().clock.advance(5 * MINUTE - 1);
+    expect((await exchange(app(), client, inTime)).status).toBe(200);
+    app().clock.advance(1);
+    expect((await exchange(app(), client, late)).status).toBe(400);
+  });
+
+  it('access token: a string starting svcat_, for 1 hour', async () => {
+    const fresh = await json<TokenBody>(await exchange(app(), client, await newCode()));
+    expect(fresh.access_token).toMatch(/^svcat_[A-Za-z0-9_-]{43}$/);
+    expect(fresh.expires_in).toBe(3600);
+    app().clock.advance(60 * MINUTE - 1);
+    expect((await app().call(fresh.access_token, 'GET', '/me')).status).toBe(200);
+    app().clock.advance(1);
+    expect((await app().call(fresh.access_token, 'GET', '/me')).status).toBe(401);
+  });
+
+  it('refresh token: a string starting svcrt_', () => {
+    expect(tokens.refresh_token).toMatch(/^svcrt_[A-Za-z0-9_-]{43}$/);
+  });
+
+  it('state: echoed back on the redirect', () => {
+    expect(redirect.get('state')).toBe('a random value');
+  });
+
+  it('Token response: access_token, token_type, expires_in, refresh_token and scope', () => {
+    expect(tokens).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      refresh_token: expect.any(String),
+      scope: formatScope(SCOPES),
+    });
+  });
+});
+
+onEachEngine('What the tables hold of credentials', (database) => {
+  const app = useTestApp(database);
+
+  it('O133 After a full flow no table holds a secret, code, token, verifier or one-time password', async () => {
+    const raw: string[] = [VERIFIER];
+    for (const kind of ['confidential', 'public'] as const) {
+      const client = await app().addClient({ kind });
+      const user = await app().addUser();
+      const code = (await approve(app(), user, client)).get('code') ?? '';
+      const first = await json<TokenBody>(await exchange(app(), client, code));
+      const second = await json<TokenBody>(
+        await requestToken(app(), client, {
+          grant_type: 'refresh_token',
+          refresh_token: first.refresh_token,
+        }),
+      );
+      await app().call(second.access_token, 'POST', '/posts', { content: 'Hello' });
+      raw.push(code, await app().sms.password(user.phone), client.secret ?? code);
+      for (const { access_token, refresh_token } of [first, second])
+        raw.push(access_token, refresh_token);
+    }
+    const dump = await dumpOf(app());
+    expect(dump).toMatch(/access_tokens \[\{"hash":"[0-9a-f]{64}"/);
+    for (const value of raw) {
+      expect(dump).not.toContain(`"${value}"`);
+      if (value.length > 6) expect(dump).not.toContain(value.replace(/^svc_?[a-z]+_/, ''));
+    }
+    for (const prefix of ['svc_sec_', 'svcac_', 'svcat_', 'svcrt_'])
+      expect(dump).not.toContain(prefix);
+  });
+
+  it('O134 No two credentials are the same', async () => {
+    const clients = await Promise.all(Array.from({ length: 20 }, () => app().addClient()));
+    expect(new Set(clients.map(({ secret }) => secret)).size).toBe(20);
+  });
+
+  it('O135 With upper and lower case swapped nothing opens', async () => {
+    const client = await app().addClient();
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const swapped = (value: string): string =>
+      value.replace(/[A-Za-z0-9_-]{43}$/, (random) =>
+        [...random]
+          .map((letter) =>
+            letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+          )
+          .join(''),
+      );
+    expect((await exchange(app(), client, swapped(code))).status).toBe(400);
+    const tokens = await json<TokenBody>(await exchange(app(), client, code));
+    expect((await app().call(swapped(tokens.access_token), 'GET', '/me')).status).toBe(401);
+    const grant = { grant_type: 'refresh_token', refresh_token: swapped(tokens.refresh_token) };
+    expect((await requestToken(app(), client, grant)).status).toBe(400);
+  });
+});

@@ -1,0 +1,121 @@
+import { User } from '../../../src/modules/users/user.entity.js';
+import { onEachEngine } from '../../support/engines.js';
+import { expectPage } from '../../support/oauth-answers.js';
+import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { authorizeLink, Visitor, type Page } from '../../support/visitor.js';
+
+const MINUTE = 60_000;
+
+onEachEngine('The sign-in session', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let user: User;
+  let visitor: Visitor;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+    user = await app().addUser();
+    visitor = new Visitor(app());
+  });
+
+  function expectSignedIn(page: Page, signedIn: boolean): void {
+    expectPage(page, 200);
+    expect(page.html.includes('name="decision"')).toBe(signedIn);
+    expect(page.html.includes('name="phone" type="tel"')).toBe(!signedIn);
+  }
+
+  it('It saves the second one-time password, never the consent', async () => {
+    await visitor.signIn(authorizeLink(client), user);
+    const again = await visitor.open(authorizeLink(await app().addClient()));
+    expectSignedIn(again, true);
+    expect(app().sms.messages.filter(({ to }) => to === user.phone)).toHaveLength(1);
+  });
+
+  it('It ends after thirty minutes without use', async () => {
+    await visitor.signIn(authorizeLink(client), user);
+    app().clock.advance(30 * MINUTE - 1);
+    expectSignedIn(await visitor.open(authorizeLink(client)), true);
+    app().clock.advance(30 * MINUTE);
+    expectSignedIn(await visitor.open(authorizeLink(client)), false);
+  });
+
+  it('Use keeps it alive', async () => {
+    await visitor.signIn(authorizeLink(client), user);
+    for (let use = 0; use < 4; use += 1) {
+      app().clock.advance(20 * MINUTE);
+      expectSignedIn(await visitor.open(authorizeLink(client)), true);
+    }
+  });
+
+  it('It ends for a user who is blocked', async () => {
+    const page = await visitor.signIn(authorizeLink(client), user);
+    await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });
+    expectSignedIn(await visitor.open(authorizeLink(client)), false);
+    const fields = { scope: ['profile.read'], decision: 'approve' };
+    expectPage(await visitor.submit(page, '/oauth/authorize/decision', fields), 403);
+  });
+
+  it('Signing out ends it for a copy of its cookie, too', async () => {
+    const page = await visitor.signIn(authorizeLink(client), user);
+    const copy = new Visitor(app());
+    for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+    await visitor.submit(page, '/oauth/authorize/sign-out');
+    expect(visitor.cookies.has('session')).toBe(false);
+    expectSignedIn(await copy.open(authorizeLink(client)), false);
+  });
+
+  it('O42 Its id changes at every sign-in, and the earlier one is dead', async () => {
+    const waiting = await visitor.open(authorizeLink(client));
+    await visitor.signIn(authorizeLink(client), user);
+    const earlier = visitor.cookies.get('session') ?? '';
+    const other = await app().addUser();
+    const fields = { phone: other.phone };
+    const codePage = await visitor.submit(waiting, '/oauth/authorize/sign-in', fields);
+    const code = await app().sms.password(other.phone);
+    await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    expect(visitor.cookies.get('session')).not.toBe(earlier);
+    const copy = new Visitor(app());
+    copy.cookies.set('session', earlier);
+    expectSignedIn(await copy.open(authorizeLink(client)), false);
+  });
+
+  it('O42 Its cookies are for this host, for HTTP and for our own forms only', async () => {
+    const opened = await visitor.open(authorizeLink(client));
+    const codePage = await visitor.submit(opened, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    const code = await app().sms.password(user.phone);
+    const signedIn = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    const lines = [opened, signedIn].flatMap(({ headers }) => headers.getSetCookie());
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line).toMatch(/; Path=\//);
+      expect(line).toMatch(/; HttpOnly/);
+      expect(line).toMatch(/; SameSite=Lax/);
+      expect(line).not.toMatch(/Domain|Secure/);
+    }
+  });
+
+  it('O42 A browser that kept no cookie is told so', async () => {
+    const page = await visitor.open(authorizeLink(client));
+    visitor.cookies.clear();
+    const refused = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
+    expectPage(refused, 403);
+    expect(refused.html).toContain('cookie');
+  });
+});
+
+onEachEngine('The sign-in session behind https', (database) => {
+  const app = useTestApp(database, { PUBLIC_URL: 'https://platform.example' });
+
+  it('O42 Its cookies are Secure and bound to the host, and pages ask for https', async () => {
+    const client = await app().addClient();
+    const answer = await fetch(
+      `http://127.0.0.1:${app().config.server.port}${authorizeLink(client)}`,
+    );
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-browser=[^;]+;.* Path=\/;.* HttpOnly; Secure; SameSite=Lax$/),
+    ]);
+    expect(answer.headers.get('strict-transport-security')).toBe('max-age=31536000');
+  });
+});

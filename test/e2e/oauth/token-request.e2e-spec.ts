@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { onEachEngine } from '../../support/engines.js';
+import { json, type TokenBody } from '../../support/json.js';
+import { expectTokenError, expectTokenHeaders } from '../../support/oauth-answers.js';
+import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { approve, exchange, requestToken } from '../../support/visitor.js';
+
+const FORM = 'application/x-www-form-urlencoded';
+
+onEachEngine('A request of the token endpoint', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+
+  beforeAll(async () => {
+    client = await app().addClient();
+  });
+
+  async function newCode(): Promise<string> {
+    return (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+  }
+
+  function send(
+    body: RequestInit['body'],
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    return app().fetch('/oauth/token', { method: 'POST', headers, body });
+  }
+
+  it('O59 A valid exchange answers with all five members, the scopes in canonical order', async () => {
+    const user = await app().addUser();
+    const scope = 'analytics.read posts.read profile.read';
+    const code = (await approve(app(), user, client, { scope })).get('code') ?? '';
+    const answer = await exchange(app(), client, code);
+    expect(answer.status).toBe(200);
+    expect(await json(answer)).toEqual({
+      access_token: expect.stringMatching(/^svcat_[A-Za-z0-9_-]{43}$/),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      refresh_token: expect.stringMatching(/^svcrt_[A-Za-z0-9_-]{43}$/),
+      scope: 'profile.read posts.read analytics.read',
+    });
+  });
+
+  it('O60 Good and bad answers are JSON that nobody may store', async () => {
+    const good = await exchange(app(), client, await newCode());
+    expect(good.status).toBe(200);
+    expectTokenHeaders(good);
+    expectTokenHeaders(await exchange(app(), client, 'nothing'));
+  });
+
+  it.each([
+    ['JSON', JSON.stringify({ grant_type: 'authorization_code' }), 'application/json'],
+    ['JSON that is no object', '[1]', 'application/json'],
+    ['plain text', 'grant_type=authorization_code', 'text/plain'],
+    ['multipart', '--x\r\n\r\n--x--', 'multipart/form-data; boundary=x'],
+    ['a form in another character set', 'grant_type=x', `${FORM}; charset=utf-16`],
+    ['a form in Latin-1', 'grant_type=x', `${FORM}; charset=iso-8859-1`],
+  ])('O62 %s is an invalid_request', async (_, body, type) => {
+    await expectTokenError(await send(body, { 'content-type': type }), 'invalid_request');
+  });
+
+  it('O62 No content type and no body are an invalid_request', async () => {
+    await expectTokenError(await send(Buffer.from('grant_type=x')), 'invalid_request');
+    await expectTokenError(await send(null), 'invalid_request');
+    await expectTokenError(await send(null, { 'content-type': FORM }), 'invalid_request');
+    await expectTokenError(await send('', { 'content-type': FORM }), 'invalid_request');
+  });
+
+  it('O62 A request without any length is an invalid_request', async () => {
+    const socket = connect(app().config.server.port, '127.0.0.1');
+    await once(socket, 'connect');
+    const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nConnection: close`;
+    socket.end(`${head}\r\n\r\n`);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"error":"invalid_request"');
+  });
+
+  it.each([`${FORM};charset=UTF-8`, `${FORM}; charset="utf-8"`, FORM.toUpperCase(), `${FORM};`])(
+    'O62 The content type %s is a form',
+    async (type) => {
+      const form = { grant_type: 'password' };
+      const answer = await send(new URLSearchParams(form).toString(), { 'content-type': type });
+      await expectTokenError(answer, 'unsupported_grant_type');
+    },
+  );
+
+  it('O63 Parameters in the address are not read', async () => {
+    const answer = await app().fetch('/oauth/token?grant_type=authorization_code&code=x', {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: client.clientId }),
+    });
+    await expectTokenError(answer, 'invalid_request');
+  });
+
+  it('O63 A client_secret in the address is an invalid_request, and spends nothing', async () => {
+    const code = await newCode();
+    const form = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: client.redirectUris[0] ?? '',
+      client_id: client.clientId,
+      client_secret: client.secret ?? '',
+    };
+    const body = new URLSearchParams(form);
+    const exposed = await app().fetch(`/oauth/token?client_secret=${client.secret}`, {
+      method: 'POST',
+      body,
+    });
+    await expectTokenError(exposed, 'invalid_request');
+    expect((await send(new URLSearchParams(form))).status).toBe(200);
+  });
+
+  it.each([undefined, ''])('O64 The grant_type %j is an invalid_request', async (grantType) => {
+    const answer = await requestToken(app(), client, { grant_type: grantType });
+    await expectTokenError(answer, 'invalid_request');
+  });
+
+  it.each(['password', 'client_credentials', 'implicit', 'foo', 'AUTHORIZATION_CODE', '__proto__'])(
+    'O64 The grant_type "%s" is an unsupported_grant_type',
+    async (grantType) => {
+      const answer = await requestToken(app(), client, { grant_type: grantType });
+      await expectTokenError(answer, 'unsupported_grant_type');
+    },
+  );
+
+  it.each([
+    ['a parameter twice', 'grant_type=authorization_code&grant_type=authorization_code'],
+    ['an unknown parameter twice', 'grant_type=authorization_code&x=1&x=2'],
+    ['array syntax', 'grant_type[]=authorization_code'],
+    ['object syntax', 'grant_type[a]=authorization_code'],
+    ['a broken encoding', 'grant_type=authorization_code&code=%zz'],
+    ['bytes that are no UTF-8', 'grant_type=authorization_code&code=%ff'],
+    ['more than 100 parameters', Array.from({ length: 101 }, (_, i) => `p${i}=1`).join('&')],
+    ['prototype names', '__proto__[grant_type]=authorization_code&constructor=x'],
+  ])('O65 %s is an invalid_request', async (_, body) => {
+    const credentials = `client_id=${client.clientId}&client_secret=${client.secret}`;
+    const answer = await send(`${body}&${credentials}`, { 'content-type': FORM });
+    await expectTokenError(answer, 'invalid_request');
+  });
+
+  it('O65 Raw bytes that are no UTF-8 are an invalid_request', async () => {
+    const body = Buffer.concat([
+      Buffer.from('grant_type=refresh_token&refresh_token='),
+      Buffer.of(0xff),
+    ]);
+    await expectTokenError(await send(body, { 'content-type': FORM }), 'invalid_request');
+  });
+
+  it('O65 More than 16,384 bytes are 413 in the same shape', async () => {
+    const body = `grant_type=authorization_code&code=${'x'.repeat(16_384)}`;
+    await expectTokenError(await send(body, { 'content-type': FORM }), 'invalid_request', 413);
+    const zipped = gzipSync(body);
+    const headers = { 'content-type': FORM, 'content-encoding': 'gzip' };
+    await expectTokenError(await send(zipped, headers), 'invalid_request', 413);
+  });
+
+  it.each(['gzip', 'br', 'snappy'])(
+    'O65 A body that is not %s is an invalid_request',
+    async (coding) => {
+      const headers = { 'content-type': FORM, 'content-encoding': coding };
+      await expectTokenError(await send('grant_type=x', headers), 'invalid_request');
+    },
+  );
+
+  it('O66 An empty client_secret of a public app counts as omitted', async () => {
+    const native = await app().addClient({ kind: 'public' });
+    const code = (await approve(app(), await app().addUser(), native)).get('code') ?? '';
+    const answer = await exchange(app(), native, code, { client_secret: '' });
+    expect(answer.status).toBe(200);
+    const { refresh_token } = await json<TokenBody>(answer);
+    const form = { grant_type: 'refresh_token', refresh_token, scope: '', client_secret: '' };
+    expect((await requestToken(app(), native, form)).status).toBe(200);
+  });
+
+  it('O67 Unknown parameters are ignored', async () => {
+    const extra = { audience: 'a', resource: 'b', client_assertion: 'c', hasOwnProperty: 'd' };
+    expect((await exchange(app(), client, await newCode(), extra)).status).toBe(200);
+  });
+
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('%s never gives a token', async (method) => {
+    const answer = await app().fetch('/oauth/token', { method });
+    expect([404, 405]).toContain(answer.status);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(await answer.text()).not.toMatch(/Cannot|statusCode/);
+  });
+});
