@@ -17,7 +17,7 @@ async function start(): Promise<void> {
     applicationOptions(config),
   );
   configureApp(app, config);
-  app.enableShutdownHooks();
+  app.enableShutdownHooks([], { useProcessExit: true });
   await bringSchemaUpToDate(app.get(Migrator), config.database.migrateAtStart);
   const demo = app.get(DemoService);
   const seeded = config.demo ? await demo.seedIfEmpty() : undefined;

@@ -49,14 +49,17 @@ export function duration(typed: string): number {
   return milliseconds;
 }
 
-/** A monthly limit: a whole number, `unlimited` (null) or `default`. */
-export function monthlyLimit(typed: string): number | null | 'default' {
-  if (typed === 'default') return typed;
-  if (typed === 'unlimited') return null;
+/**
+ * A monthly limit: a whole number, `unlimited` (null), or `default`, which is a plan. Wrapped, because commander makes an
+ * empty text of a null.
+ */
+export function monthlyLimit(typed: string): { limit: number | null } | { plan: string } {
+  if (typed === 'default') return { plan: typed };
+  if (typed === 'unlimited') return { limit: null };
   const limit = /^\d{1,10}$/.test(typed) ? Number(typed) : NaN;
   if (!(limit <= LARGEST_COUNT))
     throw new InvalidArgumentError('It must be a whole number, "unlimited" or "default".');
-  return limit;
+  return { limit };
 }
 
 /** Collects an option that may be given several times. */

@@ -68,11 +68,11 @@ export function pageOf<T>(data: T[], { page, limit }: Paging, total: number): Pa
 /** From 1 to `most`. One decorator, since stacked ones would be checked from the last to the first. */
 function WholeNumber(most: number): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value }) => wholeNumber(value)) as PropertyDecorator,
+    Transform(({ value }) => wholeNumber(value)),
     rules.isWholeNumber(),
     rules.atLeast(1),
     rules.atMost(most),
-  ) as PropertyDecorator;
+  );
 }
 
 function wholeNumber(value: unknown): unknown {

@@ -8,7 +8,7 @@ const code: CodeView = { ...phone, phone: '+14155550101', maskedPhone: '+1 •�
 const consent: ConsentView = {
   ...phone,
   redirectHost: 'app.example',
-  user: { name: 'Ana Lee', maskedPhone: '+1 ••• ••01' },
+  user: { id: 'usr_1', name: 'Ana Lee', maskedPhone: '+1 ••• ••01' },
   scopes: [
     { name: 'profile.read', sentence: 'See your name', checked: true },
     { name: 'posts.write', sentence: 'Publish posts', checked: false },

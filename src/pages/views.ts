@@ -41,7 +41,8 @@ export interface ConsentView extends FormBinding {
   appName: string;
   /** Where the answer goes: the host of the redirect URI, or its private-use scheme. */
   redirectHost: string;
-  user: { name: string; maskedPhone: string };
+  /** Whose page this is; the id comes back as `user`, since somebody else may sign in before it does. */
+  user: { id: string; name: string; maskedPhone: string };
   scopes: readonly ScopeChoice[];
   /** Path or URL, on this server, of the page where access is taken back. */
   accountUrl?: string;

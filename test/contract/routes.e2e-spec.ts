@@ -1,27 +1,191 @@
-import { Controller, Get, type Type } from '@nestjs/common';
+import { Controller, Get, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
-import { APP_FILTER, APP_GUARD, DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, ModulesContainer } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
-import { RequestMethod } from '@nestjs/common';
 import { AccessTokenVerifier } from '../../src/access/access-token-verifier.js';
 import { BearerGuard } from '../../src/access/bearer.guard.js';
 import type { Access } from '../../src/access/caller.js';
-import { Public, PUBLIC } from '../../src/access/public.decorator.js';
+import { PUBLIC } from '../../src/access/public.decorator.js';
 import { REQUIRED_SCOPE, Scopes } from '../../src/access/scopes.decorator.js';
 import { ScopesGuard } from '../../src/access/scopes.guard.js';
 import { SCOPES } from '../../src/common/scopes.js';
 import { AppConfig, loadConfig } from '../../src/config/app-config.js';
 import { ApiErrorFilter } from '../../src/http/api-error.filter.js';
 import { requestContext } from '../../src/http/request-context.js';
-import { onEachEngine } from '../support/engines.js';
 import { FixedClock } from '../support/doubles.js';
-import { json } from '../support/json.js';
-import { useTestApp, type TestApp } from '../support/test-app.js';
+import { onEachEngine } from '../support/engines.js';
+import { useTestApp } from '../support/test-app.js';
 
 interface Route {
   /** Such as `GET /dev/v1/me`. */
   name: string;
-  open: boolean;
-  scope?: string;
+  isPublic: boolean;
+  scope: string | undefined;
 }
+
+/** Every handler of every controller of the running application. */
+function handlersOf(nest: NestExpressApplication): Route[] {
+  const controllers = [...nest.get(ModulesContainer).values()].flatMap((module) =>
+    [...module.controllers.values()].map(({ metatype }) => metatype as Type),
+  );
+  return controllers.flatMap((controller) =>
+    Object.values(Object.getOwnPropertyDescriptors(controller.prototype))
+      .map(({ value }) => value as object)
+      .filter(
+        (member) => typeof member === 'function' && Reflect.hasMetadata(METHOD_METADATA, member),
+      )
+      .map((handler) => {
+        const declared = <T>(key: string): T | undefined =>
+          Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
+        const path = [controller, handler]
+          .map((part) => String(Reflect.getMetadata(PATH_METADATA, part)))
+          .flatMap((part) => part.split('/'))
+          .filter((segment) => segment !== '')
+          .join('/');
+        const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as number];
+        return {
+          name: `${method} /${path}`,
+          isPublic: declared<boolean>(PUBLIC) === true,
+          scope: declared<string>(REQUIRED_SCOPE),
+        };
+      }),
+  );
+}
+
+interface RouterLayer {
+  route?: { path: string; methods: Record<string, boolean> };
+}
+
+/** Every route that the router serves, whoever put it there. */
+function routesOf(nest: NestExpressApplication): string[] {
+  const { stack } = nest.getHttpAdapter().getInstance().router as { stack: RouterLayer[] };
+  return stack.flatMap(({ route }) =>
+    Object.keys(route?.methods ?? {}).map((method) => `${method.toUpperCase()} ${route?.path}`),
+  );
+}
+
+const PUBLIC_ROUTES = [
+  'GET /',
+  'GET /assets/icon.svg',
+  'GET /assets/style.css',
+  'GET /docs/errors',
+  'GET /livez',
+  'GET /oauth/authorize',
+  'GET /readyz',
+  'POST /oauth/authorize/change-number',
+  'POST /oauth/authorize/decision',
+  'POST /oauth/authorize/sign-in',
+  'POST /oauth/authorize/sign-out',
+  'POST /oauth/authorize/verify',
+  'POST /oauth/token',
+];
+
+const SCOPED_ROUTES = [
+  ['DELETE /dev/v1/comments/:id', 'posts.write'],
+  ['DELETE /dev/v1/posts/:id', 'posts.write'],
+  ['GET /dev/v1/me', 'profile.read'],
+  ['GET /dev/v1/posts', 'posts.read'],
+  ['GET /dev/v1/posts/:id', 'posts.read'],
+  ['GET /dev/v1/posts/:id/analytics', 'analytics.read'],
+  ['GET /dev/v1/posts/:id/comments', 'posts.read'],
+  ['POST /dev/v1/posts', 'posts.write'],
+  ['POST /dev/v1/posts/:id/comments', 'posts.write'],
+];
+
+onEachEngine('Every route of the running application', (database) => {
+  const app = useTestApp(database);
+
+  it('declares either a scope or that it is public, never both', () => {
+    const routes = handlersOf(app().nest);
+    expect(routes.filter(({ isPublic, scope }) => isPublic === (scope !== undefined))).toEqual([]);
+    expect(routes.length).toBe(PUBLIC_ROUTES.length + SCOPED_ROUTES.length);
+  });
+
+  it('is public only when it is one of these', () => {
+    const open = handlersOf(app().nest).filter(({ isPublic }) => isPublic);
+    expect(open.map(({ name }) => name).toSorted()).toEqual(PUBLIC_ROUTES);
+  });
+
+  it('needs the scope of the source document', () => {
+    const scoped = handlersOf(app().nest).filter(({ isPublic }) => !isPublic);
+    expect(scoped.map(({ name, scope }) => [name, scope]).toSorted()).toEqual(SCOPED_ROUTES);
+  });
+
+  it('comes from a controller, or belongs to the documentation', () => {
+    const handled = new Set(handlersOf(app().nest).map(({ name }) => name));
+    const others = routesOf(app().nest).filter((name) => !handled.has(name));
+    expect(handled.size).toBeLessThanOrEqual(routesOf(app().nest).length);
+    expect(others.filter((name) => !/^GET \/(docs|openapi\.(json|yaml))/.test(name))).toEqual([]);
+  });
+});
+
+describe('A route that declares nothing', () => {
+  let ran = 0;
+
+  @Controller('dev/v1')
+  class ForgetfulController {
+    @Get('forgotten')
+    forgotten(): string {
+      ran += 1;
+      return 'secret';
+    }
+
+    @Get('declared')
+    @Scopes('posts.read')
+    declared(): string {
+      return 'fine';
+    }
+  }
+
+  class EveryTokenIsGood extends AccessTokenVerifier {
+    override async verify(): Promise<Access> {
+      return {
+        userId: 'usr_x',
+        clientId: 'svc_app_x',
+        grantId: 'grt_x',
+        scopes: SCOPES,
+        postLimit: null,
+      };
+    }
+  }
+
+  let nest: NestExpressApplication;
+  let url: string;
+  beforeAll(async () => {
+    const testing = await Test.createTestingModule({
+      controllers: [ForgetfulController],
+      providers: [
+        { provide: AppConfig, useValue: loadConfig({ NODE_ENV: 'test' }) },
+        { provide: AccessTokenVerifier, useClass: EveryTokenIsGood },
+        { provide: APP_GUARD, useClass: BearerGuard },
+        { provide: APP_GUARD, useClass: ScopesGuard },
+        { provide: APP_FILTER, useClass: ApiErrorFilter },
+      ],
+    }).compile();
+    nest = testing.createNestApplication<NestExpressApplication>({ logger: false });
+    nest.use(requestContext(new FixedClock()));
+    await nest.listen(0, '127.0.0.1');
+    url = await nest.getUrl();
+  });
+  afterAll(() => nest.close());
+
+  const get = (path: string, headers: Record<string, string>) =>
+    fetch(`${url}/dev/v1/${path}`, { headers });
+  const good = { authorization: 'Bearer any' };
+
+  it('is denied as our own fault, even to a token with every scope, and its handler never runs', async () => {
+    expect((await get('declared', good)).status).toBe(200);
+    const answer = await get('forgotten', good);
+    expect(answer.status).toBe(500);
+    const text = await answer.text();
+    expect(JSON.parse(text)).toMatchObject({ error: 'internal_error' });
+    expect(text).not.toMatch(/secret|Forgetful|scope/);
+    expect(ran).toBe(0);
+  });
+
+  it('asks for a token first', async () => {
+    expect((await get('forgotten', {})).status).toBe(401);
+    expect(ran).toBe(0);
+  });
+});

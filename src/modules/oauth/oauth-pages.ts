@@ -64,7 +64,7 @@ export class OAuthPages {
       ...binding,
       appName: app.name,
       redirectHost: new URL(redirectUri).host || new URL(redirectUri).protocol,
-      user: { name: user.name, maskedPhone: maskPhone(user.phone) },
+      user: { id: user.id, name: user.name, maskedPhone: maskPhone(user.phone) },
       scopes: scopes.map((name) => ({
         name,
         sentence: SCOPE_SENTENCES[name],

@@ -13,7 +13,7 @@ import type { Arrangement, QuotaStatus } from './quota.service.js';
 export type AppName = (session: Session, clientId: string) => Promise<string>;
 
 interface SetOptions {
-  limit?: number | null | 'default';
+  limit?: Arrangement;
   plan?: string;
 }
 
@@ -83,8 +83,7 @@ function addSet(quota: Command, run: RunCommand, appName: AppName): void {
 
 function arrangementOf({ limit, plan }: SetOptions): Arrangement | undefined {
   if ((limit === undefined) === (plan === undefined)) return undefined;
-  if (plan !== undefined) return { plan };
-  return limit === undefined || limit === 'default' ? { plan: 'default' } : { limit };
+  return plan === undefined ? limit : { plan };
 }
 
 function wordsFor(arrangement: Arrangement): string {

@@ -26,31 +26,32 @@ const add = (...more: string[]): string[] => [
 
 describe('The help of the command line', () => {
   it.each([
-    [[]],
-    [['app']],
-    [['app', 'create']],
-    [['app', 'list']],
-    [['app', 'show']],
-    [['app', 'disable']],
-    [['app', 'enable']],
-    [['app', 'secret']],
-    [['app', 'secret', 'rotate']],
-    [['quota']],
-    [['quota', 'show']],
-    [['quota', 'set']],
-    [['quota', 'reset']],
-    [['user']],
-    [['user', 'add']],
-    [['db']],
-    [['db', 'migrate']],
-    [['db', 'status']],
-    [['demo']],
-    [['demo', 'token']],
+    '',
+    'app',
+    'app create',
+    'app list',
+    'app show',
+    'app disable',
+    'app enable',
+    'app secret',
+    'app secret rotate',
+    'quota',
+    'quota show',
+    'quota set',
+    'quota reset',
+    'user',
+    'user add',
+    'db',
+    'db migrate',
+    'db status',
+    'demo',
+    'demo token',
   ])('of "%s" starts with examples and names --json and --actor', async (words) => {
-    const { code, stdout, stderr } = await run([...words, '--help'], NO_DATABASE);
+    const args = words.split(' ').filter((word) => word !== '');
+    const { code, stdout, stderr } = await run([...args, '--help'], NO_DATABASE);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Examples:\n {2}\S/);
-    expect(stdout).toContain(words.join(' '));
+    expect(stdout).toContain(words);
     expect(stdout).toContain('--json');
     expect(stdout).toContain('--actor <name>');
   });
@@ -110,7 +111,7 @@ describe('A command that is used wrongly', () => {
     const { code, stdout, stderr } = await run(args, NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: |Usage:/m);
-    expect(stderr).not.toContain(' at ');
+    expect(stderr).not.toMatch(/:\d+:\d+\)?$/m);
   });
 });
 

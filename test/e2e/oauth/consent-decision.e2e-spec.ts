@@ -34,7 +34,7 @@ onEachEngine('The decision', (database) => {
   function fieldsOf(page: Page): URLSearchParams {
     const form = page.html.slice(page.html.indexOf(DECISION));
     const fields = new URLSearchParams({ decision: 'approve' });
-    for (const name of ['transaction', 'token'])
+    for (const name of ['transaction', 'token', 'user'])
       fields.set(name, new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? '');
     for (const scope of SCOPES) fields.append('scope', scope);
     return fields;
@@ -55,15 +55,18 @@ onEachEngine('The decision', (database) => {
     expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it.each(['token', 'transaction'])('O30 Without its %s the form is refused', async (name) => {
-    const page = await consentPage();
-    const fields = fieldsOf(page);
-    fields.delete(name);
-    const refused = await visitor.post(DECISION, fields);
-    expect([400, 403]).toContain(refused.status);
-    expectPage(refused, refused.status);
-    await expectStillOpen(page);
-  });
+  it.each(['token', 'transaction', 'user'])(
+    'O30 Without its %s the form is refused',
+    async (name) => {
+      const page = await consentPage();
+      const fields = fieldsOf(page);
+      fields.delete(name);
+      const refused = await visitor.post(DECISION, fields);
+      expect([400, 403]).toContain(refused.status);
+      expectPage(refused, refused.status);
+      await expectStillOpen(page);
+    },
+  );
 
   it('O30 A wrong token is refused', async () => {
     const page = await consentPage();
@@ -134,6 +137,21 @@ onEachEngine('The decision', (database) => {
     await visitor.submit(page, '/oauth/authorize/sign-out');
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
     expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O32 A page of the first user is refused after another one signed in for the same request', async () => {
+    const page = await consentPage();
+    const phonePage = await visitor.submit(page, '/oauth/authorize/sign-out');
+    const other = await app().addUser();
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: other.phone,
+    });
+    const code = await app().sms.password(other.phone);
+    const own = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    const done = await visitor.submit(own, DECISION, ALLOW_ALL);
+    expect(redirectParameters(done).has('code')).toBe(true);
   });
 
   it('O32 A user who switched in another tab cannot answer for the first one', async () => {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { examples, table, type RunCommand, type Session } from '../../../common/command-line.js';
 import { collect, monthlyLimit, textUpTo } from '../../../common/option-values.js';
+import type { Arrangement } from '../../quota/quota.service.js';
 import { appAnswer, appJson, statusOf } from './app-answer.js';
 import { addAppSecretCommands } from './app-secret.commands.js';
 import type { App } from './app.entity.js';
@@ -9,12 +10,13 @@ import type { AppsService } from './apps.service.js';
 const CLIENT_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const CREATE =
   'app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.write"';
+
 interface CreateOptions {
   name: string;
   redirectUri: string[];
   scope: string;
   public?: boolean;
-  limit?: number | null | 'default';
+  limit?: Arrangement;
 }
 
 /** `app create|list|show|disable|enable` and `app secret …`. */
@@ -58,12 +60,14 @@ function addCreate(app: Command, run: RunCommand): void {
         const kind = options.public === true ? 'public' : 'confidential';
         const { QuotaService } = await import('../../quota/quota.service.js');
         const quota = session.get(QuotaService);
-        const { app: created, secret } = await (
-          await appsOf(session)
-        ).register({ name, kind, redirectUris, scope }, session.change, async (tx, clientId) => {
-          if (limit !== undefined && limit !== 'default')
-            await quota.arrange(tx, clientId, { limit }, session.change);
-        });
+        const apps = await appsOf(session);
+        const { app: created, secret } = await apps.register(
+          { name, kind, redirectUris, scope },
+          session.change,
+          async (tx, clientId) => {
+            if (limit !== undefined) await quota.arrange(tx, clientId, limit, session.change);
+          },
+        );
         return appAnswer(created, secret);
       }),
     );

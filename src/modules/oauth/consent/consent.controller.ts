@@ -39,7 +39,8 @@ export class ConsentController {
     const binding = { transaction: parameters.get('transaction'), token: parameters.get('token') };
     const pending = await this.authorizations.resume(binding, this.cookies.browserHash(request));
     const user = await this.signIn.current(request);
-    if (!user || user.id !== pending.userId) throw foreignForm();
+    const seenBy = parameters.get('user');
+    if (!user || user.id !== pending.userId || user.id !== seenBy) throw foreignForm();
     const { redirectUri, state } = pending;
     const decision = parameters.get('decision');
     if (decision !== 'approve' && decision !== 'deny') throw malformedForm();

@@ -1,0 +1,88 @@
+import { CommentsService } from '../../src/modules/comments/comments.service.js';
+import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import { onEachEngine } from '../support/engines.js';
+import { useTestApp } from '../support/test-app.js';
+import { Member } from '../e2e/api/member.js';
+
+const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN|COMMIT|SET)\b/i;
+
+onEachEngine('Statements of a request', (database) => {
+  const app = useTestApp(database);
+  let member: Member;
+  let id: string;
+  beforeAll(async () => {
+    member = await Member.join(app());
+    ({ id } = await member.publish());
+    for (let number = 1; number <= 3; number += 1) {
+      await member.publish();
+      const author = await app().addUser();
+      await app()
+        .service(CommentsService)
+        .add(member.user.id, id, { text: 'Hi', parentId: null, authorId: author.id });
+    }
+  });
+
+  /** The least of three runs: the log of earlier calls, written once a second, may fall into one, but not into all. */
+  async function statementsOf(call: () => Promise<Response>): Promise<string[]> {
+    await app().service(CallLog).flush();
+    const runs = [];
+    for (let run = 1; run <= 3; run += 1) {
+      const statements = await app().statementsOf(async () => {
+        const answer = await call();
+        await answer.text();
+        expect(answer.ok).toBe(true);
+      });
+      runs.push(statements);
+    }
+    return runs.reduce((least, run) => (run.length < least.length ? run : least));
+  }
+
+  it.each([
+    ['/me', 2],
+    ['/posts/:id', 2],
+    ['/posts/:id/analytics', 2],
+    ['/posts', 3],
+    ['/posts?page=2&limit=1', 3],
+    ['/posts/:id/comments', 4],
+    ['/posts/:id/comments?page=2&limit=1', 4],
+  ] as const)('GET %s takes at most %d, none of them a write', async (path, most) => {
+    const statements = await statementsOf(() => member.get(path.replace(':id', id)));
+    expect(statements.filter((statement) => WRITE.test(statement))).toEqual([]);
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(most);
+  });
+
+  it.each(['/posts', '/posts/:id/comments'])(
+    'GET %s takes as many for many items as for few',
+    async (path) => {
+      const few = await statementsOf(() => member.get(`${path.replace(':id', id)}?limit=1`));
+      const many = await statementsOf(() => member.get(`${path.replace(':id', id)}?limit=50`));
+      expect(many.length).toBe(few.length);
+    },
+  );
+
+  it('POST /posts takes 8: token, place, START, post, counter, call, quota, COMMIT', async () => {
+    const statements = await statementsOf(() => member.post('/posts', { content: 'Hi' }));
+    const quote = String.raw`[\x60"]`;
+    expect(statements).toEqual(
+      [
+        `^SELECT .* FROM ${quote}access_tokens${quote}`,
+        `^SELECT .* FROM ${quote}users${quote}`,
+        '^(START|BEGIN) TRANSACTION$',
+        `^INSERT INTO ${quote}posts${quote}`,
+        `^UPDATE ${quote}users${quote}`,
+        `^INSERT INTO ${quote}api_calls${quote}`,
+        `^UPDATE ${quote}quota_usage${quote}`,
+        '^COMMIT$',
+      ].map((statement) => expect.stringMatching(new RegExp(statement, 's')) as string),
+    );
+  });
+
+  it('POST /posts with a location takes one less', async () => {
+    const body = { content: 'Hi', latitude: 1, longitude: 2 };
+    expect(await statementsOf(() => member.post('/posts', body))).toHaveLength(7);
+  });
+
+  it('a call without a token takes none', async () => {
+    expect(await app().statementsOf(() => app().fetch('/dev/v1/me'))).toEqual([]);
+  });
+});
