@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, CommanderError } from 'commander';
-import { examples } from './common/command-line.js';
-import { textUpTo } from './common/option-values.js';
+import { examples } from './command-line/command.js';
+import { textUpTo } from './command-line/option-values.js';
 import { addDemoCommands } from './modules/demo/demo.commands.js';
 import { addAppCommands, appName } from './modules/oauth/apps/apps.commands.js';
 import { addQuotaCommands } from './modules/quota/quota.commands.js';

@@ -58,8 +58,11 @@ describe.each(Object.entries(everyPage))('Page: %s', (_, html) => {
     expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   });
 
-  it('loads one stylesheet of this server, runs no script and links to nobody else', () => {
-    expect(tagsOf(html, 'link')).toEqual(['<link rel="stylesheet" href="/assets/style.css">']);
+  it('loads one stylesheet and one icon of this server, runs no script and links to nobody else', () => {
+    expect(tagsOf(html, 'link')).toEqual([
+      '<link rel="stylesheet" href="/assets/style.css">',
+      '<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">',
+    ]);
     expect(html).not.toMatch(/<(script|style|iframe|img|object|embed)\b|\son\w+=|\sstyle=/);
     for (const address of ['href', 'src', 'action'].flatMap((name) => valuesOf(html, name))) {
       expect(address).toMatch(/^(\/(?!\/)|#)/);

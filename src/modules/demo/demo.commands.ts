@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples, type RunCommand } from '../../common/command-line.js';
+import { examples, type RunCommand } from '../../command-line/command.js';
 
 /** `demo token`. */
 export function addDemoCommands(program: Command, run: RunCommand): void {

@@ -5,8 +5,8 @@ import {
   type Answer,
   type RunCommand,
   type Session,
-} from '../../common/command-line.js';
-import { monthlyLimit, textUpTo } from '../../common/option-values.js';
+} from '../../command-line/command.js';
+import { monthlyLimit, textUpTo } from '../../command-line/option-values.js';
 import type { Arrangement, QuotaStatus } from './quota.service.js';
 
 /** Tells the name of the app, or throws when there is none with this id: apps are another module's. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { examples, table, type Answer, type RunCommand } from '../../common/command-line.js';
-import { numberBetween, textUpTo, webUrl } from '../../common/option-values.js';
+import { examples, table, type Answer, type RunCommand } from '../../command-line/command.js';
+import { numberBetween, textUpTo, webUrl } from '../../command-line/option-values.js';
 import type { User } from './user.entity.js';
 import type { NewUser } from './users.service.js';
 

@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Answer, RunCommand, Session } from '../../common/command-line.js';
+import type { Answer, RunCommand, Session } from '../../command-line/command.js';
 import { askToConfirm, isAttended, systemUser } from './operator.js';
 
 interface Options {

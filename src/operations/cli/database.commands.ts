@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples, table, type RunCommand } from '../../common/command-line.js';
+import { examples, table, type RunCommand } from '../../command-line/command.js';
 
 /** `db migrate` and `db status`: they work on any database, an empty one included. */
 export function addDatabaseCommands(program: Command, run: RunCommand): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples, type RunCommand } from '../../common/command-line.js';
+import { examples, type RunCommand } from '../../command-line/command.js';
 
 /** `quota reset`, which spans apps and quota. */
 export function addQuotaResetCommand(quota: Command, run: RunCommand): void {

@@ -46,7 +46,7 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
       SECURITY_SCHEME,
     )
     .build();
-  return sorted(SwaggerModule.createDocument(app, settings));
+  return sorted(SwaggerModule.createDocument(app, settings, { autoTagControllers: false }));
 }
 
 /** Serves the document at `/openapi.json` and Swagger UI over it at `/docs`. */

@@ -81,27 +81,31 @@ onEachEngine('Apps on the command line', (database) => {
     expect((await cli.run('app', 'show', clientId)).stdout).not.toMatch(SECRET);
   });
 
-  it('records who created, disabled, enabled and rotated, and why', async () => {
-    const { client_id: id } = await register('--actor', 'olga', '--reason', 'Pilot');
-    await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Spam');
-    await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Again');
-    await cli.json('app', 'enable', id);
-    await cli.json('app', 'secret', 'rotate', id, '--reason', 'Yearly');
-    const me = userInfo().username;
-    const details = expect.any(Object) as object;
-    expect(await auditTrail(dataSource, id)).toEqual([
-      { action: 'app.created', actor: 'olga', reason: 'Pilot', details },
-      { action: 'app.disabled', actor: 'pia', reason: 'Spam', details: {} },
-      { action: 'app.enabled', actor: me, reason: null, details: {} },
-      {
-        action: 'app.secret_rotated',
-        actor: me,
-        reason: 'Yearly',
-        details: { graceSeconds: 86_400 },
-      },
-    ]);
-    expect(JSON.stringify(await auditTrail(dataSource, id))).not.toMatch(SECRET);
-  });
+  it(
+    'records who created, disabled, enabled and rotated, and why',
+    { timeout: 90_000 },
+    async () => {
+      const { client_id: id } = await register('--actor', 'olga', '--reason', 'Pilot');
+      await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Spam');
+      await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Again');
+      await cli.json('app', 'enable', id);
+      await cli.json('app', 'secret', 'rotate', id, '--reason', 'Yearly');
+      const me = userInfo().username;
+      const details = expect.any(Object) as object;
+      expect(await auditTrail(dataSource, id)).toEqual([
+        { action: 'app.created', actor: 'olga', reason: 'Pilot', details },
+        { action: 'app.disabled', actor: 'pia', reason: 'Spam', details: {} },
+        { action: 'app.enabled', actor: me, reason: null, details: {} },
+        {
+          action: 'app.secret_rotated',
+          actor: me,
+          reason: 'Yearly',
+          details: { graceSeconds: 86_400 },
+        },
+      ]);
+      expect(JSON.stringify(await auditTrail(dataSource, id))).not.toMatch(SECRET);
+    },
+  );
 
   it('lists and shows apps as they were created, without secrets', async () => {
     const { client_secret: _, ...app } = await register();

@@ -9,32 +9,36 @@ interface Status {
 onEachEngine('The command line on an empty database', (database) => {
   const cli = new CommandLine(database);
 
-  it('asks for "db migrate" first, tells what is pending, and migrates once', async () => {
-    const refused = await cli.run('app', 'list');
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toBe(
-      'The database is not up to date. Run "npm run -s cli -- db migrate" first.\n',
-    );
+  it(
+    'asks for "db migrate" first, tells what is pending, and migrates once',
+    { timeout: 90_000 },
+    async () => {
+      const refused = await cli.run('app', 'list');
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toBe(
+        'The database is not up to date. Run "npm run -s cli -- db migrate" first.\n',
+      );
 
-    const before = await cli.json<Status>('db', 'status');
-    expect(before.current).toBe(false);
-    expect(before.migrations.length).toBeGreaterThan(0);
-    expect((await cli.run('db', 'status')).stdout).toMatch(/^pending {2}\S+/);
+      const before = await cli.json<Status>('db', 'status');
+      expect(before.current).toBe(false);
+      expect(before.migrations.length).toBeGreaterThan(0);
+      expect((await cli.run('db', 'status')).stdout).toMatch(/^pending {2}\S+/);
 
-    const names = before.migrations.map(({ name }) => name);
-    expect(await cli.json('db', 'migrate')).toEqual({ applied: names });
-    expect(await cli.json('db', 'migrate')).toEqual({ applied: [] });
-    expect(await cli.run('db', 'migrate')).toEqual({
-      code: 0,
-      stdout: 'The database is up to date.\n',
-      stderr: '',
-    });
+      const names = before.migrations.map(({ name }) => name);
+      expect(await cli.json('db', 'migrate')).toEqual({ applied: names });
+      expect(await cli.json('db', 'migrate')).toEqual({ applied: [] });
+      expect(await cli.run('db', 'migrate')).toEqual({
+        code: 0,
+        stdout: 'The database is up to date.\n',
+        stderr: '',
+      });
 
-    const after = await cli.json<Status>('db', 'status');
-    expect(after).toEqual({
-      current: true,
-      migrations: names.map((name) => ({ name, applied: true })),
-    });
-    expect(await cli.json('app', 'list')).toEqual([]);
-  });
+      const after = await cli.json<Status>('db', 'status');
+      expect(after).toEqual({
+        current: true,
+        migrations: names.map((name) => ({ name, applied: true })),
+      });
+      expect(await cli.json('app', 'list')).toEqual([]);
+    },
+  );
 });

@@ -47,32 +47,33 @@ onEachServer('Publishing at once from three processes', (database) => {
     return counts;
   }
 
-  describe.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))('round %d', () => {
-    it.each([1, 7])(
-      `${PUBLISHES} publishes for %d users against a limit of ${LIMIT} give exactly ${LIMIT} posts`,
-      async (people) => {
-        app().clock.set(new Date().toISOString());
-        const first = await Member.join(app());
-        const { clientId } = first.client;
-        const members = [first];
-        while (members.length < people)
-          members.push(await Member.join(app(), { client: first.client }));
-        expect(await race(members.map(({ token }) => token))).toEqual({
-          201: LIMIT,
-          429: PUBLISHES - LIMIT,
-        });
-        const { manager } = app().dataSource;
-        const counted = await Promise.all(
-          members.map(({ user: { id } }) => manager.findOneByOrFail(User, { id })),
-        );
-        const used = await manager.findBy(QuotaUsage, { clientId });
-        expect({
-          used: used.reduce((sum, row) => sum + row.used, 0),
-          posts: await manager.countBy(Post, { clientId }),
-          counted: counted.reduce((sum, { postCount }) => sum + postCount, 0),
-          recorded: await manager.countBy(ApiCall, { clientId, status: 201 }),
-        }).toEqual({ used: LIMIT, posts: LIMIT, counted: LIMIT, recorded: LIMIT });
-      },
-    );
-  });
+  it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
+    `round %d: ${PUBLISHES} against a limit of ${LIMIT} give exactly ${LIMIT} posts`,
+    { timeout: 60_000 },
+    async (round) => {
+      app().clock.set(new Date().toISOString());
+      const first = await Member.join(app());
+      const { clientId } = first.client;
+      const members = [first];
+      // One user's publishes wait for each other at the user's row; those of several meet at the app's.
+      const people = round % 2 === 1 ? 7 : 1;
+      while (members.length < people)
+        members.push(await Member.join(app(), { client: first.client }));
+      expect(await race(members.map(({ token }) => token))).toEqual({
+        201: LIMIT,
+        429: PUBLISHES - LIMIT,
+      });
+      const { manager } = app().dataSource;
+      const counted = await Promise.all(
+        members.map(({ user: { id } }) => manager.findOneByOrFail(User, { id })),
+      );
+      const used = await manager.findBy(QuotaUsage, { clientId });
+      expect({
+        used: used.reduce((sum, row) => sum + row.used, 0),
+        posts: await manager.countBy(Post, { clientId }),
+        counted: counted.reduce((sum, { postCount }) => sum + postCount, 0),
+        recorded: await manager.countBy(ApiCall, { clientId, status: 201 }),
+      }).toEqual({ used: LIMIT, posts: LIMIT, counted: LIMIT, recorded: LIMIT });
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { table, type Answer } from '../../../common/command-line.js';
+import { table, type Answer } from '../../../command-line/command.js';
 import type { App } from './app.entity.js';
 import type { RegisteredApp } from './apps.service.js';
 

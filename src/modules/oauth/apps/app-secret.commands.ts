@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { HOUR, SECOND } from '../../../common/clock.js';
-import { examples, table, type RunCommand } from '../../../common/command-line.js';
-import { duration, textUpTo } from '../../../common/option-values.js';
+import { examples, table, type RunCommand } from '../../../command-line/command.js';
+import { duration, textUpTo } from '../../../command-line/option-values.js';
 import { SHOWN_ONCE } from './app-answer.js';
 
 const ROTATE = 'app secret rotate svc_app_01h455vb4pex5vsknk084sn02q';

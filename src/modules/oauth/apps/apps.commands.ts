@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { examples, table, type RunCommand, type Session } from '../../../common/command-line.js';
-import { collect, monthlyLimit, textUpTo } from '../../../common/option-values.js';
+import { examples, table, type RunCommand, type Session } from '../../../command-line/command.js';
+import { collect, monthlyLimit, textUpTo } from '../../../command-line/option-values.js';
 import type { Arrangement } from '../../quota/quota.service.js';
 import { appAnswer, appJson, statusOf } from './app-answer.js';
 import { addAppSecretCommands } from './app-secret.commands.js';

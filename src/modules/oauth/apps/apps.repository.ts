@@ -25,6 +25,16 @@ export class AppsRepository {
     return rows.map(({ uri }) => uri);
   }
 
+  /** Those of every app, by client id. */
+  async findAllRedirectUris(): Promise<ReadonlyMap<string, string[]>> {
+    const rows = await this.dataSource.manager.find(AppRedirectUri, {
+      order: { clientId: 'ASC', position: 'ASC' },
+    });
+    const uris = new Map<string, string[]>();
+    for (const { clientId, uri } of rows) uris.set(clientId, [...(uris.get(clientId) ?? []), uri]);
+    return uris;
+  }
+
   /** The secrets that open the app at `now`. */
   findLiveSecrets(clientId: string, now: Date): Promise<AppSecret[]> {
     return this.dataSource.manager

@@ -104,11 +104,8 @@ export class AppsService {
 
   async list(): Promise<RegisteredApp[]> {
     const apps = await this.repository.findAll();
-    return Promise.all(
-      apps.map(async (app) =>
-        registered(app, await this.repository.findRedirectUris(app.clientId)),
-      ),
-    );
+    const redirectUris = await this.repository.findAllRedirectUris();
+    return apps.map((app) => registered(app, redirectUris.get(app.clientId) ?? []));
   }
 
   /** Disabling takes effect at once: tokens, sign-ins and the token endpoint all ask for the app's status. @throws NotFound */

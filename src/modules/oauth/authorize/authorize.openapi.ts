@@ -15,14 +15,24 @@ export function ApiAuthorize(): MethodDecorator {
         'redirected to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. ' +
         'Compare `state` with what you sent and `iss` with this server before you use the code.',
     }),
-    ApiQuery({ name: 'client_id', required: true, schema: { type: 'string' } }),
+    ApiQuery({
+      name: 'client_id',
+      required: true,
+      description: "The app's client_id.",
+      schema: { type: 'string' },
+    }),
     ApiQuery({
       name: 'redirect_uri',
       required: true,
       description: 'One that is registered for the app.',
       schema: { type: 'string', format: 'uri' },
     }),
-    ApiQuery({ name: 'response_type', required: true, schema: { type: 'string', enum: ['code'] } }),
+    ApiQuery({
+      name: 'response_type',
+      required: true,
+      description: 'What comes back: an authorization code.',
+      schema: { type: 'string', enum: ['code'] },
+    }),
     ApiQuery({
       name: 'scope',
       required: true,

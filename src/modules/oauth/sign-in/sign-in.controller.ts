@@ -17,7 +17,7 @@ import { SignInService } from './sign-in.service.js';
 
 type Form = Record<string, unknown>;
 
-const NOT_A_PHONE = 'Enter your phone number with its country code, such as +1 415 555 0101.';
+const NOT_A_PHONE = 'Enter your phone number with its country code, such as +1 415 555 0100.';
 const NOT_A_CODE = 'Enter the 6 digits of the code.';
 const WRONG_CODE = 'That is not the code we sent. Look at the newest message and try again.';
 const CLOSED_CODE = 'This code does not work any more. Send a new one.';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { DAY, HOUR, MINUTE, SECOND } from './clock.js';
-import { codePoints, hasControlCharacter, isBlank, isWellFormed } from './text.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../common/clock.js';
+import { codePoints, hasControlCharacter, isBlank, isWellFormed } from '../common/text.js';
 
 /** Readers of what an operator types. Each throws what commander reports as a wrong use of the command. */
 
