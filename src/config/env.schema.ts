@@ -93,7 +93,7 @@ export const envSchema = z.object({
     .describe('Of the twilio sender: the sending number or messaging service.'),
   TWILIO_API_URL: baseUrl
     .default('https://api.twilio.com')
-    .describe('Of the twilio sender: base URL of its HTTP API.'),
+    .describe('Of the twilio sender: base URL of its HTTP API; https://api.twilio.com by default.'),
 
   OTP_PEPPER: z
     .string()

@@ -1,5 +1,12 @@
 import mysql from 'mysql2';
-import type { Connection, Pool, PoolOptions, RowDataPacket } from 'mysql2';
+import type {
+  Connection,
+  Pool,
+  PoolOptions,
+  RowDataPacket,
+  TypeCastField,
+  TypeCastNext,
+} from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
 import type { AppConfig } from '../config/app-config.js';
 import { migrations } from './migrations.js';
@@ -42,8 +49,20 @@ export async function dataSourceOptions(
     connectTimeout: config.timeoutMs,
     poolSize: config.poolSize,
     driver: driverWithSessionSettings(kind, config.timeoutMs),
-    extra: { queueLimit: config.queueLimit, enableKeepAlive: true, keepAliveInitialDelay: 10_000 },
+    extra: {
+      queueLimit: config.queueLimit,
+      enableKeepAlive: true,
+      keepAliveInitialDelay: 10_000,
+      typeCast: exactDoubles,
+    },
   };
+}
+
+/** The driver's own reader of doubles is off by one in the last digit for some values, so that an echo would differ. */
+function exactDoubles(field: TypeCastField, next: TypeCastNext): unknown {
+  if (field.type !== 'DOUBLE') return next();
+  const digits = field.string();
+  return digits === null ? null : Number(digits);
 }
 
 async function serverKind({ url, timeoutMs }: DatabaseConfig): Promise<ServerKind> {

@@ -195,7 +195,7 @@ onEachEngine('The fields of a post beside its texts', (database) => {
   });
 
   describe('reachKm', () => {
-    it.each([0.001, 0.1 + 0.2, 1, 2.5, 99.999_999_999_999_9, 100])(
+    it.each([0.001, 0.1 + 0.2, 1, 2.5, 99.999_999_999_999_99, 100])(
       '%d is taken, and kept to the last digit',
       async (reachKm) => {
         await expectKept({ reachKm });
