@@ -4,7 +4,7 @@ import type { CodeView, ConsentView, LandingView, PhoneView } from './views.js';
 const renderer = new PageRenderer();
 const binding = { transaction: 'txn_1', token: 'to"ken' };
 const phone: PhoneView = { ...binding, appName: 'Corner Store' };
-const code: CodeView = { ...phone, phone: '+14155550101', maskedPhone: '+1 ••• ••01' };
+const code: CodeView = { ...phone, phone: '+14155550101' };
 const consent: ConsentView = {
   ...phone,
   redirectHost: 'app.example',

@@ -18,9 +18,8 @@ export interface PhoneView extends FormBinding {
 /** Sign-in, second step: the one-time password. Posts `code` and `phone` to `/oauth/authorize/verify`. */
 export interface CodeView extends FormBinding {
   appName: string;
-  /** E.164; travels in a hidden field of the verify and the resend form. */
+  /** E.164, as it was typed: shown whole, so that a wrong digit is seen, and kept in hidden fields. */
   phone: string;
-  maskedPhone: string;
   /** One sentence that says what to correct; shown beside the field and in the summary. */
   error?: string;
   /** One sentence of news that is no error, such as "We sent a new code." */

@@ -42,14 +42,7 @@ export class OAuthPages {
 
   code(response: Response, { app, binding }: Pending, phone: string, remark: Remark = {}): void {
     const { error, notice } = remark;
-    const view = {
-      ...binding,
-      appName: app.name,
-      phone,
-      maskedPhone: maskPhone(phone),
-      error,
-      notice,
-    };
+    const view = { ...binding, appName: app.name, phone, error, notice };
     this.send(response, this.renderer.code(view), remark);
   }
 

@@ -69,6 +69,12 @@ export const alreadyAnswered = (): PageError =>
     'If the app did not go on, start again from there.',
   ]);
 
+export const notAPage = (): PageError =>
+  new PageError(400, 'This page cannot be opened by itself', [
+    'It is one step of signing in, which an app begins.',
+    START_AGAIN,
+  ]);
+
 export const malformedForm = (): PageError =>
   new PageError(400, 'Something is missing from this form', [
     'The page you sent is incomplete.',

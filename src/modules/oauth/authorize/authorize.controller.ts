@@ -1,11 +1,12 @@
 import { Controller, Get, Query, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiAuthorize } from './authorize.openapi.js';
+import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../../access/public.decorator.js';
 import { AppsService } from '../apps/apps.service.js';
 import { OAuthPages } from '../oauth-pages.js';
 import { PageErrorFilter } from '../page-error.filter.js';
-import { malformedLink } from '../page-error.js';
+import { malformedLink, notAPage } from '../page-error.js';
 import { isWellEncoded, Parameters } from '../parameters.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
@@ -42,5 +43,12 @@ export class AuthorizeController {
     const pending = await this.authorizations.start(checked, browser, user?.id ?? null);
     if (user) await this.pages.consent(response, pending, user);
     else this.pages.phone(response, pending);
+  }
+
+  /** Where a browser lands that opens the address of a form. */
+  @Get(['sign-in', 'verify', 'change-number', 'sign-out', 'decision'])
+  @ApiExcludeEndpoint()
+  formAddress(): never {
+    throw notAPage();
   }
 }

@@ -7,12 +7,12 @@ import {
   codeRedirect,
   sendRedirect,
 } from '../authorize/authorization-response.js';
-import { AuthorizationsService } from '../authorize/authorizations.service.js';
+import type { Pending } from '../authorize/authorizations.service.js';
+import { PendingOf } from '../authorize/pending.guard.js';
 import { BrowserForms } from '../browser-form.decorator.js';
 import { AccessDenied } from '../oauth.errors.js';
 import { foreignForm, malformedForm } from '../page-error.js';
 import { Parameters } from '../parameters.js';
-import { BrowserCookies } from '../sign-in/browser-cookies.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { ConsentService } from './consent.service.js';
 
@@ -21,23 +21,20 @@ import { ConsentService } from './consent.service.js';
 @Controller('oauth/authorize')
 export class ConsentController {
   constructor(
-    private readonly authorizations: AuthorizationsService,
     private readonly signIn: SignInService,
     private readonly consent: ConsentService,
-    private readonly cookies: BrowserCookies,
     private readonly config: AppConfig,
   ) {}
 
   /** Only scopes that were asked for count; with none of them ticked, approving is denying. */
   @Post('decision')
   async decide(
+    @PendingOf() pending: Pending,
     @Body() form: Record<string, unknown>,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const parameters = new Parameters(form);
-    const binding = { transaction: parameters.get('transaction'), token: parameters.get('token') };
-    const pending = await this.authorizations.resume(binding, this.cookies.browserHash(request));
     const user = await this.signIn.current(request);
     const seenBy = parameters.get('user');
     if (!user || user.id !== pending.userId || user.id !== seenBy) throw foreignForm();

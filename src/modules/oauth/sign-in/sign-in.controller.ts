@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { parsePhone } from '../../../common/phone-number.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { AuthorizationsService, type Pending } from '../authorize/authorizations.service.js';
+import { PendingOf } from '../authorize/pending.guard.js';
 import { BrowserForms } from '../browser-form.decorator.js';
 import { OAuthPages } from '../oauth-pages.js';
 import { malformedForm } from '../page-error.js';
@@ -10,7 +11,6 @@ import { Parameters } from '../parameters.js';
 import { FailureCounter } from '../throttle/failure-counter.js';
 import { addressOf } from '../throttle/trackers.js';
 import { UsersService } from '../../users/users.service.js';
-import { BrowserCookies } from './browser-cookies.js';
 import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
@@ -32,7 +32,6 @@ export class SignInController {
     private readonly signIn: SignInService,
     private readonly users: UsersService,
     private readonly pages: OAuthPages,
-    private readonly cookies: BrowserCookies,
     private readonly failures: FailureCounter,
     private readonly config: AppConfig,
   ) {}
@@ -41,12 +40,12 @@ export class SignInController {
   @Post('sign-in')
   @HttpCode(200)
   async sendPassword(
+    @PendingOf() pending: Pending,
     @Body() form: Form,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const parameters = new Parameters(form);
-    const pending = await this.resume(parameters, request);
     const typed = parameters.get('phone') ?? '';
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
     if (phone === undefined) {
@@ -72,12 +71,12 @@ export class SignInController {
   @Post('verify')
   @HttpCode(200)
   async verify(
+    @PendingOf() pending: Pending,
     @Body() form: Form,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const parameters = new Parameters(form);
-    const pending = await this.resume(parameters, request);
     const phone = parsePhone(parameters.get('phone') ?? '');
     if (phone === undefined) throw malformedForm();
     const password = parseOneTimePassword(parameters.get('code') ?? '');
@@ -101,30 +100,20 @@ export class SignInController {
   /** Goes back to the phone number. */
   @Post('change-number')
   @HttpCode(200)
-  async changeNumber(
-    @Body() form: Form,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    this.pages.phone(response, await this.resume(new Parameters(form), request));
+  changeNumber(@PendingOf() pending: Pending, @Res() response: Response): void {
+    this.pages.phone(response, pending);
   }
 
   /** "Not you?": ends the session and starts over with the same request. */
   @Post('sign-out')
   @HttpCode(200)
   async signOut(
-    @Body() form: Form,
+    @PendingOf() pending: Pending,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const pending = await this.resume(new Parameters(form), request);
     await this.signIn.signOut(request, response);
     await this.authorizations.forgetUser(pending.id);
     this.pages.phone(response, pending);
-  }
-
-  private resume(parameters: Parameters, request: Request): Promise<Pending> {
-    const binding = { transaction: parameters.get('transaction'), token: parameters.get('token') };
-    return this.authorizations.resume(binding, this.cookies.browserHash(request));
   }
 }
