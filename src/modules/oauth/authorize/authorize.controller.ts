@@ -45,8 +45,8 @@ export class AuthorizeController {
     else this.pages.phone(response, pending);
   }
 
-  /** Where a browser lands that opens the address of a form. */
-  @Get(['sign-in', 'verify', 'change-number', 'sign-out', 'decision'])
+  /** Where a browser lands that opens the address of a form, which only takes what a page of ours sends. */
+  @Get(':step')
   @ApiExcludeEndpoint()
   formAddress(): never {
     throw notAPage();
