@@ -85,6 +85,11 @@ export function ApiToken(): MethodDecorator {
       } as never,
     }),
     ApiResponse({
+      status: 413,
+      type: OAuthErrorResponse,
+      description: '`invalid_request`: the form is too large.',
+    }),
+    ApiResponse({
       status: 429,
       type: OAuthErrorResponse,
       description: 'Too many attempts.',
