@@ -1,5 +1,8 @@
 import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js';
 
+/** At most 15 digits (ITU-T E.164, section 6); the library thinks longer ones possible in some countries. */
+const E164 = /^\+[1-9]\d{1,14}$/;
+
 /**
  * A typed phone number as E.164, or undefined when it is none. A leading `00` counts as `+`; a number without either is
  * national to `defaultCountry`, and is none without one.
@@ -10,7 +13,7 @@ export function parsePhone(typed: string, defaultCountry?: string): string | und
     defaultCountry: defaultCountry as CountryCode | undefined,
     extract: false,
   });
-  return number?.isPossible() ? number.number : undefined;
+  return number?.isPossible() && E164.test(number.number) ? number.number : undefined;
 }
 
 /** A phone as its owner recognizes it and nobody else can use it: `+1 ••• ••01`. */

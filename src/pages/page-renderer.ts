@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
-import { inWords } from './duration.js';
+import { inWords } from '../common/duration.js';
 import type {
   CodeView,
   ConsentView,

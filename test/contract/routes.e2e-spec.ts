@@ -53,6 +53,9 @@ function handlersOf(nest: NestExpressApplication): Route[] {
   );
 }
 
+/** A route with more than these, from GET to TRACE, takes every method that there is. */
+const HTTP_METHODS = 9;
+
 interface RouterLayer {
   route?: { path: string; methods: Record<string, boolean> };
 }
@@ -60,12 +63,15 @@ interface RouterLayer {
 /** Every route that the router serves, whoever put it there. */
 function routesOf(nest: NestExpressApplication): string[] {
   const { stack } = nest.getHttpAdapter().getInstance().router as { stack: RouterLayer[] };
-  return stack.flatMap(({ route }) =>
-    Object.keys(route?.methods ?? {}).map((method) => `${method.toUpperCase()} ${route?.path}`),
-  );
+  return stack.flatMap(({ route }) => {
+    const methods = Object.keys(route?.methods ?? {});
+    const names = methods.length > HTTP_METHODS ? ['all'] : methods;
+    return names.map((method) => `${method.toUpperCase()} ${route?.path}`);
+  });
 }
 
 const PUBLIC_ROUTES = [
+  'ALL /oauth/*path',
   'GET /',
   'GET /assets/icon.svg',
   'GET /assets/style.css',

@@ -125,6 +125,7 @@ const tables = [
       id('user_id'),
       id('client_id'),
       scope('scope'),
+      scope('requested_scope'),
       time('created_at'),
       time('expires_at'),
       optional(time('revoked_at')),

@@ -57,14 +57,15 @@ export class CommentsService {
       createdAt: now,
       deletedAt: null,
     };
+    // Read before anything is written: a failure after the commit would look like a comment that was not added.
+    const [authored] = await this.withAuthors([comment]);
+    if (!authored) throw new Error('A comment without an author cannot be shown.');
     await this.transactions.run(async (tx) => {
       await this.posts.countComment(tx, ownerId, postId);
       if (parentId !== null && !(await this.isOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
       await this.repository.insert(tx, comment);
     });
-    const [authored] = await this.withAuthors([comment]);
-    if (!authored) throw new Error('A comment that was just added is missing.');
     return authored;
   }
 

@@ -46,22 +46,23 @@ export class OAuthPages {
     this.send(response, this.renderer.code(view), remark);
   }
 
-  /** Every requested scope has a box: ticked the first time, and as the user chose the last time after that. */
+  /** Every requested scope has a box, ticked unless the user refused it the last time. */
   async consent(
     response: Response,
     { app, binding, redirectUri, scopes }: Pending,
     user: SignInUser,
   ): Promise<void> {
-    const earlier = await this.grants.findLatestScopes(user.id, app.clientId);
+    const earlier = await this.grants.findLatestChoice(user.id, app.clientId);
+    const refused = earlier?.requested.filter((name) => !earlier.granted.includes(name)) ?? [];
     const html = this.renderer.consent({
       ...binding,
       appName: app.name,
-      redirectHost: new URL(redirectUri).host || new URL(redirectUri).protocol,
+      redirectHost: recipientOf(redirectUri),
       user: { id: user.id, name: user.name, maskedPhone: maskPhone(user.phone) },
       scopes: scopes.map((name) => ({
         name,
         sentence: SCOPE_SENTENCES[name],
-        checked: earlier === null || earlier.includes(name),
+        checked: !refused.includes(name),
       })),
       lifetimes: this.config.lifetimes,
     });
@@ -79,4 +80,10 @@ export class OAuthPages {
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
     response.send(html);
   }
+}
+
+/** Who gets the answer, as a person can check it: the host, or the scheme that an installed app has registered. */
+function recipientOf(redirectUri: string): string {
+  const { protocol, host } = new URL(redirectUri);
+  return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }

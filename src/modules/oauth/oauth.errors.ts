@@ -32,6 +32,13 @@ export class InvalidRequest extends OAuthError {
   }
 }
 
+/** No endpoint has this path under `/oauth`: answered 404. */
+export class UnknownEndpoint extends InvalidRequest {
+  constructor() {
+    super('There is no such endpoint. The documentation lists them all.');
+  }
+}
+
 /** The form is longer than any honest one: answered 413. */
 export class FormTooLarge extends InvalidRequest {
   constructor() {

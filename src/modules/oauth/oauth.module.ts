@@ -28,6 +28,7 @@ import { StoredAccessTokenVerifier } from './token/stored-access-token-verifier.
 import { TokenIssuer } from './token/token-issuer.js';
 import { TokenController } from './token/token.controller.js';
 import { TokensRepository } from './token/tokens.repository.js';
+import { UnknownEndpointController } from './unknown-endpoint.controller.js';
 
 const repositories: Type[] = [
   AppsRepository,
@@ -41,7 +42,13 @@ const repositories: Type[] = [
 
 @Module({
   imports: [UsersModule, QuotaModule, PagesModule, ThrottleStorageModule, OAuthThrottlerModule],
-  controllers: [AuthorizeController, SignInController, ConsentController, TokenController],
+  controllers: [
+    AuthorizeController,
+    SignInController,
+    ConsentController,
+    TokenController,
+    UnknownEndpointController,
+  ],
   providers: [
     ...repositories,
     AppsService,

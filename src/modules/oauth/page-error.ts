@@ -1,3 +1,5 @@
+import { inWords } from '../../common/duration.js';
+
 /** An error that only the person at the browser can be told: an HTML page, never a redirect. */
 export class PageError extends Error {
   constructor(
@@ -86,26 +88,16 @@ export const tooManyAttempts = (seconds: number): PageError =>
     429,
     'Too many attempts',
     [
-      `Too many attempts. Try again in ${inMinutes(seconds)}.`,
+      `Too many attempts. Try again in ${inWords(seconds)}.`,
       'Your account is safe; nothing was shared.',
     ],
     seconds,
   );
 
 export const unavailable = (): PageError =>
-  new PageError(
-    503,
-    'We cannot answer right now',
-    ['Try again in a few seconds. Nothing was lost.'],
-    5,
-  );
+  new PageError(503, 'We cannot answer right now', ['Try again in a few seconds.'], 5);
 
 export const fault = (requestId: string): PageError =>
   new PageError(500, 'Something went wrong on our side', [
     `${START_AGAIN} If it happens again, tell support ${requestId}.`,
   ]);
-
-function inMinutes(seconds: number): string {
-  const minutes = Math.ceil(seconds / 60);
-  return minutes === 1 ? 'a minute' : `${minutes} minutes`;
-}

@@ -119,4 +119,23 @@ onEachEngine('The consent page', (database) => {
     const ticked = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
     expect(ticked.map(([, name]) => name)).toEqual(['posts.read']);
   });
+
+  it('O40 A scope that is asked for the first time is ticked, one that was refused is not', async () => {
+    const client = await app().addClient();
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const first = await visitor.signIn(
+      authorizeLink(client, { scope: 'profile.read posts.read' }),
+      user,
+    );
+    await visitor.submit(first, '/oauth/authorize/decision', {
+      scope: ['posts.read'],
+      decision: 'approve',
+    });
+    const second = await visitor.open(
+      authorizeLink(client, { scope: 'profile.read posts.read analytics.read' }),
+    );
+    const ticked = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
+    expect(ticked.map(([, name]) => name)).toEqual(['posts.read', 'analytics.read']);
+  });
 });

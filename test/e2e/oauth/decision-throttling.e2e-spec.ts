@@ -121,7 +121,10 @@ onEachEngine('Too many wrong codes for one phone', (database) => {
       if (message < 3) {
         for (let each = 0; each < 5; each += 1) await visitor.submit(page, VERIFY, { code: wrong });
       } else {
-        expectPage(await visitor.submit(page, VERIFY, { code }), 400);
+        const refused = await visitor.submit(page, VERIFY, { code });
+        expectPage(refused, 429);
+        expect(refused.html).toContain('Too many attempts');
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       }
     }
     app().clock.advance(16 * MINUTE);

@@ -92,7 +92,15 @@ onEachEngine('The one-time password', (database) => {
   it('O46 It works once', async () => {
     const { page, code } = await codePage();
     expectSignedIn(await attempt(page, code));
+    visitor.cookies.delete('session');
     expectRefused(await attempt(page, code));
+  });
+
+  it('A reload after it was right shows the consent page again, and not an error', async () => {
+    const { page, code } = await codePage();
+    expectSignedIn(await attempt(page, code));
+    expectSignedIn(await attempt(page, code));
+    expectSignedIn(await visitor.submit(page, SIGN_IN, { phone: user.phone }));
   });
 
   it('O47 After four wrong codes the right one is accepted', async () => {

@@ -50,6 +50,8 @@ onEachEngine('Signing in by phone', (database) => {
     '00',
     '+1',
     '+999123456789',
+    '+49301234567890123',
+    '+6281234567890123456',
     '9'.repeat(30),
     `+${'1'.repeat(5000)}`,
     `'; DROP TABLE users; --`,

@@ -188,3 +188,25 @@ onEachEngine('A request of the token endpoint', (database) => {
     expect(await answer.text()).not.toMatch(/Cannot|statusCode/);
   });
 });
+
+onEachEngine('A path under /oauth that leads nowhere', (database) => {
+  const app = useTestApp(database);
+
+  it.each(['/oauth/nope', '/oauth/token/', '/oauth/authorize/nope/deeper'])(
+    'answers %s with the error body of RFC 6749',
+    async (path) => {
+      const answer = await app().fetch(path, { method: 'POST' });
+      expect(answer.status).toBe(404);
+      expect(await json(answer)).toEqual({
+        error: 'invalid_request',
+        error_description: 'There is no such endpoint. The documentation lists them all.',
+      });
+    },
+  );
+
+  it('answers the address of a form, opened in a browser, with a page', async () => {
+    const answer = await app().fetch('/oauth/authorize/decision');
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toContain('text/html');
+  });
+});

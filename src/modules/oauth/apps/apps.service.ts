@@ -11,7 +11,7 @@ import {
   type Scope,
 } from '../../../common/scopes.js';
 import { newSecret, sha256 } from '../../../common/secrets.js';
-import { isBlank } from '../../../common/text.js';
+import { codePoints, isBlank } from '../../../common/text.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import type { App } from './app.entity.js';
 import { AppsRepository } from './apps.repository.js';
@@ -61,7 +61,7 @@ export class AppsService {
     change: Change,
     also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
   ): Promise<{ app: RegisteredApp; secret?: ToldOnce }> {
-    const scopes = checkedScopes(registration);
+    const scopes = checkedRegistration(registration);
     const now = this.clock.now();
     const { kind, redirectUris } = registration;
     const name = registration.name.trim();
@@ -164,8 +164,8 @@ export class AppsService {
   }
 }
 
-function checkedScopes({ name, redirectUris, scope }: Registration): Scope[] {
-  if (isBlank(name) || name.trim().length > 200)
+function checkedRegistration({ name, redirectUris, scope }: Registration): Scope[] {
+  if (isBlank(name) || codePoints(name.trim()) > 200)
     throw new InvalidRequest('The name must be 1 to 200 characters.');
   if (redirectUris.length === 0)
     throw new InvalidRequest('An app needs at least one redirect URI.');

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { Clock } from '../../../common/clock.js';
+import { isId } from '../../../common/ids.js';
 import { digestsEqual, sha256 } from '../../../common/secrets.js';
 import { InvalidClient, InvalidRequest } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
 import { AppsRepository } from './apps.repository.js';
-import { AppsService, type RegisteredApp } from './apps.service.js';
+import type { App } from './app.entity.js';
 import { presentedCredentials, type PresentedCredentials } from './presented-credentials.js';
 
 const NOBODYS_SECRET = sha256('');
@@ -14,7 +15,6 @@ const NOBODYS_SECRET = sha256('');
 @Injectable()
 export class ClientAuthenticator {
   constructor(
-    private readonly apps: AppsService,
     private readonly repository: AppsRepository,
     private readonly clock: Clock,
   ) {}
@@ -23,20 +23,18 @@ export class ClientAuthenticator {
    * The app that makes this request: a confidential one by its secret, a public one by its id alone.
    * @throws InvalidRequest when credentials contradict each other; InvalidClient
    */
-  async authenticate(request: Request, parameters: Parameters): Promise<RegisteredApp> {
+  async authenticate(request: Request, parameters: Parameters): Promise<App> {
     const presented = presentedCredentials(request, parameters);
     if (presented.clientId === undefined) throw new InvalidRequest('client_id is required.');
-    const app = await this.apps.find(presented.clientId);
+    const { clientId } = presented;
+    const app = isId('svc_app', clientId) ? await this.repository.find(clientId) : null;
     const proven = await this.isProven(app, presented);
-    if (!app?.enabled || !proven) throw new InvalidClient(presented.basic);
+    if (app?.status !== 'enabled' || !proven) throw new InvalidClient(presented.basic);
     return app;
   }
 
-  /** Every path hashes and compares once, so that time does not tell an unknown app from a wrong secret. */
-  private async isProven(
-    app: RegisteredApp | null,
-    { secret }: PresentedCredentials,
-  ): Promise<boolean> {
+  /** An unknown app costs the statements and the hash of a wrong secret, so that time does not tell them apart. */
+  private async isProven(app: App | null, { secret }: PresentedCredentials): Promise<boolean> {
     if (app?.kind === 'public') return secret === undefined;
     const live = await this.repository.findLiveSecrets(app?.clientId ?? '', this.clock.now());
     const hash = sha256(secret ?? '');

@@ -16,6 +16,8 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (uri.includes('*')) return 'must not contain a wildcard: every redirect is registered in full';
   if (uri.includes('#')) return 'must not have a fragment';
   const { protocol, username, password, hostname } = new URL(uri);
+  if (/^https?:$/.test(protocol) && !/^https?:\/\//.test(uri))
+    return 'must have // after its scheme';
   if (username !== '' || password !== '') return 'must not hold a user name or password';
   if (protocol === 'https:') return undefined;
   if (protocol === 'http:') {

@@ -33,7 +33,13 @@ export class ConsentService {
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
       const now = await this.answer(tx, request);
-      const { id: grantId } = await this.grants.open(tx, userId, app.clientId, scopes);
+      const { id: grantId } = await this.grants.open(
+        tx,
+        userId,
+        app.clientId,
+        scopes,
+        request.scopes,
+      );
       const expiresAt = later(now, this.config.lifetimes.code * SECOND);
       const hash = sha256(code);
       await this.codes.insert(tx, {

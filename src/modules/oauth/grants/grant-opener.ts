@@ -18,11 +18,13 @@ export class GrantOpener {
     private readonly config: AppConfig,
   ) {}
 
+  /** `requested` is what the app had asked for, where the user could refuse some of it. */
   async open(
     tx: Transaction,
     userId: string,
     clientId: string,
     scopes: readonly Scope[],
+    requested: readonly Scope[] = scopes,
   ): Promise<Grant> {
     const now = this.clock.now();
     const grant: Grant = {
@@ -30,6 +32,7 @@ export class GrantOpener {
       userId,
       clientId,
       scope: formatScope(scopes),
+      requestedScope: formatScope(requested),
       createdAt: now,
       expiresAt: later(now, this.config.lifetimes.grant * SECOND),
       revokedAt: null,

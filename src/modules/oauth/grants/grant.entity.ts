@@ -17,6 +17,10 @@ export class Grant {
   @Column(SCOPE)
   scope: string;
 
+  /** What the app had asked for: a scope that is not in it was never refused. */
+  @Column(SCOPE)
+  requestedScope: string;
+
   @Column(TIME)
   createdAt: Date;
 

@@ -13,13 +13,21 @@ export class GrantsRepository {
   }
 
   /** What the user allowed this app last time, or null the first time. */
-  async findLatestScopes(userId: string, clientId: string): Promise<Scope[] | null> {
+  async findLatestChoice(
+    userId: string,
+    clientId: string,
+  ): Promise<{ granted: Scope[]; requested: Scope[] } | null> {
     const grant = await this.dataSource.manager.findOne(Grant, {
-      select: { id: true, scope: true },
+      select: { id: true, scope: true, requestedScope: true },
       where: { userId, clientId, revokedAt: IsNull() },
       order: { id: 'DESC' },
     });
-    return grant && parseScope(grant.scope);
+    return (
+      grant && {
+        granted: parseScope(grant.scope),
+        requested: parseScope(grant.requestedScope),
+      }
+    );
   }
 
   /** False when it was revoked before. */

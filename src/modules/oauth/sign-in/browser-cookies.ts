@@ -45,11 +45,9 @@ export class BrowserCookies {
     return value === undefined ? undefined : sha256(value);
   }
 
-  /** Gives the browser a new session cookie and returns its SHA-256. */
-  startSession(response: Response): string {
-    const value = randomToken();
+  /** Gives the browser the cookie of a session that exists. */
+  setSession(response: Response, value: string): void {
     response.cookie(this.sessionName, value, this.options);
-    return sha256(value);
   }
 
   endSession(response: Response): void {

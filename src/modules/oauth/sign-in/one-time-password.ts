@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { inWords } from '../../../common/duration.js';
 
 const DIGITS = 6;
 
@@ -16,11 +17,11 @@ export function parseOneTimePassword(typed: string): string | undefined {
 /** The message with the password. Its last line lets phones fill it in for this host only (WebOTP). */
 export function oneTimePasswordMessage(
   password: string,
-  minutes: number,
+  seconds: number,
   publicUrl: string,
 ): string {
   return [
-    `${password} is your code to sign in. It works for ${minutes} minutes. Never tell it to anyone.`,
+    `${password} is your code to sign in. It works for ${inWords(seconds)}. Never tell it to anyone.`,
     `@${new URL(publicUrl).hostname} #${password}`,
   ].join('\n\n');
 }

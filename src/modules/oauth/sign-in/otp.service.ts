@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, HOUR, later, MINUTE, SECOND } from '../../../common/clock.js';
+import { Clock, DAY, HOUR, later, SECOND } from '../../../common/clock.js';
 import { digestsEqual, hmacSha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner } from '../../../database/transaction.js';
+import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
 import { RollingCounter, type Budget } from '../throttle/rolling-counter.js';
 import { newOneTimePassword, oneTimePasswordMessage } from './one-time-password.js';
@@ -10,9 +10,14 @@ import type { OtpChallenge } from './otp-challenge.entity.js';
 import { OtpChallengesRepository } from './otp-challenges.repository.js';
 import { SmsQueue } from './sms-queue.js';
 
-/** What became of an attempt; `closed` means that no password is open: never asked for, expired, used or guessed away. */
+/**
+ * What became of an attempt. `closed`: no password is open, since none was asked for, or it expired, was used or guessed
+ * away. `locked`: too many guesses at this phone.
+ */
 export type Verification =
-  { outcome: 'right'; userId: string } | { outcome: 'wrong' } | { outcome: 'closed' };
+  | { outcome: 'right'; userId: string; challenge: OtpChallenge }
+  | { outcome: 'wrong' | 'closed' }
+  | { outcome: 'locked'; retryAfterSeconds: number };
 
 /** One-time passwords by phone (source document, section 3; NIST SP 800-63B). */
 @Injectable()
@@ -83,7 +88,7 @@ export class OtpService {
     return this.repository.isOpen(authorizationId, phone, this.clock.now());
   }
 
-  /** Tries a password, at most five times each and ten times per phone and window. */
+  /** Tries a password, at most five times each and ten times per phone and window. A right one is not spent yet. */
   async verify(authorizationId: string, password: string): Promise<Verification> {
     const now = this.clock.now();
     const challenge = await this.transactions.run((tx) =>
@@ -91,14 +96,17 @@ export class OtpService {
     );
     if (!challenge) return { outcome: 'closed' };
     const { phone, userId, codeHash } = challenge;
-    if ((await this.counter.peek(this.guesses, phone)).spent) return { outcome: 'closed' };
+    const locked = await this.counter.takeAll([{ budget: this.guesses, key: phone }]);
+    if (locked) return { outcome: 'locked', retryAfterSeconds: locked.retryAfterSeconds };
     const right = digestsEqual(codeHash, this.hash(authorizationId, phone, password));
-    if (!right || userId === null) {
-      await this.counter.hit(this.guesses, phone);
-      return { outcome: 'wrong' };
-    }
-    const first = await this.transactions.run((tx) => this.repository.consume(tx, challenge, now));
-    return first ? { outcome: 'right', userId } : { outcome: 'closed' };
+    return right && userId !== null
+      ? { outcome: 'right', userId, challenge }
+      : { outcome: 'wrong' };
+  }
+
+  /** Spends a right password in the unit that signs in. False when another attempt was first. */
+  spend(tx: Transaction, challenge: OtpChallenge): Promise<boolean> {
+    return this.repository.consume(tx, challenge, this.clock.now());
   }
 
   private hash(authorizationId: string, phone: string, password: string): string {
@@ -106,10 +114,6 @@ export class OtpService {
   }
 
   private message(password: string): string {
-    return oneTimePasswordMessage(
-      password,
-      Math.floor((this.config.otp.seconds * SECOND) / MINUTE),
-      this.config.publicUrl,
-    );
+    return oneTimePasswordMessage(password, this.config.otp.seconds, this.config.publicUrl);
   }
 }

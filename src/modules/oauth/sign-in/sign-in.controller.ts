@@ -1,11 +1,13 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { inWords } from '../../../common/duration.js';
 import { parsePhone } from '../../../common/phone-number.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { AuthorizationsService, type Pending } from '../authorize/authorizations.service.js';
 import { PendingOf } from '../authorize/pending.guard.js';
 import { BrowserForms } from '../browser-form.decorator.js';
 import { OAuthPages } from '../oauth-pages.js';
+import { TooManyAttempts } from '../oauth.errors.js';
 import { malformedForm } from '../page-error.js';
 import { Parameters } from '../parameters.js';
 import { FailureCounter } from '../throttle/failure-counter.js';
@@ -45,6 +47,7 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    if (await this.showConsentIfSignedIn(pending, request, response)) return;
     const parameters = new Parameters(form);
     const typed = parameters.get('phone') ?? '';
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
@@ -57,7 +60,7 @@ export class SignInController {
       this.pages.code(response, pending, phone);
       return;
     }
-    const error = `Too many messages were asked for. Try again in ${wait} seconds.`;
+    const error = `Too many messages were asked for. Try again in ${inWords(wait)}.`;
     const remark = { status: 429, retryAfterSeconds: wait };
     if (await this.otp.isOpen(pending.id, phone)) {
       const notice = `${error} The last code we sent still works.`;
@@ -76,6 +79,7 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    if (await this.showConsentIfSignedIn(pending, request, response)) return;
     const parameters = new Parameters(form);
     const phone = parsePhone(parameters.get('phone') ?? '');
     if (phone === undefined) throw malformedForm();
@@ -85,15 +89,19 @@ export class SignInController {
       return;
     }
     const verification = await this.otp.verify(pending.id, password);
-    const user =
-      verification.outcome === 'right' ? await this.users.active(verification.userId) : null;
-    if (!user) {
+    const { outcome } = verification;
+    if (outcome === 'locked') throw new TooManyAttempts(verification.retryAfterSeconds);
+    const user = outcome === 'right' ? await this.users.active(verification.userId) : null;
+    if (
+      outcome !== 'right' ||
+      !user ||
+      !(await this.signIn.signIn(request, response, verification))
+    ) {
       await this.failures.count(request, 'decision');
-      const error = verification.outcome === 'wrong' ? WRONG_CODE : CLOSED_CODE;
+      const error = outcome === 'wrong' ? WRONG_CODE : CLOSED_CODE;
       this.pages.code(response, pending, phone, { status: 400, error });
       return;
     }
-    await this.signIn.signIn(request, response, pending.id, user.id);
     await this.pages.consent(response, pending, user);
   }
 
@@ -115,5 +123,17 @@ export class SignInController {
     await this.signIn.signOut(request, response);
     await this.authorizations.forgetUser(pending.id);
     this.pages.phone(response, pending);
+  }
+
+  /** A reload or a second click sends a step again that is done: it shows what comes next instead of an error. */
+  private async showConsentIfSignedIn(
+    pending: Pending,
+    request: Request,
+    response: Response,
+  ): Promise<boolean> {
+    const user = pending.userId === null ? null : await this.signIn.current(request);
+    if (!user || user.id !== pending.userId) return false;
+    await this.pages.consent(response, pending, user);
+    return true;
   }
 }

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Clock, later, MINUTE, SECOND } from '../../../common/clock.js';
+import { randomToken, sha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { TransactionRunner } from '../../../database/transaction.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { AuthorizationsRepository } from '../authorize/authorizations.repository.js';
 import { BrowserCookies } from './browser-cookies.js';
+import { OtpService, type Verification } from './otp.service.js';
 import { SignInSessionsRepository } from './sign-in-sessions.repository.js';
 
 /** Who is signed in at a browser. A session saves the next one-time password, never the consent. */
@@ -15,6 +17,7 @@ export class SignInService {
   constructor(
     private readonly sessions: SignInSessionsRepository,
     private readonly authorizations: AuthorizationsRepository,
+    private readonly otp: OtpService,
     private readonly users: UsersService,
     private readonly cookies: BrowserCookies,
     private readonly transactions: TransactionRunner,
@@ -36,21 +39,28 @@ export class SignInService {
     return this.users.active(session.userId);
   }
 
-  /** Starts a session under a new id, ends the browser's earlier one, and notes the user on the authorization request. */
+  /**
+   * Spends the password, starts a session under a new id, ends the browser's earlier one, and notes the user on the
+   * authorization request: all in one unit, and the cookie after it. False when the password was spent before.
+   */
   async signIn(
     request: Request,
     response: Response,
-    authorizationId: string,
-    userId: string,
-  ): Promise<void> {
+    { userId, challenge }: Extract<Verification, { outcome: 'right' }>,
+  ): Promise<boolean> {
     const now = this.clock.now();
     const earlier = this.cookies.sessionHash(request);
-    const hash = this.cookies.startSession(response);
-    await this.transactions.run(async (tx) => {
+    const value = randomToken();
+    const session = { hash: sha256(value), userId, createdAt: now, expiresAt: this.end(now) };
+    const first = await this.transactions.run(async (tx) => {
+      if (!(await this.otp.spend(tx, challenge))) return false;
       if (earlier !== undefined) await this.sessions.delete(tx, earlier);
-      await this.sessions.insert(tx, { hash, userId, createdAt: now, expiresAt: this.end(now) });
-      await this.authorizations.assignUser(tx, authorizationId, userId);
+      await this.sessions.insert(tx, session);
+      await this.authorizations.assignUser(tx, challenge.authorizationId, userId);
+      return true;
     });
+    if (first) this.cookies.setSession(response, value);
+    return first;
   }
 
   async signOut(request: Request, response: Response): Promise<void> {

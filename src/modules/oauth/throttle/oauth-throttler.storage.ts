@@ -1,15 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import { SECOND } from '../../../common/clock.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { oauthBudgets, type OAuthBudget } from './oauth-budgets.js';
-import { RollingCounter } from './rolling-counter.js';
+import { RollingCounter, type Standing } from './rolling-counter.js';
 
 type StorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 /** The throttler's storage in our database. Budgets of failures are only looked at here: `FailureCounter` fills them. */
 @Injectable()
 export class OAuthThrottlerStorage implements ThrottlerStorage {
+  private readonly logger = new Logger(OAuthThrottlerStorage.name);
   private readonly budgets: ReadonlyMap<string, OAuthBudget>;
 
   constructor(
@@ -28,13 +29,25 @@ export class OAuthThrottlerStorage implements ThrottlerStorage {
   ): Promise<StorageRecord> {
     const budget = this.budgets.get(name);
     if (!budget) throw new Error(`There is no budget ${name}.`);
-    const { spent, hits, retryAfterSeconds } = await this.counter.peek(budget, key);
-    if (!spent && budget.counts === 'calls') await this.counter.hit(budget, key);
+    const { spent, hits, retryAfterSeconds } = await this.look(budget, key);
     return {
       totalHits: hits + 1,
       timeToExpire: ttl / SECOND,
       isBlocked: spent,
       timeToBlockExpire: retryAfterSeconds,
     };
+  }
+
+  /** When counting fails, sign-in stays closed, but the token endpoint open: apps give up on their tokens when it refuses. */
+  private async look(budget: OAuthBudget, key: string): Promise<Standing> {
+    try {
+      const standing = await this.counter.peek(budget, key);
+      if (!standing.spent && budget.counts === 'calls') await this.counter.hit(budget, key);
+      return standing;
+    } catch (error) {
+      if (budget.routes !== 'token') throw error;
+      this.logger.error(`${budget.name} could not be counted: ${(error as Error).message}`);
+      return { spent: false, hits: 0, retryAfterSeconds: 0 };
+    }
   }
 }

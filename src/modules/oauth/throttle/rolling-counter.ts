@@ -45,16 +45,20 @@ export class RollingCounter {
     );
   }
 
-  /** Counts one hit in each budget unless one of them is spent; then none is counted. Exact under concurrency. */
+  /** Counts one hit in each budget unless one of them is spent; then none is counted, and the one with the longest wait is told. Exact under concurrency. */
   async takeAll(wanted: readonly { budget: Budget; key: string }[]): Promise<Standing | undefined> {
     const limited = wanted.filter(({ budget }) => budget.limit > 0);
     return this.transactions.run(async (tx) => {
+      const standings: Standing[] = [];
       for (const { budget, key } of limited) {
         const hash = keyHash(budget, key);
         await this.repository.lock(tx, hash);
-        const standing = await this.standing(budget, hash, tx);
-        if (standing.spent) return standing;
+        standings.push(await this.standing(budget, hash, tx));
       }
+      const longest = standings
+        .filter(({ spent }) => spent)
+        .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds)[0];
+      if (longest) return longest;
       for (const { budget, key } of limited)
         await this.repository.add(tx, keyHash(budget, key), this.slot(budget));
       return undefined;

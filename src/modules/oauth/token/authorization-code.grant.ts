@@ -4,7 +4,7 @@ import { parseScope } from '../../../common/scopes.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { TransactionRunner } from '../../../database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
-import type { RegisteredApp } from '../apps/apps.service.js';
+import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { InvalidGrant } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
@@ -31,14 +31,15 @@ export class AuthorizationCodeGrant {
   ) {}
 
   /** @throws InvalidRequest; InvalidGrant */
-  async exchange(app: RegisteredApp, parameters: Parameters): Promise<IssuedTokens> {
+  async exchange(app: App, parameters: Parameters): Promise<IssuedTokens> {
     const value = parameters.require('code');
     const redirectUri = parameters.require('redirect_uri');
     const verifier = parameters.get('code_verifier');
     const issued = isSecret('svcac', value) ? await this.codes.find(sha256(value)) : null;
     if (issued?.grant.clientId !== app.clientId) throw unknownCode();
     const { code, grant } = issued;
-    if (code.expiresAt <= this.clock.now()) throw new InvalidGrant('The code has expired.');
+    if (!code.consumedAt && code.expiresAt <= this.clock.now())
+      throw new InvalidGrant('The code has expired.');
     if (code.redirectUri !== redirectUri) {
       throw new InvalidGrant('redirect_uri differs from the one of the authorization request.');
     }

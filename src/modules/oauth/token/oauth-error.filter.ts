@@ -1,7 +1,13 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../../../common/database-faults.js';
-import { FormTooLarge, InvalidClient, OAuthError, TooManyAttempts } from '../oauth.errors.js';
+import {
+  FormTooLarge,
+  InvalidClient,
+  OAuthError,
+  TooManyAttempts,
+  UnknownEndpoint,
+} from '../oauth.errors.js';
 import { FailureCounter } from '../throttle/failure-counter.js';
 import { OAuthErrorResponse } from './dto/oauth-error.response.js';
 
@@ -13,10 +19,7 @@ class ServerError extends OAuthError {
 
 class TemporarilyUnavailable extends OAuthError {
   constructor() {
-    super(
-      'temporarily_unavailable',
-      'The service is not available right now. Nothing was spent: try again.',
-    );
+    super('temporarily_unavailable', 'The service is not available right now. Try again.');
   }
 }
 
@@ -32,7 +35,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.oauthError(thrown, request);
     const status = statusOf(error);
-    if (status >= 400 && status < 500 && status !== 429)
+    if (status >= 400 && status < 500 && status !== 404 && status !== 429)
       await this.failures.count(request, 'token');
     response
       .status(status)
@@ -48,6 +51,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
 }
 
 function statusOf(error: OAuthError): number {
+  if (error instanceof UnknownEndpoint) return 404;
   if (error instanceof FormTooLarge) return 413;
   switch (error.code) {
     case 'invalid_client':

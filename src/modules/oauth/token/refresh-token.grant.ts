@@ -4,7 +4,7 @@ import { canonicalScopes, parseScope, splitScope, type Scope } from '../../../co
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { TransactionRunner } from '../../../database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
-import type { RegisteredApp } from '../apps/apps.service.js';
+import type { App } from '../apps/app.entity.js';
 import type { Grant } from '../grants/grant.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { InvalidGrant, InvalidScope } from '../oauth.errors.js';
@@ -25,7 +25,7 @@ export class RefreshTokenGrant {
   ) {}
 
   /** @throws InvalidRequest; InvalidScope, which spends nothing; InvalidGrant, which for a used token ends its grant */
-  async refresh(app: RegisteredApp, parameters: Parameters): Promise<IssuedTokens> {
+  async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {
     const value = parameters.require('refresh_token');
     const stored = isSecret('svcrt', value) ? await this.tokens.findRefresh(sha256(value)) : null;
     if (stored?.grant.clientId !== app.clientId) throw unknownToken();

@@ -25,13 +25,14 @@ export class TokenIssuer {
     private readonly config: AppConfig,
   ) {}
 
-  /** A new pair. The refresh token ends when it is not used for long, and with the grant at the latest. */
+  /** A new pair. Both end with the grant at the latest; the refresh token before, when it is not used for long. */
   async issue(tx: Transaction, grant: Grant, scopes: readonly Scope[]): Promise<IssuedTokens> {
     const now = this.clock.now();
-    const { accessToken: expiresIn, refreshIdle } = this.config.lifetimes;
+    const { accessToken: lifetime, refreshIdle } = this.config.lifetimes;
+    const accessEnd = earlier(later(now, lifetime * SECOND), grant.expiresAt);
+    const expiresIn = Math.floor((accessEnd.getTime() - now.getTime()) / SECOND);
     const accessToken = newSecret('svcat');
     const refreshToken = newSecret('svcrt');
-    const idleEnd = later(now, refreshIdle * SECOND);
     const shared = { grantId: grant.id, createdAt: now };
     await this.tokens.insert(
       tx,
@@ -39,16 +40,20 @@ export class TokenIssuer {
         ...shared,
         hash: sha256(accessToken),
         scope: formatScope(scopes),
-        expiresAt: later(now, expiresIn * SECOND),
+        expiresAt: accessEnd,
         revokedAt: null,
       },
       {
         ...shared,
         hash: sha256(refreshToken),
-        expiresAt: idleEnd < grant.expiresAt ? idleEnd : grant.expiresAt,
+        expiresAt: earlier(later(now, refreshIdle * SECOND), grant.expiresAt),
         consumedAt: null,
       },
     );
     return { accessToken, refreshToken, expiresIn, scopes };
   }
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
 }

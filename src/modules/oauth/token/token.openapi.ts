@@ -99,7 +99,7 @@ export function ApiToken(): MethodDecorator {
     ApiResponse({
       status: 503,
       type: OAuthErrorResponse,
-      description: '`temporarily_unavailable`. Nothing was spent: try again.',
+      description: '`temporarily_unavailable`: try again.',
       headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
     }),
   );
