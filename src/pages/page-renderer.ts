@@ -11,9 +11,6 @@ import type {
   PhoneView,
 } from './views.js';
 
-const DAY = 86_400;
-const DEFAULT_LIFETIMES = { refreshIdle: 30 * DAY, grant: 180 * DAY };
-
 /**
  * Every HTML page of the service, as a string. Whatever a view holds is escaped.
  * Pages load one stylesheet of this server and nothing else, and need no JavaScript.
@@ -38,7 +35,7 @@ export class PageRenderer {
 
   /** Asks the signed-in user what the app may do. */
   consent(view: ConsentView): string {
-    const lifetimes = view.lifetimes ?? DEFAULT_LIFETIMES;
+    const { lifetimes } = view;
     return this.eta.render('./consent', {
       ...view,
       unusedFor: inWords(lifetimes.refreshIdle),

@@ -43,22 +43,16 @@ export interface ConsentView extends FormBinding {
   /** Whose page this is; the id comes back as `user`, since somebody else may sign in before it does. */
   user: { id: string; name: string; maskedPhone: string };
   scopes: readonly ScopeChoice[];
-  /** Path or URL, on this server, of the page where access is taken back. */
-  accountUrl?: string;
-  /** Seconds until unused access ends, and until all access ends. Default: 30 and 180 days. */
-  lifetimes?: { refreshIdle: number; grant: number };
+  /** Seconds until unused access ends, and until all access ends. */
+  lifetimes: { refreshIdle: number; grant: number };
 }
 
-/** A page that explains or reports, with at most one button. */
+/** A page that explains or reports. */
 export interface MessageView {
   /** Text of `<title>`, without the "Error:" that `error` puts before it. */
   title: string;
-  /** Text of the `h1`; the title when absent. */
-  heading?: string;
   paragraphs: readonly string[];
   error?: boolean;
-  /** One button that posts the binding to a path of this server. */
-  form?: { action: string; label: string; binding: FormBinding };
 }
 
 /** The developers' front page, at `/`. */
