@@ -18,23 +18,29 @@ async function start(): Promise<void> {
   );
   configureApp(app, config);
   app.enableShutdownHooks([], { useProcessExit: true });
-  await bringSchemaUpToDate(app.get(Migrator), config.database.migrateAtStart);
+  const isCurrent = await bringSchemaUpToDate(app.get(Migrator), config.database.migrateAtStart);
+  const hasDemo = config.demo && isCurrent;
   const demo = app.get(DemoService);
-  const seeded = config.demo ? await demo.seedIfEmpty() : undefined;
+  const seeded = hasDemo ? await demo.seedIfEmpty() : undefined;
   const { port, host } = config.server;
   await (host === undefined ? app.listen(port) : app.listen(port, host));
-  process.stdout.write(welcome(config, { isDemo: config.demo && (await demo.isSeeded()), seeded }));
+  process.stdout.write(welcome(config, { isDemo: hasDemo && (await demo.isSeeded()), seeded }));
 }
 
-async function bringSchemaUpToDate(migrator: Migrator, migrateAtStart: boolean): Promise<void> {
+/** Whether the schema is current afterwards. */
+async function bringSchemaUpToDate(migrator: Migrator, migrateAtStart: boolean): Promise<boolean> {
   const logger = new Logger('Migrations');
   if (migrateAtStart) {
     for (const name of await migrator.migrate()) logger.log(`Applied ${name}`);
-  } else if (!(await migrator.isCurrent())) {
+    return true;
+  }
+  const isCurrent = await migrator.isCurrent();
+  if (!isCurrent) {
     logger.warn(
       'Migrations are pending, so the service is not ready: run the command "db migrate".',
     );
   }
+  return isCurrent;
 }
 
 try {

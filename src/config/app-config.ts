@@ -1,4 +1,3 @@
-import { randomToken } from '../common/secrets.js';
 import { envSchema, type Env } from './env.schema.js';
 
 /** Named plans: posts per month, or null for unlimited. */
@@ -19,6 +18,9 @@ export type SmsConfig =
 
 /** The documentation's app in a demo database. */
 export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
+
+/** The same in every process, so that one can check what another sent. Production refuses to start without a secret one. */
+const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
 
 /** The whole configuration, typed and frozen. Injected by this class; nothing else reads the environment. */
 export class AppConfig {
@@ -91,7 +93,7 @@ export class AppConfig {
     this.docsClientId = env.DOCS_CLIENT_ID ?? (this.demo ? DEMO_DOCS_CLIENT_ID : undefined);
     this.sms = smsConfig(env);
     this.otp = {
-      pepper: env.OTP_PEPPER ?? randomToken(),
+      pepper: env.OTP_PEPPER ?? DEVELOPMENT_PEPPER,
       defaultCountry: env.OTP_DEFAULT_COUNTRY,
       seconds: env.OTP_SECONDS,
       phoneFailures: env.OTP_PHONE_FAILURES,
@@ -124,10 +126,6 @@ export class AppConfig {
   /** Whether browsers reach the service over https, which decides cookie names and HSTS. */
   get secure(): boolean {
     return this.publicUrl.startsWith('https:');
-  }
-
-  get onSqlite(): boolean {
-    return this.database.url.startsWith('sqlite:');
   }
 }
 
@@ -179,6 +177,12 @@ function unsafe(env: Env): string[] {
     problems.push('OTP_PEPPER: is required in production; make one with "openssl rand -base64 48"');
   if (!env.PUBLIC_URL?.startsWith('https:'))
     problems.push('PUBLIC_URL: must be an https URL in production');
+  for (const name of ['SMS_WEBHOOK_URL', 'TWILIO_API_URL'] as const) {
+    if (env[name]?.startsWith('http:'))
+      problems.push(
+        `${name}: must be an https URL in production, as it carries one-time passwords`,
+      );
+  }
   if (env.DEMO) problems.push('DEMO: demo data is refused in production; unset it');
   return problems;
 }

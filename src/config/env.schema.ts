@@ -1,13 +1,24 @@
 import { z } from 'zod';
 
 const flag = z.enum(['0', '1']).transform((value) => value === '1');
-const number = z.coerce.number('must be a number').int('must be a whole number');
-const count = number.min(0);
-const seconds = number.min(1);
+/** What a signed 32-bit column and a timer can hold. */
+const LARGEST = 2_147_483_647;
+const WEBHOOK_KEY_BYTES = 16;
+
+const count = wholeNumber(0);
+const seconds = wholeNumber(1);
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .refine((value) => !/^https?:\/\/[^/]*@/.test(value), 'must not hold a user name or password');
-const baseUrl = address.transform((value) => value.replace(/\/+$/, ''));
+const origin = address
+  .refine(
+    isOrigin,
+    'must be an origin such as https://dev.example.com, without a path, query or fragment',
+  )
+  .transform((value) => new URL(value).origin);
+const baseUrl = address
+  .refine(hasNoQuery, 'must not have a query or fragment')
+  .transform((value) => value.replace(/[/?#]+$/, ''));
 
 /**
  * Every environment variable, in the order of `.env.example`, which is generated from here.
@@ -18,12 +29,12 @@ export const envSchema = z.object({
     .enum(['development', 'test', 'production'])
     .default('development')
     .describe('In production, unsafe settings are refused at start.'),
-  PORT: number.min(0).max(65_535).default(3000).describe('Port of the service.'),
+  PORT: wholeNumber(0, 65_535).default(3000).describe('Port of the service.'),
   HOST: z.string().optional().describe('Address to listen on; all interfaces by default.'),
-  PUBLIC_URL: baseUrl
+  PUBLIC_URL: origin
     .optional()
     .describe(
-      'Base URL and OAuth issuer, as browsers see it; http://localhost:PORT by default. Never taken from a request.',
+      'Origin and OAuth issuer, as browsers see it; http://localhost:PORT by default. Never taken from a request.',
     ),
   SITE_URL: baseUrl.optional().describe('Base URL of permalinks; PUBLIC_URL by default.'),
   TRUST_PROXY: count
@@ -42,13 +53,11 @@ export const envSchema = z.object({
     )
     .default('sqlite:./data/service.sqlite')
     .describe('sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB.'),
-  DB_TIMEOUT_MS: number
-    .min(100)
+  DB_TIMEOUT_MS: wholeNumber(100)
     .default(5000)
     .describe('Longest time, in milliseconds, to wait for a connection or a statement.'),
-  DB_POOL_SIZE: number.min(1).default(10).describe('Most connections of one process.'),
-  DB_QUEUE_LIMIT: number
-    .min(1)
+  DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
+  DB_QUEUE_LIMIT: wholeNumber(1)
     .default(1000)
     .describe('Most requests that wait for a connection; more are answered 503.'),
   MIGRATE: flag
@@ -75,16 +84,17 @@ export const envSchema = z.object({
     .string()
     .default('./data/sms.jsonl')
     .describe('Of the file sender: one JSON line per message, with to and text.'),
-  SMS_TIMEOUT_MS: number
-    .min(100)
+  SMS_TIMEOUT_MS: wholeNumber(100)
     .default(5000)
     .describe('Longest time, in milliseconds, of one call to a gateway.'),
   SMS_WEBHOOK_URL: address.optional().describe('Of the webhook sender: where messages are posted.'),
   SMS_WEBHOOK_SECRET: z
     .string()
-    .min(16)
+    .refine(holdsWebhookKey, `must hold a key of at least ${WEBHOOK_KEY_BYTES} bytes`)
     .optional()
-    .describe('Of the webhook sender: the key that signs each message.'),
+    .describe(
+      'Of the webhook sender: the key that signs each message, as text or as whsec_ and base64; at least 16 bytes.',
+    ),
   TWILIO_ACCOUNT_SID: z.string().optional().describe('Of the twilio sender.'),
   TWILIO_AUTH_TOKEN: z.string().optional().describe('Of the twilio sender.'),
   TWILIO_FROM: z
@@ -100,7 +110,7 @@ export const envSchema = z.object({
     .min(32)
     .optional()
     .describe(
-      'Key under which one-time passwords are stored, at least 32 characters. Required in production.',
+      'Key under which one-time passwords are stored, at least 32 characters. Required in production; elsewhere a fixed key for development by default.',
     ),
   OTP_DEFAULT_COUNTRY: z
     .string()
@@ -126,8 +136,12 @@ export const envSchema = z.object({
 
   OAUTH_WINDOW_SECONDS: seconds
     .default(900)
-    .describe('The rolling window of the OAuth budgets below; 0 switches a budget off.'),
-  OAUTH_TOKEN_FAILURES: count.default(20).describe('Failed token calls per app and address.'),
+    .describe('The rolling window of the OAuth budgets below.'),
+  OAUTH_TOKEN_FAILURES: count
+    .default(20)
+    .describe(
+      'Failed token calls per app and address. 0 switches this budget off, and likewise each one below.',
+    ),
   OAUTH_TOKEN_ADDRESS_FAILURES: count.default(100).describe('Failed token calls per address.'),
   OAUTH_TOKEN_CALLS: count.default(7500).describe('Token calls per app and address.'),
   OAUTH_DECISION_FAILURES: count.default(20).describe('Failed sign-ins and decisions per browser.'),
@@ -147,11 +161,46 @@ export const envSchema = z.object({
   QUOTA_PLANS: z
     .string()
     .regex(
-      /^([a-z][a-z0-9-]*=(\d+|unlimited)(,[a-z][a-z0-9-]*=(\d+|unlimited))*)?$/,
+      /^([a-z][a-z0-9-]{0,31}=(\d+|unlimited)(,[a-z][a-z0-9-]{0,31}=(\d+|unlimited))*)?$/,
       'must look like partner=1000,first-party=unlimited',
     )
+    .refine(
+      (plans) => !/(^|,)(default|custom)=/.test(plans),
+      'must not give "default" or "custom", which are not plans',
+    )
+    .refine(
+      (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= LARGEST),
+      `must not give more than ${LARGEST} posts; write unlimited instead`,
+    )
     .default('partner=1000,first-party=unlimited')
-    .describe('Named plans and their posts per month.'),
+    .describe(
+      'Named plans and their posts per month. An app on a plan follows its number; when the plan is gone, it keeps the last number it was given.',
+    ),
 });
 
 export type Env = z.infer<typeof envSchema>;
+
+/** Decimal digits only: neither blanks nor 0x10 nor 1e3 is a number here. */
+function wholeNumber(least: number, most = LARGEST) {
+  return z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
+}
+
+function isOrigin(value: string): boolean {
+  return !URL.canParse(value) || (new URL(value).pathname === '/' && hasNoQuery(value));
+}
+
+function hasNoQuery(value: string): boolean {
+  if (!URL.canParse(value)) return true;
+  const { search, hash } = new URL(value);
+  return search === '' && hash === '';
+}
+
+function holdsWebhookKey(secret: string): boolean {
+  const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
+  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+  return key.length >= WEBHOOK_KEY_BYTES;
+}

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { DemoModule } from '../modules/demo/demo.module.js';
 import { OAuthModule } from '../modules/oauth/oauth.module.js';
 import { QuotaModule } from '../modules/quota/quota.module.js';
 import { PagesModule } from '../pages/pages.module.js';
@@ -10,7 +11,7 @@ import { QuotaResetCron } from './jobs/quota-reset.cron.js';
 import { QuotaReset } from './jobs/quota-reset.service.js';
 
 @Module({
-  imports: [ScheduleModule.forRoot(), OAuthModule, QuotaModule, PagesModule],
+  imports: [ScheduleModule.forRoot(), OAuthModule, QuotaModule, DemoModule, PagesModule],
   controllers: [LandingController, HealthController],
   providers: [JobRunsRepository, QuotaReset, QuotaResetCron],
   exports: [QuotaReset],

@@ -14,11 +14,17 @@ export function welcome(config: AppConfig, demo: { isDemo: boolean; seeded?: See
       ['Its secret', demo.seeded?.clientSecret ?? 'told once, when the demo was seeded'],
       ['Sign in with', demoGuide.phone],
       ['One-time password', whereMessagesGo(config)],
-      ['Try', 'npm run example'],
+      ['Try', exampleCommand(config)],
     );
   }
   const width = Math.max(...lines.map(([label]) => label.length));
   return `\n${lines.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n')}\n\n`;
+}
+
+/** The example looks for the service where it is by default. */
+function exampleCommand({ publicUrl }: AppConfig): string {
+  const command = 'npm run example';
+  return publicUrl === 'http://localhost:3000' ? command : `ISSUER=${publicUrl} ${command}`;
 }
 
 function whereMessagesGo({ sms }: AppConfig): string {

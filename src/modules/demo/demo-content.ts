@@ -30,7 +30,9 @@ export const ben: NewUser & { id: string } = {
 
 const ALL_SCOPES = 'profile.read posts.read posts.write analytics.read';
 
-export function demoApps(publicUrl: string): Registration[] {
+export type DemoApp = Registration & { clientId: string };
+
+export function demoApps(publicUrl: string): DemoApp[] {
   return [
     {
       clientId: DEMO_PUBLIC_CLIENT_ID,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/caller.js';
 import { Clock } from '../../common/clock.js';
+import { isDuplicateKey } from '../../common/database-faults.js';
 import { InvalidRequest } from '../../common/errors.js';
 import { newId } from '../../common/ids.js';
 import { SCOPES } from '../../common/scopes.js';
@@ -11,6 +12,7 @@ import { AppsService } from '../oauth/apps/apps.service.js';
 import { GrantOpener } from '../oauth/grants/grant-opener.js';
 import { TokenIssuer } from '../oauth/token/token-issuer.js';
 import { PostsService } from '../posts/posts.service.js';
+import { PhoneTaken } from '../users/users.errors.js';
 import { UsersService } from '../users/users.service.js';
 import {
   ana,
@@ -20,12 +22,15 @@ import {
   DEMO_PUBLIC_CLIENT_ID,
   DEMO_USER_ID,
   demoApps,
+  type DemoApp,
 } from './demo-content.js';
 
-/** What a demo database was seeded with; the secret is told this once. */
+/** What a demo database was seeded with; the secret is told this once, by the start that made it. */
 export interface SeededDemo {
-  clientSecret: string;
+  clientSecret?: string;
 }
+
+const CHANGE = { actor: 'demo' };
 
 /** What a demo has to offer whoever tries it. */
 export const demoGuide = {
@@ -49,19 +54,17 @@ export class DemoService {
     private readonly config: AppConfig,
   ) {}
 
-  /** Seeds two users, three apps and some posts, unless the database has users already. */
+  /**
+   * Seeds three apps, two users and some posts into a database without users and apps, or goes on where an earlier start was
+   * interrupted. Answers undefined when there was nothing to do. Several processes may do so at once.
+   */
   async seedIfEmpty(): Promise<SeededDemo | undefined> {
-    if (!(await this.users.isEmpty())) return undefined;
-    const change = { actor: 'demo' };
-    let clientSecret = '';
-    for (const registration of demoApps(this.config.publicUrl)) {
-      const { secret } = await this.apps.register(registration, change);
-      clientSecret = secret ?? clientSecret;
-    }
-    await this.users.add(ana, change);
-    await this.users.add(ben, change);
-    for (const post of anasPosts) await this.publish(post);
-    return { clientSecret };
+    const present = new Set((await this.apps.list()).map(({ clientId }) => clientId));
+    const registrations = demoApps(this.config.publicUrl);
+    const ours = new Set(registrations.map(({ clientId }) => clientId));
+    if (![...present].every((clientId) => ours.has(clientId))) return undefined;
+    if (!(await this.isUnfinished())) return undefined;
+    return this.seed(registrations.filter(({ clientId }) => !present.has(clientId)));
   }
 
   /** Whether the database was seeded by this service. */
@@ -84,6 +87,30 @@ export class DemoService {
       return this.tokens.issue(tx, grant, SCOPES);
     });
     return accessToken;
+  }
+
+  /** Ben is the mark: apps and Ana come before, and whoever adds Ben publishes the posts. */
+  private async isUnfinished(): Promise<boolean> {
+    if (await this.users.isEmpty()) return true;
+    return (await this.isSeeded()) && (await this.users.active(ben.id)) === null;
+  }
+
+  private async seed(registrations: DemoApp[]): Promise<SeededDemo> {
+    let clientSecret: string | undefined;
+    try {
+      for (const registration of registrations) {
+        const { secret } = await this.apps.register(registration, CHANGE);
+        clientSecret ??= secret;
+      }
+      if (!(await this.isSeeded())) await this.users.add(ana, CHANGE);
+      await this.users.add(ben, CHANGE);
+    } catch (error) {
+      // Another process seeds at the same time, and is ahead: the rest is up to it.
+      if (isDuplicateKey(error) || error instanceof PhoneTaken) return { clientSecret };
+      throw error;
+    }
+    for (const post of anasPosts) await this.publish(post);
+    return { clientSecret };
   }
 
   private async publish({

@@ -36,28 +36,8 @@ export class PostsService {
    * together or not at all (source document, sections 3 and 8).
    * @throws QuotaExceeded when the app's posts of the current UTC month are spent
    */
-  async publish(caller: Caller, draft: PostDraft): Promise<Post> {
-    const { clientId, userId, requestId, receivedAt, postLimit } = caller;
-    const place =
-      draft.latitude === undefined ? await this.users.savedPlace(userId) : { neighborhood: null };
-    const now = this.clock.now();
-    const post: Post = {
-      ...BLANK,
-      ...place,
-      ...draft,
-      id: newId('post', now),
-      userId,
-      clientId,
-      createdAt: now,
-    };
-    await this.transactions.run(async (tx) => {
-      await this.repository.insert(tx, post);
-      await this.users.countPost(tx, userId, 1);
-      const durationMs = this.clock.now().getTime() - receivedAt.getTime();
-      await this.calls.recordPublish(tx, { at: now, clientId, userId, durationMs, requestId });
-      await this.quota.spend(tx, clientId, postLimit, now);
-    });
-    return post;
+  publish(caller: Caller, draft: PostDraft): Promise<Post> {
+    return this.calls.standFor(caller, this.publishOnce(caller, draft));
   }
 
   /** One page, newest first, with the number of all. */
@@ -109,6 +89,30 @@ export class PostsService {
   /** The public URL of a post (source document, section 2). */
   permalink(id: string): string {
     return `${this.config.siteUrl}/post/${id}`;
+  }
+
+  private async publishOnce(caller: Caller, draft: PostDraft): Promise<Post> {
+    const { clientId, userId, requestId, receivedAt, postLimit } = caller;
+    const place =
+      draft.latitude === undefined ? await this.users.savedPlace(userId) : { neighborhood: null };
+    const now = this.clock.now();
+    const post: Post = {
+      ...BLANK,
+      ...place,
+      ...draft,
+      id: newId('post', now),
+      userId,
+      clientId,
+      createdAt: now,
+    };
+    await this.transactions.run(async (tx) => {
+      await this.repository.insert(tx, post);
+      await this.users.countPost(tx, userId, 1);
+      const durationMs = this.clock.now().getTime() - receivedAt.getTime();
+      await this.calls.recordPublish(tx, { at: now, clientId, userId, durationMs, requestId });
+      await this.quota.spend(tx, clientId, postLimit, now);
+    });
+    return post;
   }
 }
 

@@ -21,6 +21,7 @@ export class ApiCall {
   @Column(text(100))
   route: string;
 
+  /** Of the answer; 499 when the client left before it. */
   @Column({ type: 'smallint' })
   status: number;
 

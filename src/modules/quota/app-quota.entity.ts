@@ -7,10 +7,11 @@ export class AppQuota {
   @PrimaryColumn(ID)
   clientId: string;
 
+  /** Name of a configured plan, or `custom`. */
   @Column(text(32))
   plan: string;
 
-  /** Posts per calendar month; null is unlimited. */
+  /** Posts per calendar month; null is unlimited. Of a plan: what it gave when it was arranged. */
   @Column(optional(INTEGER))
   monthlyPostLimit: number | null;
 }

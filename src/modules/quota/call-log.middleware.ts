@@ -1,7 +1,10 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Clock } from '../../common/clock.js';
-import { CallLog, CREATED, PUBLISH_ROUTE } from './call-log.service.js';
+import { CallLog } from './call-log.service.js';
+
+/** Status of a call whose client left before its answer had: no answer has it. */
+export const CLIENT_LEFT = 499;
 
 /** Records every developer API call of a known app when its answer has left, except the publishes, which record themselves. */
 @Injectable()
@@ -16,11 +19,9 @@ export class CallLogMiddleware implements NestMiddleware {
       const { caller } = request;
       if (!caller) return;
       const route = `${request.method} ${(request.route as { path: string }).path}`;
-      const status = response.statusCode;
-      if (route === PUBLISH_ROUTE && status === CREATED) return;
-      const { clientId, userId, requestId, receivedAt: at } = caller;
-      const durationMs = this.clock.now().getTime() - at.getTime();
-      this.calls.record({ at, clientId, userId, route, status, durationMs, requestId });
+      const status = response.writableFinished ? response.statusCode : CLIENT_LEFT;
+      const durationMs = this.clock.now().getTime() - caller.receivedAt.getTime();
+      this.calls.record(caller, { route, status, durationMs });
     });
     next();
   }

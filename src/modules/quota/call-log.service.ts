@@ -1,9 +1,5 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Caller } from '../../access/caller.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
 import { newId } from '../../common/ids.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
@@ -11,8 +7,8 @@ import type { ApiCall } from './api-call.entity.js';
 import { CallsRepository } from './calls.repository.js';
 
 /** The one route that costs quota (source document, section 8), as the call log names it. */
-export const PUBLISH_ROUTE = 'POST /dev/v1/posts';
-export const CREATED = 201;
+const PUBLISH_ROUTE = 'POST /dev/v1/posts';
+const CREATED = 201;
 
 const MOST_WAITING = 10_000;
 const BATCH = 500;
@@ -25,8 +21,9 @@ export type Call = Omit<ApiCall, 'id'>;
  * in batches, so that no read waits for a write.
  */
 @Injectable()
-export class CallLog implements OnModuleInit, BeforeApplicationShutdown {
+export class CallLog implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(CallLog.name);
+  private readonly publishes = new WeakMap<Caller, Promise<unknown>>();
   private waiting: ApiCall[] = [];
   private dropped = 0;
   /** Calls of a batch that failed: written again as the same batch, so that a duplicate key means all of it is there. */
@@ -43,7 +40,8 @@ export class CallLog implements OnModuleInit, BeforeApplicationShutdown {
     this.timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  /** After the last open request, and before the data source goes: it belongs to a global module, and those end last. */
+  async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
   }
@@ -54,8 +52,23 @@ export class CallLog implements OnModuleInit, BeforeApplicationShutdown {
     await this.repository.insert(tx, [withId(publish)]);
   }
 
-  /** Records any other call soon. When the database is away for long, the newest calls are dropped and counted. */
-  record(call: Call): void {
+  /** Lets a publish stand for the record of its call, unless it fails; whoever made the call may have left by then. */
+  async standFor<T>(caller: Caller, publish: Promise<T>): Promise<T> {
+    this.publishes.set(caller, publish);
+    return publish;
+  }
+
+  /** Records a caller's call soon, once it is known that no publish recorded it. */
+  record(caller: Caller, call: Omit<Call, 'at' | 'clientId' | 'userId' | 'requestId'>): void {
+    const { clientId, userId, requestId, receivedAt: at } = caller;
+    const keep = () => this.keep({ at, clientId, userId, requestId, ...call });
+    const publish = this.publishes.get(caller);
+    if (publish) publish.catch(keep);
+    else keep();
+  }
+
+  /** When the database is away for long, the newest calls are dropped and counted. */
+  private keep(call: Call): void {
     if (this.waiting.length < MOST_WAITING) this.waiting.push(withId(call));
     else this.dropped += 1;
   }

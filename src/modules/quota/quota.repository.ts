@@ -34,12 +34,12 @@ export class QuotaRepository {
   }
 
   /** Opens the period at zero. @throws the driver's duplicate-key error when it is open */
-  async open(tx: Transaction, clientIds: string[], period: Period): Promise<void> {
+  async open(tx: Transaction, clientId: string, period: Period): Promise<void> {
     await entities(tx)
       .createQueryBuilder()
       .insert()
       .into(QuotaUsage)
-      .values(clientIds.map((clientId) => ({ clientId, period, used: 0 })))
+      .values({ clientId, period, used: 0 })
       .updateEntity(false)
       .execute();
   }

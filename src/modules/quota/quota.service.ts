@@ -45,9 +45,15 @@ export class QuotaService {
     private readonly clock: Clock,
   ) {}
 
-  /** The limit that an arrangement gives, or the default where there is none; null is unlimited. */
-  limitOf(arrangement: Pick<AppQuota, 'monthlyPostLimit'> | null): number | null {
-    return arrangement ? arrangement.monthlyPostLimit : this.config.quota.defaultLimit;
+  /**
+   * The limit that an arrangement gives, or the default where there is none; null is unlimited. A plan's number is the
+   * configured one; the number that was stored with it counts once the plan is gone.
+   */
+  limitOf(arrangement: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null): number | null {
+    const { defaultLimit, plans } = this.config.quota;
+    if (!arrangement) return defaultLimit;
+    const { plan, monthlyPostLimit } = arrangement;
+    return Object.hasOwn(plans, plan) ? (plans[plan] ?? null) : monthlyPostLimit;
   }
 
   /**
@@ -145,7 +151,7 @@ export class QuotaService {
 
   private async open(tx: Transaction, clientId: string, period: Period): Promise<void> {
     try {
-      await this.repository.open(tx, [clientId], period);
+      await this.repository.open(tx, clientId, period);
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }

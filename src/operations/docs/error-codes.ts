@@ -18,7 +18,7 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'The app has published its posts of this month. Wait as long as Retry-After says, or ask the operator for a plan.',
   too_many_attempts: 'Wait as long as Retry-After says, then try again once.',
   internal_error: 'A fault of ours. Tell support the request_id.',
-  service_unavailable: 'Nothing was done. Try again after the seconds that Retry-After says.',
+  service_unavailable: 'Try again after the seconds that Retry-After says.',
 };
 
 /** Every code of the developer API's errors, as the documentation lists them. */

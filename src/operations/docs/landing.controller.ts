@@ -3,6 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../../access/public.decorator.js';
 import { AppConfig } from '../../config/app-config.js';
+import { DemoService } from '../../modules/demo/demo.service.js';
 import { pageHeaders } from '../../pages/page-headers.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
 import { errorCodes } from './error-codes.js';
@@ -14,12 +15,13 @@ import { errorCodes } from './error-codes.js';
 export class LandingController {
   constructor(
     private readonly pages: PageRenderer,
+    private readonly demo: DemoService,
     private readonly config: AppConfig,
   ) {}
 
   @Get()
-  landing(@Res() response: Response): void {
-    const { demo } = this.config;
+  async landing(@Res() response: Response): Promise<void> {
+    const demo = this.config.demo && (await this.demo.isSeeded());
     this.send(
       response,
       this.pages.landing({ docsUrl: '/docs', openApiUrl: '/openapi.json', demo }),

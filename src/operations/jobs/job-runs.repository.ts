@@ -25,6 +25,11 @@ export class JobRunsRepository {
     }
   }
 
+  /** Gives a claim back after a failure, so that another caller may have it. */
+  async release(job: string, period: string): Promise<void> {
+    await this.transactions.run((tx) => entities(tx).delete(JobRun, { job, period }));
+  }
+
   async finish(job: string, period: string, finishedAt: Date): Promise<void> {
     await this.transactions.run((tx) =>
       entities(tx).update(JobRun, { job, period }, { finishedAt }),

@@ -21,17 +21,26 @@ export class QuotaResetCron {
   async run(): Promise<void> {
     const month = this.clock.now().toISOString().slice(0, 7);
     try {
-      if (!(await this.runs.claim(JOB, month, this.clock.now()))) return;
+      if (await this.runs.claim(JOB, month, this.clock.now())) await this.runClaimed(month);
+    } catch (error) {
+      this.logger.error(
+        'The quota reset failed; quotas are right without it. To open the month, run the command "quota reset".',
+        (error as Error).stack,
+      );
+    }
+  }
+
+  private async runClaimed(month: string): Promise<void> {
+    try {
       const { period, opened, previous } = await this.reset.run();
       await this.runs.finish(JOB, month, this.clock.now());
       this.logger.log(
         `Opened ${period} for ${opened} apps. ${previous.period}: ${previous.posts} posts by ${previous.apps} apps.`,
       );
     } catch (error) {
-      this.logger.error(
-        `The quota reset failed; quotas are right without it.`,
-        (error as Error).stack,
-      );
+      // A database that is away fails the release as well; the first failure is the one to tell.
+      await this.runs.release(JOB, month).catch(() => undefined);
+      throw error;
     }
   }
 }

@@ -86,6 +86,20 @@ onEachEngine('The quota reset at the start of a month', (database) => {
     expect(await here().dataSource.manager.countBy(JobRun, { job: 'quota-reset' })).toBe(2);
   });
 
+  it('gives its month back when it fails, so that the next process runs it', async () => {
+    setClocks('2027-12-01T00:00:00.000Z');
+    const member = await Member.join(here());
+    const { dataSource } = here();
+    const isHeld = () => dataSource.manager.existsBy(JobRun, { period: '2027-12' });
+    await dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
+    await here().service(QuotaResetCron).run();
+    expect(await isHeld()).toBe(false);
+    await dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage');
+    await there().service(QuotaResetCron).run();
+    expect(await isHeld()).toBe(true);
+    expect(await rowsOf(member)).toMatchObject([{ period: '2027-12', used: 0 }]);
+  });
+
   it('runs while apps publish, and takes nothing from what they spent', async () => {
     setClocks('2027-06-30T23:30:00.000Z');
     const members = [];

@@ -1,4 +1,5 @@
 import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { AppQuota } from '../../../src/modules/quota/app-quota.entity.js';
 import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
@@ -62,6 +63,23 @@ onEachEngine('The monthly post quota', (database) => {
     await arrangePlan(member, 'default');
     expect(await publishes(member, 1)).toEqual([201]);
     expect(await quota().status(member.client.clientId)).toMatchObject({ limit: 100, used: 5 });
+  });
+
+  it("follows the plan's number in the configuration, and keeps the last one once the plan is gone", async () => {
+    const member = await Member.join(app());
+    const { clientId } = member.client;
+    await app().dataSource.manager.insert(AppQuota, [
+      { clientId, plan: 'partner', monthlyPostLimit: 1 },
+    ]);
+    expect(await quota().status(clientId)).toMatchObject({ plan: 'partner', limit: 4 });
+    expect(await publishes(member, 5)).toEqual([...times(4, 201), 429]);
+    await app().dataSource.manager.update(
+      AppQuota,
+      { clientId },
+      { plan: 'retired', monthlyPostLimit: 5 },
+    );
+    expect(await quota().status(clientId)).toMatchObject({ plan: 'retired', limit: 5 });
+    expect(await publishes(member, 2)).toEqual([201, 429]);
   });
 
   it('can be unlimited, and is counted all the same', async () => {

@@ -1,9 +1,10 @@
-import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { SmsSender, type TextMessage } from './sms/sms-sender.js';
 
 /** Sends messages beside the request, so that its time does not tell whether there was one to send. */
 @Injectable()
-export class SmsQueue implements BeforeApplicationShutdown {
+export class SmsQueue implements OnApplicationShutdown {
   private readonly logger = new Logger(SmsQueue.name);
   private readonly sending = new Set<Promise<void>>();
 
@@ -14,11 +15,13 @@ export class SmsQueue implements BeforeApplicationShutdown {
     this.sending.add(sent);
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  /** After the last open request, which may have added a message. */
+  async onApplicationShutdown(): Promise<void> {
     await Promise.all(this.sending);
   }
 
   private async send(message: TextMessage): Promise<void> {
+    await turn();
     try {
       await this.sender.send(message);
     } catch (error) {

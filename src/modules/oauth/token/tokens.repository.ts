@@ -20,7 +20,7 @@ export interface StoredAccess {
   userStatus: User['status'];
   clientId: string;
   appStatus: App['status'];
-  quota: Pick<AppQuota, 'monthlyPostLimit'> | null;
+  quota: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null;
 }
 
 @Injectable()
@@ -57,7 +57,7 @@ export class TokensRepository {
     return {
       ...stored,
       expiresAt: storedTime(expiresAt),
-      quota: plan === null ? null : { monthlyPostLimit },
+      quota: plan === null ? null : { plan, monthlyPostLimit },
     };
   }
 

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { request, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Request } from 'express';
+import { TransactionRunner } from '../../../src/database/transaction.js';
+import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { CallLog } from '../../../src/modules/quota/call-log.service.js';
+import { QuotaService } from '../../../src/modules/quota/quota.service.js';
+import { UsersService } from '../../../src/modules/users/users.service.js';
+import { connect } from '../../support/connect.js';
+import { onEachEngine } from '../../support/engines.js';
+import { TestApp, useTestApp } from '../../support/test-app.js';
+import { Member } from './member.js';
+
+const BODY = '{"content":"Hi"}';
+
+interface OpenCall {
+  sent: ClientRequest;
+  received: Request;
+  response: ServerResponse;
+}
+
+/** A publish that has arrived with the first bytes of its body. */
+async function beginPublish({ app, token }: Member, body: string): Promise<OpenCall> {
+  const arrival = once(app.nest.getHttpServer(), 'request');
+  const sent = request(`${app.baseUrl}/dev/v1/posts`, {
+    method: 'POST',
+    headers: {
+      connection: 'close',
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    },
+  });
+  sent.on('error', () => undefined).write(body.slice(0, 1));
+  const [received, response] = (await arrival) as [IncomingMessage, ServerResponse];
+  return { sent, received: received as Request, response };
+}
+
+onEachEngine('The call log, when the client leaves before the answer,', (database) => {
+  const app = useTestApp(database);
+
+  /** Lets the member's client leave while its publish waits for a unit of work that holds the member, which is undone then. */
+  async function leaveDuringPublish({ user, client }: Member, open: OpenCall): Promise<void> {
+    const undone = app()
+      .service(TransactionRunner)
+      .run(async (tx) => {
+        await app().service(UsersService).countPost(tx, user.id, 1);
+        open.sent.end(BODY.slice(1));
+        await expect.poll(() => open.received.caller?.clientId).toBe(client.clientId);
+        const closed = once(open.response, 'close');
+        open.sent.destroy();
+        await closed;
+        throw new Error('undone');
+      });
+    await expect(undone).rejects.toThrow('undone');
+  }
+
+  async function rowsOf({ client: { clientId } }: Member): Promise<ApiCall[]> {
+    const { manager } = app().dataSource;
+    await expect
+      .poll(async () => {
+        await app().service(CallLog).flush();
+        return manager.countBy(ApiCall, { clientId });
+      })
+      .toBe(1);
+    return manager.findBy(ApiCall, { clientId });
+  }
+
+  it('has the publish once, when it succeeded', async () => {
+    const member = await Member.join(app());
+    await leaveDuringPublish(member, await beginPublish(member, BODY));
+    expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 201 }]);
+  });
+
+  it('has the call with status 499, when the publish failed', async () => {
+    const member = await Member.join(app());
+    const { clientId } = member.client;
+    await app().service(QuotaService).set(clientId, { limit: 0 }, { actor: 'test' });
+    await leaveDuringPublish(member, await beginPublish(member, BODY));
+    expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 499 }]);
+  });
+});
+
+onEachEngine('The call log at the end of the service', (database) => {
+  it('has the calls that were answered before, and the one that was open', async () => {
+    const app = await TestApp.start(database);
+    const member = await Member.join(app);
+    await (await member.get('/me')).text();
+    const body = '{"content":1}';
+    const { sent, response } = await beginPublish(member, body);
+    const stopped = app.stop();
+    await expect.poll(() => app.nest.getHttpServer().listening).toBe(false);
+    sent.end(body.slice(1));
+    await once(response, 'close');
+    await stopped;
+    const dataSource = await connect(database.url);
+    const rows = await dataSource.manager.findBy(ApiCall, { clientId: member.client.clientId });
+    await dataSource.destroy();
+    expect(rows.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+  });
+});
