@@ -41,7 +41,7 @@ export class CreatePostRequest {
   @UrlListField({
     maxItems: 10,
     max: 2048,
-    description: 'Image URLs.',
+    description: 'Image URLs, each at most 2,048 bytes.',
     example: ['https://example.com/party.jpg'],
   })
   images?: string[] | null;
