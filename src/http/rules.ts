@@ -6,19 +6,35 @@ import { codePoints, hasControlCharacter, isBlank, isWellFormed } from '../commo
  * Validation rules by the code that they answer with. A field lists its rules in order; the first that is broken is reported.
  * Messages say what is wanted and start with the field's name.
  */
-type Wanted = string | ((value: unknown) => string);
-
 export function rule(
   code: FieldErrorCode,
   holds: (value: never) => boolean,
-  wanted: Wanted,
+  wanted: string,
 ): PropertyDecorator {
   return ValidateBy({
     name: code,
     validator: {
       validate: (value: unknown) => holds(value as never),
-      defaultMessage: (failed) =>
-        `${failed?.property} ${typeof wanted === 'string' ? wanted : wanted(failed?.value)}.`,
+      defaultMessage: (failed) => `${failed?.property} ${wanted}.`,
+    },
+  });
+}
+
+/** A rule for a text, or for each text of a list, of which the message names the first that breaks it. */
+function textRule(
+  code: FieldErrorCode,
+  holds: (text: string) => boolean,
+  wanted: string,
+): PropertyDecorator {
+  return ValidateBy({
+    name: code,
+    validator: {
+      validate: (value: string | string[]) => [value].flat().every(holds),
+      defaultMessage: (failed) => {
+        const { property, value } = failed as { property: string; value: string | string[] };
+        const place = Array.isArray(value) ? `[${value.findIndex((item) => !holds(item))}]` : '';
+        return `${property}${place} ${wanted}.`;
+      },
     },
   });
 }
@@ -44,46 +60,34 @@ export const isListOfText = (): PropertyDecorator =>
   );
 
 export const wellFormed = (): PropertyDecorator =>
-  rule(
+  textRule(
     'not_well_formed',
-    (value: string | string[]) => [value].flat().every(isWellFormed),
+    isWellFormed,
     'must be well-formed Unicode, without half surrogate pairs',
   );
 
 export const withoutControlCharacters = (): PropertyDecorator =>
-  rule(
+  textRule(
     'control_character',
-    (value: string | string[]) => ![value].flat().some(hasControlCharacter),
+    (text) => !hasControlCharacter(text),
     'must not contain control characters',
   );
 
 export const onOneLine = (): PropertyDecorator =>
-  rule(
+  textRule(
     'control_character',
-    (value: string | string[]) =>
-      [value].flat().every((item) => !/[\t\r\n\u0085\u2028\u2029]/.test(item)),
+    (text) => !/[\t\r\n\u0085\u2028\u2029]/.test(text),
     'must be on one line, without tabs',
   );
 
 export const notBlank = (): PropertyDecorator =>
-  rule('blank', (value: string | string[]) => ![value].flat().some(isBlank), 'must not be blank');
+  textRule('blank', (text) => !isBlank(text), 'must not be blank');
 
 export const atMostCodePoints = (most: number): PropertyDecorator =>
-  rule(
-    'too_long',
-    (value: string | string[]) => [value].flat().every((item) => codePoints(item) <= most),
-    (value) =>
-      Array.isArray(value)
-        ? `must hold strings of at most ${most} characters`
-        : `must be at most ${most} characters`,
-  );
+  textRule('too_long', (text) => codePoints(text) <= most, `must be at most ${most} characters`);
 
 export const atMostBytes = (most: number): PropertyDecorator =>
-  rule(
-    'too_long',
-    (value: string[]) => value.every((item) => Buffer.byteLength(item) <= most),
-    `must hold URLs of at most ${most} bytes`,
-  );
+  textRule('too_long', (text) => Buffer.byteLength(text) <= most, `must be at most ${most} bytes`);
 
 export const atMostItems = (most: number): PropertyDecorator =>
   rule('too_many', (value: unknown[]) => value.length <= most, `must have at most ${most} items`);
@@ -105,10 +109,10 @@ export const matching = (pattern: RegExp, wanted: string): PropertyDecorator =>
   rule('invalid_format', (value: string) => pattern.test(value), wanted);
 
 export const webUrls = (): PropertyDecorator =>
-  rule(
+  textRule(
     'invalid_format',
-    (value: string[]) => value.every(isWebUrl),
-    'must hold absolute http or https URLs without user name, password or spaces',
+    isWebUrl,
+    'must be an absolute http or https URL without user name, password or spaces',
   );
 
 function isWebUrl(value: string): boolean {

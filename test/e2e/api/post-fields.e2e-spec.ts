@@ -1,6 +1,6 @@
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { onEachEngine } from '../../support/engines.js';
-import { json } from '../../support/json.js';
+import { json, type ErrorBody } from '../../support/json.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from './member.js';
 import { expectInvalid } from './refusal.js';
@@ -95,6 +95,13 @@ onEachEngine('The fields of a post beside its texts', (database) => {
       [[EMOJI.repeat(51)], 'too_long'],
     ])('%j are refused', async (tags, code) => {
       await expectInvalid(await publish({ tags }), `tags ${code}`);
+    });
+
+    it('A message names the tag that is wrong', async () => {
+      const { errors } = await json<ErrorBody>(await publish({ tags: ['fine', ' '] }));
+      expect(errors).toEqual([
+        { field: 'tags', code: 'blank', message: 'tags[1] must not be blank.' },
+      ]);
     });
   });
 
