@@ -1,6 +1,6 @@
 const INVISIBLE = /[\p{White_Space}\p{Cc}\p{Cf}\u2800\u3164\u115f\u1160\uffa0]/gu;
-// oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+/** C0 controls and DEL, but tab, line feed and carriage return. */
+const CONTROL = /(?![\t\n\r\u0080-\u009f])\p{Cc}/u;
 
 /** Length in Unicode code points: the unit of every text limit, as in JSON Schema and MySQL's CHAR_LENGTH. */
 export function codePoints(text: string): number {

@@ -1,7 +1,6 @@
 const LOOPBACK_LITERAL = /^http:\/\/(127\.0\.0\.1|\[::1\])(:\d{1,5})?(?=[/?]|$)/;
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const PRIVATE_USE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
-// oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[^\u0021-\u007e]/;
 const LONGEST = 2000;
 

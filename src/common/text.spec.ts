@@ -1,0 +1,34 @@
+import { codePoints, hasControlCharacter, isBlank, isWellFormed } from './text.js';
+
+describe('Text rules', () => {
+  it('count code points, not UTF-16 units and not what the eye sees', () => {
+    expect(codePoints('abc')).toBe(3);
+    expect(codePoints('\u{1f600}')).toBe(1);
+    expect(codePoints('a\ufe0f')).toBe(2);
+  });
+
+  it('know exactly the C0 controls and DEL, but tab, line feed and carriage return, as control characters', () => {
+    const controls = Array.from({ length: 0x3000 }, (_, code) => code).filter((code) =>
+      hasControlCharacter(String.fromCodePoint(code)),
+    );
+    const c0 = Array.from({ length: 0x20 }, (_, code) => code);
+    expect(controls).toEqual([...c0.filter((code) => ![0x09, 0x0a, 0x0d].includes(code)), 0x7f]);
+  });
+
+  it.each(['', ' ', '\t\n', '\u200b', '\u3164', '\u2800', '\u00ad\ufeff'])(
+    'find %j blank',
+    (text) => {
+      expect(isBlank(text)).toBe(true);
+    },
+  );
+
+  it.each(['a', ' . ', '\u{1f600}', '\u0301'])('find %j not blank', (text) => {
+    expect(isBlank(text)).toBe(false);
+  });
+
+  it('refuse half surrogate pairs', () => {
+    expect(isWellFormed('\ud800')).toBe(false);
+    expect(isWellFormed('x\udc00')).toBe(false);
+    expect(isWellFormed('\u{1f600}')).toBe(true);
+  });
+});
