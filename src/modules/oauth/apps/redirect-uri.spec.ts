@@ -19,6 +19,7 @@ describe('A redirect URI that may be registered', () => {
 
 describe('A redirect URI that is refused at registration', () => {
   it.each([
+    ['https without slashes', 'https:garden.example/callback', '//'],
     ['nothing', '', 'absolute'],
     ['a relative reference', '/callback', 'absolute'],
     ['a host without a scheme', 'garden.example/callback', 'absolute'],
