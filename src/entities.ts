@@ -6,7 +6,9 @@ import { AppSecret } from './modules/oauth/apps/app-secret.entity.js';
 import { App } from './modules/oauth/apps/app.entity.js';
 import { Authorization } from './modules/oauth/authorize/authorization.entity.js';
 import { Grant } from './modules/oauth/grants/grant.entity.js';
+import { KnownBrowser } from './modules/oauth/sign-in/known-browser.entity.js';
 import { OtpChallenge } from './modules/oauth/sign-in/otp-challenge.entity.js';
+import { OtpFailures } from './modules/oauth/sign-in/otp-failures.entity.js';
 import { SignInSession } from './modules/oauth/sign-in/sign-in-session.entity.js';
 import { ThrottleHit } from './modules/oauth/throttle/throttle-hit.entity.js';
 import { AccessToken } from './modules/oauth/token/access-token.entity.js';
@@ -30,6 +32,8 @@ export const entities = [
   Authorization,
   SignInSession,
   OtpChallenge,
+  OtpFailures,
+  KnownBrowser,
   Grant,
   AuthorizationCode,
   AccessToken,

@@ -25,6 +25,13 @@ export class AuditEvent {
   @Column(optional(text(500)))
   reason: string | null;
 
+  /** The request that did it, and where it came from; null for what no request did. */
+  @Column(optional(text(64)))
+  requestId: string | null;
+
+  @Column(optional(text(45)))
+  address: string | null;
+
   @Column(LIST)
   details: Record<string, unknown>;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
+import { currentRequest } from '../common/current-request.js';
 import { entities, type Transaction } from '../database/transaction.js';
 import { AuditEvent } from './audit-event.entity.js';
 
@@ -10,7 +11,10 @@ export interface Change {
   reason?: string;
 }
 
-/** Writes down who changed what, in the transaction that changes it. Details never hold a secret, token, code or phone. */
+/**
+ * Writes down who changed what, in the transaction that changes it, with the request that asked for it.
+ * Details never hold a secret, token, code or phone.
+ */
 @Injectable()
 export class AuditLog {
   constructor(private readonly clock: Clock) {}
@@ -30,6 +34,8 @@ export class AuditLog {
       actor,
       subject,
       reason: reason ?? null,
+      requestId: currentRequest()?.requestId ?? null,
+      address: currentRequest()?.address ?? null,
       details: details as never,
     });
   }

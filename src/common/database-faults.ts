@@ -11,7 +11,6 @@ const AWAY = new Set([
   'ER_SERVER_SHUTDOWN',
   'ER_CON_COUNT_ERROR',
   'ER_QUERY_TIMEOUT',
-  'ER_STATEMENT_TIMEOUT',
   'ER_QUERY_INTERRUPTED',
   'ER_LOCK_WAIT_TIMEOUT',
   'ER_LOCK_DEADLOCK',
@@ -19,6 +18,9 @@ const AWAY = new Set([
   'ER_OPTION_PREVENTS_STATEMENT',
   'SQLITE_BUSY',
 ]);
+
+/** What MariaDB alone says, so that the driver knows no name for it: the statement took too long, the connection was ended. */
+const AWAY_ON_MARIADB = new Set([1969, 1927]);
 
 /** Deadlock, lock wait, snapshot conflict, and what Galera, TiDB and Vitess say in their place. */
 const CONFLICTS = new Set([1213, 1205, 1020, 1047, 8002, 8005, 9007]);
@@ -31,9 +33,10 @@ interface DriverError {
 
 /** Whether the database is away, overloaded or too slow, as told by the driver's error: the caller should try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  const { code, message } = fieldsOf(error);
+  const { code, errno, message } = fieldsOf(error);
   return (
     (typeof code === 'string' && AWAY.has(code)) ||
+    (typeof errno === 'number' && AWAY_ON_MARIADB.has(errno)) ||
     message === 'Queue limit reached.' ||
     isConflict(error)
   );

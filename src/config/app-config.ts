@@ -50,7 +50,11 @@ export class AppConfig {
     phoneHourly: number;
     phoneDaily: number;
     addressHourly: number;
+    dailyTotal: number;
+    /** Countries that get messages; undefined is all of them. */
+    countries?: readonly string[];
   };
+  readonly authorize: { errorsBeforeSignIn: 'redirect' | 'page'; refuseReusedChallenge: boolean };
   /** Lifetimes in seconds. */
   readonly lifetimes: {
     code: number;
@@ -101,6 +105,12 @@ export class AppConfig {
       phoneHourly: env.OTP_PHONE_HOURLY,
       phoneDaily: env.OTP_PHONE_DAILY,
       addressHourly: env.OTP_ADDRESS_HOURLY,
+      dailyTotal: env.OTP_DAILY_TOTAL,
+      countries: env.OTP_COUNTRIES?.split(','),
+    };
+    this.authorize = {
+      errorsBeforeSignIn: env.OAUTH_ERRORS_BEFORE_SIGN_IN,
+      refuseReusedChallenge: env.OAUTH_REFUSE_REUSED_CHALLENGE,
     };
     this.lifetimes = {
       code: env.OAUTH_CODE_SECONDS,

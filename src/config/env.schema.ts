@@ -118,6 +118,23 @@ export const envSchema = z.object({
     .optional()
     .describe('Country of phone numbers typed without a leading +, as two letters.'),
 
+  OTP_COUNTRIES: z
+    .string()
+    .regex(/^[A-Z]{2}(,[A-Z]{2})*$/, 'must be two-letter country codes such as US,CA')
+    .optional()
+    .describe('Countries to whose numbers messages are sent, such as US,CA; all by default.'),
+
+  OAUTH_ERRORS_BEFORE_SIGN_IN: z
+    .enum(['redirect', 'page'])
+    .default('redirect')
+    .describe(
+      'How a wrong authorization request is answered while nobody is signed in: redirect tells the app at once, page lets the visitor choose.',
+    ),
+  OAUTH_REFUSE_REUSED_CHALLENGE: flag
+    .default(false)
+    .describe(
+      '1 refuses a code_challenge that already led to a code; by default it is only written to the audit log.',
+    ),
   OAUTH_CODE_SECONDS: seconds.default(300).describe('Lifetime of an authorization code.'),
   OAUTH_ACCESS_TOKEN_SECONDS: seconds.default(3600).describe('Lifetime of an access token.'),
   OAUTH_REFRESH_IDLE_SECONDS: seconds
@@ -140,10 +157,12 @@ export const envSchema = z.object({
   OAUTH_TOKEN_FAILURES: count
     .default(20)
     .describe(
-      'Failed token calls per app and address. 0 switches this budget off, and likewise each one below.',
+      'Failed token calls per app and address. Revocation and introspection have budgets of their own, of this size and the next two. 0 switches a budget off, here and below.',
     ),
   OAUTH_TOKEN_ADDRESS_FAILURES: count.default(100).describe('Failed token calls per address.'),
-  OAUTH_TOKEN_CALLS: count.default(7500).describe('Token calls per app and address.'),
+  OAUTH_TOKEN_CALLS: count
+    .default(7500)
+    .describe('Token calls per confidential app, and per app and address for public ones.'),
   OAUTH_DECISION_FAILURES: count.default(20).describe('Failed sign-ins and decisions per browser.'),
   OAUTH_DECISION_ADDRESS_FAILURES: count
     .default(60)
@@ -154,6 +173,9 @@ export const envSchema = z.object({
   OTP_PHONE_HOURLY: count.default(5).describe('Messages to one phone per hour.'),
   OTP_PHONE_DAILY: count.default(10).describe('Messages to one phone per day.'),
   OTP_ADDRESS_HOURLY: count.default(20).describe('Messages asked for from one address per hour.'),
+  OTP_DAILY_TOTAL: count
+    .default(10_000)
+    .describe('Messages to all phones together per day; reaching it is logged as an error.'),
 
   QUOTA_DEFAULT_LIMIT: count
     .default(100)

@@ -2,6 +2,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { AppConfig } from '../config/app-config.js';
+import { DatabaseClock } from './database-clock.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { Migrator } from './migrator.js';
 import { TransactionRunner } from './transaction.js';
@@ -23,8 +24,12 @@ export class DatabaseModule {
           }),
         }),
       ],
-      providers: [Migrator, { provide: TransactionRunner, useClass: TypeormTransactionRunner }],
-      exports: [Migrator, TransactionRunner],
+      providers: [
+        Migrator,
+        DatabaseClock,
+        { provide: TransactionRunner, useClass: TypeormTransactionRunner },
+      ],
+      exports: [Migrator, DatabaseClock, TransactionRunner],
     };
   }
 }

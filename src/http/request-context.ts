@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../common/clock.js';
+import { duringRequest } from '../common/current-request.js';
 import { newId } from '../common/ids.js';
 
 declare global {
@@ -22,6 +23,7 @@ export function requestContext(clock: Clock): RequestHandler {
     request.requestId =
       sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', request.receivedAt);
     response.setHeader('X-Request-Id', request.requestId);
-    next();
+    const { requestId, ip } = request;
+    duringRequest({ requestId, address: ip ?? null }, next);
   };
 }

@@ -80,7 +80,11 @@ const tables = [
     ],
     [{ name: 'ix_app_secrets_client_id', columnNames: ['client_id'] }],
   ),
-  table('app_redirect_uris', [key(id('client_id')), key(smallint('position')), url('uri')]),
+  table(
+    'app_redirect_uris',
+    [key(id('client_id')), key(smallint('position')), url('uri'), optional(text('origin', 300))],
+    [{ name: 'ix_app_redirect_uris_origin', columnNames: ['origin'] }],
+  ),
   table(
     'authorizations',
     [
@@ -107,7 +111,7 @@ const tables = [
   table(
     'otp_challenges',
     [
-      key(id('authorization_id')),
+      key(id('transaction_id')),
       text('phone', 16),
       optional(id('user_id')),
       hash('code_hash'),
@@ -117,6 +121,16 @@ const tables = [
       optional(time('consumed_at')),
     ],
     [{ name: 'ix_otp_challenges_expires_at', columnNames: ['expires_at'] }],
+  ),
+  table(
+    'otp_failures',
+    [key(text('phone', 16)), counter('failures'), time('last_at'), optional(time('locked_until'))],
+    [{ name: 'ix_otp_failures_last_at', columnNames: ['last_at'] }],
+  ),
+  table(
+    'known_browsers',
+    [key(hash('browser_hash')), key(text('phone', 16)), time('signed_in_at')],
+    [{ name: 'ix_known_browsers_signed_in_at', columnNames: ['signed_in_at'] }],
   ),
   table(
     'grants',
@@ -129,8 +143,13 @@ const tables = [
       time('created_at'),
       time('expires_at'),
       optional(time('revoked_at')),
+      optional(time('last_used_at')),
     ],
-    [{ name: 'ix_grants_user_id', columnNames: ['user_id', 'client_id'] }],
+    [
+      { name: 'ix_grants_user_id', columnNames: ['user_id', 'client_id'] },
+      { name: 'ix_grants_expires_at', columnNames: ['expires_at'] },
+      { name: 'ix_grants_revoked_at', columnNames: ['revoked_at'] },
+    ],
   ),
   table(
     'authorization_codes',
@@ -143,7 +162,11 @@ const tables = [
       time('expires_at'),
       optional(time('consumed_at')),
     ],
-    [{ name: 'ix_authorization_codes_expires_at', columnNames: ['expires_at'] }],
+    [
+      { name: 'ix_authorization_codes_grant_id', columnNames: ['grant_id'] },
+      { name: 'ix_authorization_codes_consumed_at', columnNames: ['consumed_at', 'expires_at'] },
+      { name: 'ix_authorization_codes_code_challenge', columnNames: ['code_challenge'] },
+    ],
   ),
   table(
     'access_tokens',
@@ -168,10 +191,12 @@ const tables = [
       time('created_at'),
       time('expires_at'),
       optional(time('consumed_at')),
+      optional(hash('predecessor_hash')),
+      optional(text('sealed_answer', 700)),
     ],
     [
       { name: 'ix_refresh_tokens_grant_id', columnNames: ['grant_id'] },
-      { name: 'ix_refresh_tokens_expires_at', columnNames: ['expires_at'] },
+      { name: 'ix_refresh_tokens_consumed_at', columnNames: ['consumed_at', 'expires_at'] },
     ],
   ),
   table(
@@ -260,6 +285,8 @@ const tables = [
     text('actor', 100),
     text('subject', 100),
     optional(text('reason', 500)),
+    optional(text('request_id', 64)),
+    optional(text('address', 45)),
     longText('details'),
   ]),
   table('job_runs', [
