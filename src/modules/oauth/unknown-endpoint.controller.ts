@@ -1,8 +1,10 @@
-import { All, Controller, UseFilters } from '@nestjs/common';
+import { All, Controller, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
 import { Public } from '../../access/public.decorator.js';
-import { UnknownEndpoint } from './oauth.errors.js';
-import { OAuthErrorFilter } from './token/oauth-error.filter.js';
+import { AllowedMethods } from '../../http/allowed-methods.js';
+import { OAuthErrorFilter } from './client-request/oauth-error.filter.js';
+import { MethodNotAllowed, UnknownEndpoint } from './oauth.errors.js';
 
 /** Answers whatever else is asked for under `/oauth` in the shape of RFC 6749. Listed last among the controllers. */
 @Public()
@@ -10,8 +12,14 @@ import { OAuthErrorFilter } from './token/oauth-error.filter.js';
 @UseFilters(OAuthErrorFilter)
 @Controller('oauth')
 export class UnknownEndpointController {
+  constructor(private readonly allowed: AllowedMethods) {}
+
+  /** OPTIONS tells what an endpoint takes, without a word for other origins. */
   @All('*path')
-  unknown(): never {
-    throw new UnknownEndpoint();
+  unknown(@Req() request: Request, @Res() response: Response): void {
+    const allow = this.allowed.of(request.path);
+    if (allow === undefined) throw new UnknownEndpoint();
+    if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow);
+    response.status(204).set('Allow', allow).end();
   }
 }

@@ -36,6 +36,7 @@ export class GrantOpener {
       createdAt: now,
       expiresAt: later(now, this.config.lifetimes.grant * SECOND),
       revokedAt: null,
+      lastUsedAt: null,
     };
     await this.grants.insert(tx, grant);
     await this.audit.record(

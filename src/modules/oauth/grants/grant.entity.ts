@@ -4,6 +4,8 @@ import { ID, optional, SCOPE, TIME } from '../../../database/columns.js';
 /** What one consent gave one app: the family of every code and token that follows. Revoking it kills them all. */
 @Entity('grants')
 @Index('ix_grants_user_id', ['userId', 'clientId'])
+@Index('ix_grants_expires_at', ['expiresAt'])
+@Index('ix_grants_revoked_at', ['revokedAt'])
 export class Grant {
   @PrimaryColumn(ID)
   id: string;
@@ -30,4 +32,8 @@ export class Grant {
 
   @Column(optional(TIME))
   revokedAt: Date | null;
+
+  /** When the app last used or refreshed a token of it, to the minute; null before the first time. */
+  @Column(optional(TIME))
+  lastUsedAt: Date | null;
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { Clock, later, SECOND } from '../../../common/clock.js';
 import { parseScope } from '../../../common/scopes.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
@@ -6,6 +7,7 @@ import { TransactionRunner } from '../../../database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
+import { GrantsRepository } from '../grants/grants.repository.js';
 import { InvalidGrant } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
 import { AuthorizationCodesRepository, type IssuedCode } from './authorization-codes.repository.js';
@@ -23,9 +25,11 @@ const HARMLESS_REPEAT_MS = 10 * SECOND;
 export class AuthorizationCodeGrant {
   constructor(
     private readonly codes: AuthorizationCodesRepository,
+    private readonly grants: GrantsRepository,
     private readonly users: UsersService,
     private readonly issuer: TokenIssuer,
     private readonly revocation: GrantRevocation,
+    private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {}
@@ -39,29 +43,36 @@ export class AuthorizationCodeGrant {
     if (issued?.grant.clientId !== app.clientId) throw unknownCode();
     const { code, grant } = issued;
     if (!code.consumedAt && code.expiresAt <= this.clock.now())
-      throw new InvalidGrant('The code has expired.');
+      throw new InvalidGrant('The code has expired.', false);
     if (code.redirectUri !== redirectUri) {
       throw new InvalidGrant('redirect_uri differs from the one of the authorization request.');
     }
     checkVerifierForm(code.codeChallenge, verifier);
     const provesVerifier = verifierMatches(code.codeChallenge, verifier);
     if (code.consumedAt) return this.refuseReplay(issued, provesVerifier);
-    if (grant.revokedAt || !(await this.users.active(grant.userId))) throw unknownCode();
+    if (!(await this.users.active(grant.userId))) throw unknownCode(false);
     const tokens = await this.consume(issued, provesVerifier);
-    if (!tokens) throw unknownCode();
+    if (!tokens) throw unknownCode(!provesVerifier);
     return tokens;
   }
 
-  /** One conditional update decides who gets the tokens. A wrong verifier spends the code all the same. */
+  /**
+   * One conditional update decides who gets the tokens. A wrong verifier spends the code all the same.
+   * The grant's row is taken first, as everywhere: no revocation comes between, and two units do not lock each other out.
+   */
   private consume(
     { code, grant }: IssuedCode,
     provesVerifier: boolean,
   ): Promise<IssuedTokens | undefined> {
+    const { id, clientId, userId } = grant;
     return this.transactions.run(async (tx) => {
-      const first = await this.codes.consume(tx, code.hash, this.clock.now());
-      return first && provesVerifier
-        ? this.issuer.issue(tx, grant, parseScope(grant.scope))
-        : undefined;
+      const now = this.clock.now();
+      const first =
+        (await this.grants.markUsed(tx, id, now)) && (await this.codes.consume(tx, code.hash, now));
+      if (!first || !provesVerifier) return undefined;
+      const tokens = await this.issuer.issue(tx, grant, parseScope(grant.scope));
+      await this.audit.record(tx, 'token.issued', id, { actor: clientId }, { clientId, userId });
+      return tokens;
     });
   }
 
@@ -70,10 +81,14 @@ export class AuthorizationCodeGrant {
     const harmlessUntil = later(code.consumedAt ?? this.clock.now(), HARMLESS_REPEAT_MS);
     if (provesVerifier && this.clock.now() >= harmlessUntil)
       await this.revocation.revoke(grant.id, 'code replayed');
-    throw unknownCode();
+    throw unknownCode(!provesVerifier);
   }
 }
 
-function unknownCode(): InvalidGrant {
-  return new InvalidGrant('The code is unknown, was used before, or was issued to another client.');
+/** `isGuess` unless the code was once issued to the app that shows it, with all that belongs to it. */
+function unknownCode(isGuess = true): InvalidGrant {
+  return new InvalidGrant(
+    'The code is unknown, was used before, or was issued to another client.',
+    isGuess,
+  );
 }

@@ -24,6 +24,16 @@ export class AuthorizationCodesRepository {
     return code && grant ? { code, grant } : null;
   }
 
+  /** Whether this app got a code for this challenge before. */
+  wasIssuedFor(clientId: string, codeChallenge: string): Promise<boolean> {
+    return this.dataSource.manager
+      .createQueryBuilder(AuthorizationCode, 'code')
+      .innerJoin(Grant, 'grant', 'grant.id = code.grantId')
+      .where('code.codeChallenge = :codeChallenge', { codeChallenge })
+      .andWhere('grant.clientId = :clientId', { clientId })
+      .getExists();
+  }
+
   /** False when it was used or has expired: of two exchanges, one gets tokens (RFC 6749 §4.1.2). */
   async consume(tx: Transaction, hash: string, now: Date): Promise<boolean> {
     const { affected } = await entities(tx).update(

@@ -1,10 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { HASH, ID, optional, TIME } from '../../../database/columns.js';
+import { HASH, ID, optional, text, TIME } from '../../../database/columns.js';
 
 /** A refresh token as its SHA-256: used once, then followed by the next (RFC 9700 §4.14.2). */
 @Entity('refresh_tokens')
 @Index('ix_refresh_tokens_grant_id', ['grantId'])
-@Index('ix_refresh_tokens_expires_at', ['expiresAt'])
+@Index('ix_refresh_tokens_consumed_at', ['consumedAt', 'expiresAt'])
 export class RefreshToken {
   @PrimaryColumn(HASH)
   hash: string;
@@ -20,4 +20,12 @@ export class RefreshToken {
 
   @Column(optional(TIME))
   consumedAt: Date | null;
+
+  /** The refresh token that this one followed; null for the first of a grant. */
+  @Column(optional(HASH))
+  predecessorHash: string | null;
+
+  /** What this token was answered with, encrypted under the token itself, until its successor is used. */
+  @Column(optional(text(700)))
+  sealedAnswer: string | null;
 }

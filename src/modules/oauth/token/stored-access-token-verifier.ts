@@ -6,6 +6,7 @@ import { Clock } from '../../../common/clock.js';
 import { parseScope } from '../../../common/scopes.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { QuotaService } from '../../quota/quota.service.js';
+import { GrantUse } from '../grants/grant-use.js';
 import { TokensRepository } from './tokens.repository.js';
 
 /** Looks an access token up by its hash: one indexed statement, no write, and nothing is cached, so revoking acts at once. */
@@ -14,6 +15,7 @@ export class StoredAccessTokenVerifier extends AccessTokenVerifier {
   constructor(
     private readonly tokens: TokensRepository,
     private readonly quota: QuotaService,
+    private readonly use: GrantUse,
     private readonly clock: Clock,
   ) {
     super();
@@ -27,6 +29,7 @@ export class StoredAccessTokenVerifier extends AccessTokenVerifier {
       throw InvalidToken.unknown();
     if (stored.expiresAt <= this.clock.now()) throw InvalidToken.expired();
     const { userId, clientId, grantId, scope, quota } = stored;
+    this.use.note(grantId, this.clock.now());
     return {
       userId,
       clientId,

@@ -5,15 +5,26 @@ import { newSecret, sha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
 import type { Transaction } from '../../../database/transaction.js';
 import type { Grant } from '../grants/grant.entity.js';
+import type { AccessToken } from './access-token.entity.js';
+import type { RefreshToken } from './refresh-token.entity.js';
 import { TokensRepository } from './tokens.repository.js';
 
 /** A pair of tokens, told once: only their hashes are kept. */
 export interface IssuedTokens {
   accessToken: string;
   refreshToken: string;
-  /** Seconds. */
+  /** End of the access token. */
+  expiresAt: Date;
+  /** Seconds until then. */
   expiresIn: number;
   scopes: readonly Scope[];
+}
+
+/** A pair that is not stored yet, with its rows. */
+export interface NewTokens {
+  tokens: IssuedTokens;
+  access: AccessToken;
+  refresh: RefreshToken;
 }
 
 /** Makes the tokens of a grant. */
@@ -25,33 +36,62 @@ export class TokenIssuer {
     private readonly config: AppConfig,
   ) {}
 
-  /** A new pair. Both end with the grant at the latest; the refresh token before, when it is not used for long. */
-  async issue(tx: Transaction, grant: Grant, scopes: readonly Scope[]): Promise<IssuedTokens> {
-    const now = this.clock.now();
+  /** A new pair, stored. */
+  async issue(
+    tx: Transaction,
+    grant: Pick<Grant, 'id' | 'expiresAt'>,
+    scopes: readonly Scope[],
+  ): Promise<IssuedTokens> {
+    const { tokens, access, refresh } = this.prepare(grant, scopes, this.clock.now());
+    await this.tokens.insert(tx, access, refresh);
+    return tokens;
+  }
+
+  /**
+   * A new pair. Both end with the grant at the latest; the refresh token before, when it is not used for long.
+   * `predecessorHash` is of the refresh token that the new one follows.
+   */
+  prepare(
+    grant: Pick<Grant, 'id' | 'expiresAt'>,
+    scopes: readonly Scope[],
+    now: Date,
+    predecessorHash: string | null = null,
+  ): NewTokens {
     const { accessToken: lifetime, refreshIdle } = this.config.lifetimes;
-    const accessEnd = earlier(later(now, lifetime * SECOND), grant.expiresAt);
-    const expiresIn = Math.floor((accessEnd.getTime() - now.getTime()) / SECOND);
+    const expiresAt = earlier(later(now, lifetime * SECOND), grant.expiresAt);
     const accessToken = newSecret('svcat');
     const refreshToken = newSecret('svcrt');
     const shared = { grantId: grant.id, createdAt: now };
-    await this.tokens.insert(
-      tx,
-      {
+    return {
+      tokens: {
+        accessToken,
+        refreshToken,
+        expiresAt,
+        expiresIn: secondsLeft(expiresAt, now),
+        scopes,
+      },
+      access: {
         ...shared,
         hash: sha256(accessToken),
         scope: formatScope(scopes),
-        expiresAt: accessEnd,
+        expiresAt,
         revokedAt: null,
       },
-      {
+      refresh: {
         ...shared,
         hash: sha256(refreshToken),
         expiresAt: earlier(later(now, refreshIdle * SECOND), grant.expiresAt),
         consumedAt: null,
+        predecessorHash,
+        sealedAnswer: null,
       },
-    );
-    return { accessToken, refreshToken, expiresIn, scopes };
+    };
   }
+}
+
+/** The value of an `expires_in`: whole seconds, rounded down, and never below 1, since clients read 0 as "does not expire". */
+export function secondsLeft(expiresAt: Date, now: Date): number {
+  return Math.max(1, Math.floor((expiresAt.getTime() - now.getTime()) / SECOND));
 }
 
 function earlier(one: Date, other: Date): Date {

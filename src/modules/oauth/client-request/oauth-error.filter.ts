@@ -4,6 +4,8 @@ import { isDatabaseUnavailable } from '../../../common/database-faults.js';
 import {
   FormTooLarge,
   InvalidClient,
+  InvalidGrant,
+  MethodNotAllowed,
   OAuthError,
   TooManyAttempts,
   UnknownEndpoint,
@@ -23,7 +25,10 @@ class TemporarilyUnavailable extends OAuthError {
   }
 }
 
-/** Answers errors of the token endpoint as RFC 6749 §5.2 wants them. A fault of ours is never told as one of the client's. */
+/**
+ * Answers errors of the endpoints that apps call as RFC 6749 §5.2 wants them. A fault of ours is never told as one of the
+ * client's. A revocation that is throttled is 503, since the token lives on (RFC 7009 §2.2.1).
+ */
 @Catch()
 export class OAuthErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(OAuthErrorFilter.name);
@@ -34,9 +39,10 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.oauthError(thrown, request);
-    const status = statusOf(error);
-    if (status >= 400 && status < 500 && status !== 404 && status !== 429)
-      await this.failures.count(request, 'token');
+    const routes = request.throttledRoutes;
+    if (routes !== undefined && isFailedAttempt(error)) await this.failures.count(request, routes);
+    const status =
+      routes === 'revocation' && error instanceof TooManyAttempts ? 503 : statusOf(error);
     response
       .status(status)
       .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
@@ -45,13 +51,20 @@ export class OAuthErrorFilter implements ExceptionFilter {
 
   private oauthError(thrown: unknown, request: Request): OAuthError {
     if (thrown instanceof OAuthError) return thrown;
-    this.logger.error(`${request.requestId} token endpoint`, (thrown as Error)?.stack);
+    this.logger.error(`${request.requestId} OAuth endpoint`, (thrown as Error)?.stack);
     return isDatabaseUnavailable(thrown) ? new TemporarilyUnavailable() : new ServerError();
   }
 }
 
+/** What a client got wrong. A credential that was once its own is no guess, and refusing for a spent budget spends nothing. */
+function isFailedAttempt(error: OAuthError): boolean {
+  if (error instanceof InvalidGrant) return error.isGuess;
+  return !(error instanceof TooManyAttempts) && statusOf(error) < 500;
+}
+
 function statusOf(error: OAuthError): number {
   if (error instanceof UnknownEndpoint) return 404;
+  if (error instanceof MethodNotAllowed) return 405;
   if (error instanceof FormTooLarge) return 413;
   switch (error.code) {
     case 'invalid_client':
@@ -71,6 +84,7 @@ function headersOf(error: OAuthError): Record<string, string> {
   if (error instanceof InvalidClient && error.challenge) {
     return { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
   }
+  if (error instanceof MethodNotAllowed) return { Allow: error.allow };
   if (error instanceof TooManyAttempts) return { 'Retry-After': String(error.retryAfterSeconds) };
   if (error.code === 'temporarily_unavailable') return { 'Retry-After': '5' };
   return {};

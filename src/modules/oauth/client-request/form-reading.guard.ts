@@ -1,0 +1,32 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { readForm } from '../form-body.js';
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Why the form could not be read, kept until the budgets were asked. */
+      formProblem?: unknown;
+    }
+  }
+}
+
+/**
+ * Reads the form before the budgets are asked, which are counted by the app that it names; what is wrong with the form is
+ * told after, so that broken forms are counted like any other failure. Nothing of these endpoints is ever cached.
+ */
+@Injectable()
+export class FormReadingGuard implements CanActivate {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const response = context.switchToHttp().getResponse<Response>();
+    response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
+    try {
+      await readForm(request, response);
+    } catch (problem) {
+      request.formProblem = problem;
+      request.body = {};
+    }
+    return true;
+  }
+}

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../../audit/audit-log.repository.js';
+import { Clock } from '../../../common/clock.js';
+import { isSecret, sha256 } from '../../../common/secrets.js';
+import { TransactionRunner } from '../../../database/transaction.js';
+import type { App } from '../apps/app.entity.js';
+import { GrantRevocation } from '../grants/grant-revocation.js';
+import { InvalidRequest } from '../oauth.errors.js';
+import { TokensRepository } from './tokens.repository.js';
+
+/**
+ * Ends a token that its app gives back (RFC 7009 §2.1). An access token ends alone; with a refresh token, used or not, the
+ * whole grant ends. A token tells by itself what it is, so hints are not needed.
+ */
+@Injectable()
+export class TokenRevocation {
+  constructor(
+    private readonly tokens: TokensRepository,
+    private readonly grants: GrantRevocation,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A token that is unknown or dead already is fine (RFC 7009 §2.2). @throws InvalidRequest when it is another app's */
+  async revoke(app: App, token: string): Promise<void> {
+    if (isSecret('svcat', token)) await this.revokeAccess(app, sha256(token));
+    else if (isSecret('svcrt', token)) await this.revokeGrantOf(app, sha256(token));
+  }
+
+  private async revokeAccess({ clientId }: App, hash: string): Promise<void> {
+    const stored = await this.tokens.findAccess(hash);
+    if (!stored) return;
+    if (stored.clientId !== clientId) throw anothersToken();
+    const { grantId, userId } = stored;
+    await this.transactions.run(async (tx) => {
+      if (await this.tokens.revokeAccess(tx, hash, this.clock.now()))
+        await this.audit.record(tx, 'token.revoked', grantId, { actor: clientId }, { userId });
+    });
+  }
+
+  private async revokeGrantOf({ clientId }: App, hash: string): Promise<void> {
+    const stored = await this.tokens.findRefresh(hash);
+    if (!stored) return;
+    if (stored.clientId !== clientId) throw anothersToken();
+    await this.grants.revoke(stored.grantId, 'refresh token revoked by the app', clientId);
+  }
+}
+
+function anothersToken(): InvalidRequest {
+  return new InvalidRequest('The token was issued to another client.');
+}
