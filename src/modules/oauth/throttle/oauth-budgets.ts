@@ -2,34 +2,65 @@ import { SECOND } from '../../../common/clock.js';
 import type { AppConfig } from '../../../config/app-config.js';
 import type { Budget } from './rolling-counter.js';
 
-/** Which routes a budget guards: the token endpoint, or the steps of sign-in and decision. */
-export type ThrottledRoutes = 'token' | 'decision';
+/** The endpoints that apps call themselves: each has budgets of its own. */
+export const CLIENT_ROUTES = ['token', 'revocation', 'introspection'] as const;
 
-/** What a budget is counted by. */
-export type CountedBy = 'address' | 'app-and-address' | 'browser';
+/** Which routes a budget guards: an endpoint for apps, or the steps of sign-in and decision. */
+export type ThrottledRoutes = (typeof CLIENT_ROUTES)[number] | 'decision';
+
+/** What of a request a budget may be counted by, before anything of it is proven. */
+export type RequestKey = 'address' | 'app-and-address' | 'browser';
 
 export interface OAuthBudget extends Budget {
   routes: ThrottledRoutes;
-  by: CountedBy;
   /** `failures` budgets count only what went wrong, so that a busy honest app is never refused for being busy. */
   counts: 'calls' | 'failures';
 }
 
-/** The budgets of the OAuth routes (source document, section 8: a rolling window of roughly 15 minutes). */
-export function oauthBudgets({ budgets }: AppConfig): OAuthBudget[] {
+/** A budget that is asked before the request is looked at. */
+export interface RequestBudget extends OAuthBudget {
+  by: RequestKey;
+}
+
+/**
+ * The budgets that guard the OAuth routes (source document, section 8: a rolling window of roughly 15 minutes). A limit of 0
+ * switches one off.
+ */
+export function requestBudgets({ budgets }: AppConfig): RequestBudget[] {
   const windowMs = budgets.windowSeconds * SECOND;
   const budget = (
     routes: ThrottledRoutes,
     counts: OAuthBudget['counts'],
-    by: CountedBy,
+    by: RequestKey,
     limit: number,
-  ): OAuthBudget => ({ name: `${routes}-${counts}-by-${by}`, routes, counts, by, limit, windowMs });
+  ): RequestBudget => ({
+    name: `${routes}-${counts}-by-${by}`,
+    routes,
+    counts,
+    by,
+    limit,
+    windowMs,
+  });
   return [
-    budget('token', 'failures', 'app-and-address', budgets.tokenFailures),
-    budget('token', 'failures', 'address', budgets.tokenAddressFailures),
-    budget('token', 'calls', 'app-and-address', budgets.tokenCalls),
+    ...CLIENT_ROUTES.flatMap((routes) => [
+      budget(routes, 'failures', 'app-and-address', budgets.tokenFailures),
+      budget(routes, 'failures', 'address', budgets.tokenAddressFailures),
+    ]),
     budget('decision', 'failures', 'browser', budgets.decisionFailures),
     budget('decision', 'failures', 'address', budgets.decisionAddressFailures),
     budget('decision', 'calls', 'browser', budgets.decisionCalls),
-  ];
+  ].filter(({ limit }) => limit > 0);
+}
+
+/** The budgets of calls that an app has once it proved who it is. */
+export function clientBudgets({ budgets }: AppConfig): OAuthBudget[] {
+  const { tokenCalls: limit, windowSeconds } = budgets;
+  if (limit === 0) return [];
+  return CLIENT_ROUTES.map((routes) => ({
+    name: `${routes}-calls-by-client`,
+    routes,
+    counts: 'calls',
+    limit,
+    windowMs: windowSeconds * SECOND,
+  }));
 }

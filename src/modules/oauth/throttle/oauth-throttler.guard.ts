@@ -6,14 +6,29 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerLimitDetail } from '@nestjs/throttler';
+import type { Request } from 'express';
 import { TooManyAttempts } from '../oauth.errors.js';
 import type { ThrottledRoutes } from './oauth-budgets.js';
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The budgets that the request is under, once they were asked. */
+      throttledRoutes?: ThrottledRoutes;
+    }
+  }
+}
 
 const ROUTES = 'oauth:throttled-routes';
 
 /** The ThrottlerGuard of the OAuth routes: it answers "Too many attempts" in the protocol's own shape. */
 @Injectable()
 export class OAuthThrottlerGuard extends ThrottlerGuard {
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    context.switchToHttp().getRequest<Request>().throttledRoutes = throttledRoutes(context);
+    return super.canActivate(context);
+  }
+
   protected override throwThrottlingException(
     _: ExecutionContext,
     detail: ThrottlerLimitDetail,

@@ -2,7 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import { SECOND } from '../../../common/clock.js';
 import { AppConfig } from '../../../config/app-config.js';
-import { oauthBudgets, type OAuthBudget } from './oauth-budgets.js';
+import { requestBudgets, type RequestBudget } from './oauth-budgets.js';
+import { ThrottleAudit } from './throttle-audit.js';
 import { RollingCounter, type Standing } from './rolling-counter.js';
 
 type StorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
@@ -11,13 +12,14 @@ type StorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 @Injectable()
 export class OAuthThrottlerStorage implements ThrottlerStorage {
   private readonly logger = new Logger(OAuthThrottlerStorage.name);
-  private readonly budgets: ReadonlyMap<string, OAuthBudget>;
+  private readonly budgets: ReadonlyMap<string, RequestBudget>;
 
   constructor(
     private readonly counter: RollingCounter,
+    private readonly audit: ThrottleAudit,
     config: AppConfig,
   ) {
-    this.budgets = new Map(oauthBudgets(config).map((budget) => [budget.name, budget]));
+    this.budgets = new Map(requestBudgets(config).map((budget) => [budget.name, budget]));
   }
 
   async increment(
@@ -38,14 +40,17 @@ export class OAuthThrottlerStorage implements ThrottlerStorage {
     };
   }
 
-  /** When counting fails, sign-in stays closed, but the token endpoint open: apps give up on their tokens when it refuses. */
-  private async look(budget: OAuthBudget, key: string): Promise<Standing> {
+  /** When counting fails, sign-in stays closed, but the endpoints for apps open: apps give up on their tokens when it refuses. */
+  private async look(budget: RequestBudget, key: string): Promise<Standing> {
     try {
       const standing = await this.counter.peek(budget, key);
-      if (!standing.spent && budget.counts === 'calls') await this.counter.hit(budget, key);
+      if (!standing.spent && budget.counts === 'calls') {
+        await this.counter.hit(budget, key);
+        await this.audit.afterHit(budget, standing.hits + 1);
+      }
       return standing;
     } catch (error) {
-      if (budget.routes !== 'token') throw error;
+      if (budget.routes === 'decision') throw error;
       this.logger.error(`${budget.name} could not be counted: ${(error as Error).message}`);
       return { spent: false, hits: 0, retryAfterSeconds: 0 };
     }

@@ -11,6 +11,12 @@ export interface Budget {
   windowMs: number;
 }
 
+/** A hit that a budget takes: `key` is whom or what it is counted for. */
+export interface Hit {
+  budget: Budget;
+  key: string;
+}
+
 /** How a budget stands: `retryAfterSeconds` until the oldest counted hit leaves the window. */
 export interface Standing {
   spent: boolean;
@@ -41,12 +47,16 @@ export class RollingCounter {
   async hit(budget: Budget, key: string): Promise<void> {
     if (budget.limit === 0) return;
     await this.transactions.run((tx) =>
-      this.repository.add(tx, keyHash(budget, key), this.slot(budget)),
+      this.repository.add(tx, keyHash(budget, key), slotOf(budget, this.clock.now())),
     );
   }
 
-  /** Counts one hit in each budget unless one of them is spent; then none is counted, and the one with the longest wait is told. Exact under concurrency. */
-  async takeAll(wanted: readonly { budget: Budget; key: string }[]): Promise<Standing | undefined> {
+  /**
+   * Counts one hit in each budget unless one of them is spent; then none is counted, and the one with the longest wait is
+   * told. Exact under concurrency.
+   * @param at the moment of the hits, by which `refund` finds them again
+   */
+  async takeAll(wanted: readonly Hit[], at = this.clock.now()): Promise<Standing | undefined> {
     const limited = wanted.filter(({ budget }) => budget.limit > 0);
     return this.transactions.run(async (tx) => {
       const standings: Standing[] = [];
@@ -60,8 +70,17 @@ export class RollingCounter {
         .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds)[0];
       if (longest) return longest;
       for (const { budget, key } of limited)
-        await this.repository.add(tx, keyHash(budget, key), this.slot(budget));
+        await this.repository.add(tx, keyHash(budget, key), slotOf(budget, at));
       return undefined;
+    });
+  }
+
+  /** Takes back the hits that `takeAll` counted at this moment. Locks in the order of `taken`, as that did. */
+  async refund(taken: readonly Hit[], at: Date): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      for (const { budget, key } of taken)
+        if (budget.limit > 0)
+          await this.repository.remove(tx, keyHash(budget, key), slotOf(budget, at));
     });
   }
 
@@ -76,11 +95,11 @@ export class RollingCounter {
       retryAfterSeconds: oldest ? secondsUntil(later(oldest, reach), now) : 0,
     };
   }
+}
 
-  private slot(budget: Budget): Date {
-    const length = slotMs(budget);
-    return new Date(Math.floor(this.clock.now().getTime() / length) * length);
-  }
+function slotOf(budget: Budget, time: Date): Date {
+  const length = slotMs(budget);
+  return new Date(Math.floor(time.getTime() / length) * length);
 }
 
 function slotMs({ windowMs }: Budget): number {

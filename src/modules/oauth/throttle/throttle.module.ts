@@ -3,12 +3,14 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { AppConfig } from '../../../config/app-config.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
+import { CallCounter } from './call-counter.js';
 import { FailureCounter } from './failure-counter.js';
-import { oauthBudgets } from './oauth-budgets.js';
+import { requestBudgets } from './oauth-budgets.js';
 import { throttledRoutes } from './oauth-throttler.guard.js';
 import { OAuthThrottlerStorage } from './oauth-throttler.storage.js';
 import { RollingCounter } from './rolling-counter.js';
 import { ThrottleRepository } from './throttle.repository.js';
+import { ThrottleAudit } from './throttle-audit.js';
 import { Trackers } from './trackers.js';
 
 @Module({
@@ -16,11 +18,20 @@ import { Trackers } from './trackers.js';
     ThrottleRepository,
     RollingCounter,
     OAuthThrottlerStorage,
+    ThrottleAudit,
     FailureCounter,
+    CallCounter,
     Trackers,
     BrowserCookies,
   ],
-  exports: [RollingCounter, OAuthThrottlerStorage, FailureCounter, Trackers, BrowserCookies],
+  exports: [
+    RollingCounter,
+    OAuthThrottlerStorage,
+    FailureCounter,
+    CallCounter,
+    Trackers,
+    BrowserCookies,
+  ],
 })
 export class ThrottleStorageModule {}
 
@@ -31,15 +42,13 @@ export const OAuthThrottlerModule = ThrottlerModule.forRootAsync({
   useFactory: (config: AppConfig, storage: OAuthThrottlerStorage, trackers: Trackers) => ({
     storage,
     setHeaders: false,
-    throttlers: oauthBudgets(config)
-      .filter(({ limit }) => limit > 0)
-      .map(({ name, limit, windowMs, routes, by }) => ({
-        name,
-        limit,
-        ttl: windowMs,
-        skipIf: (context) => throttledRoutes(context) !== routes,
-        getTracker: (request) => trackers.of(request as Request, by),
-        generateKey: (_context, tracker) => tracker,
-      })),
+    throttlers: requestBudgets(config).map(({ name, limit, windowMs, routes, by }) => ({
+      name,
+      limit,
+      ttl: windowMs,
+      skipIf: (context) => throttledRoutes(context) !== routes,
+      getTracker: (request) => trackers.of(request as Request, by),
+      generateKey: (_context, tracker) => tracker,
+    })),
   }),
 });

@@ -5,7 +5,7 @@ import { entities, type Transaction } from '../../../database/transaction.js';
 import { ThrottleHit } from './throttle-hit.entity.js';
 
 /** The row of a key that is only ever locked: whoever counts exactly goes through it first. */
-const GATE = new Date(0);
+export const GATE = new Date(0);
 
 export interface Count {
   hits: number;
@@ -20,7 +20,7 @@ export class ThrottleRepository {
   /** Hits in the slots after `since`. */
   async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
     const slots = await (tx ? entities(tx) : this.dataSource.manager).find(ThrottleHit, {
-      where: { hash, slot: MoreThan(since) },
+      where: { hash, slot: MoreThan(since), hits: MoreThan(0) },
       order: { slot: 'ASC' },
     });
     return { hits: slots.reduce((sum, { hits }) => sum + hits, 0), oldest: slots[0]?.slot ?? null };
@@ -34,6 +34,11 @@ export class ThrottleRepository {
       if (!isDuplicateKey(error)) throw error;
       await this.increment(tx, hash, slot);
     }
+  }
+
+  /** Takes one hit back, if the slot still holds one. */
+  async remove(tx: Transaction, hash: string, slot: Date): Promise<void> {
+    await entities(tx).decrement(ThrottleHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
   /** Makes the other transactions that count this key exactly wait until this one ends. */

@@ -1,26 +1,47 @@
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import type { Request } from 'express';
+import { isId } from '../../../common/ids.js';
 import { claimedClientId } from '../apps/presented-credentials.js';
 import { Parameters } from '../parameters.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
-import type { CountedBy } from './oauth-budgets.js';
+import type { RequestKey } from './oauth-budgets.js';
 
 /** IPv6 addresses count by the network that one subscriber gets. */
 const IPV6_PREFIX = 64;
+
+/** Who is at the other end of a form, as far as it can be told. */
+export interface Visitor {
+  address: string;
+  /** SHA-256 of the browser's cookie. */
+  browserHash: string;
+}
 
 /** What a request is counted under. */
 @Injectable()
 export class Trackers {
   constructor(private readonly cookies: BrowserCookies) {}
 
-  of(request: Request, by: CountedBy): string {
+  visitor(request: Request): Visitor {
+    return {
+      address: addressOf(request),
+      browserHash: this.cookies.browserHash(request) ?? '',
+    };
+  }
+
+  /** The app that the request claims to come from, if it could be one. */
+  clientId(request: Request): string | undefined {
+    const clientId = claimedClientId(request, new Parameters(request.body ?? {}));
+    return isId('svc_app', clientId) ? clientId : undefined;
+  }
+
+  of(request: Request, by: RequestKey): string {
     const address = addressOf(request);
     switch (by) {
       case 'address':
         return address;
       case 'app-and-address':
-        return `${claimedClientId(request, new Parameters(request.body ?? {})) ?? ''}|${address}`;
+        return `${this.clientId(request) ?? ''}|${address}`;
       case 'browser':
         return this.cookies.browserHash(request) ?? address;
     }
@@ -28,6 +49,6 @@ export class Trackers {
 }
 
 /** The caller's address: the socket's, or what trusted proxies tell; never a header that a stranger can set. */
-export function addressOf(request: Request): string {
+function addressOf(request: Request): string {
   return normalizeIp(request.ip ?? '', IPV6_PREFIX);
 }
