@@ -4,11 +4,13 @@ import { examples } from './command-line/command.js';
 import { textUpTo } from './command-line/option-values.js';
 import { addDemoCommands } from './modules/demo/demo.commands.js';
 import { addAppCommands, appName } from './modules/oauth/apps/apps.commands.js';
+import { addUserUnlockCommand } from './modules/oauth/sign-in/user-unlock.commands.js';
 import { addQuotaCommands } from './modules/quota/quota.commands.js';
 import { addUserCommands } from './modules/users/users.commands.js';
 import { commandRunner } from './operations/cli/command-runner.js';
 import { addDatabaseCommands } from './operations/cli/database.commands.js';
 import { failureSentence } from './operations/cli/failure.js';
+import { addPruneCommand } from './operations/cli/prune.commands.js';
 import { addQuotaResetCommand } from './operations/cli/quota-reset.commands.js';
 
 const FAILED = 1;
@@ -57,9 +59,10 @@ function commandLine(): Command {
     );
   const run = commandRunner(openApplication);
   addDatabaseCommands(program, run);
-  addUserCommands(program, run);
+  addUserUnlockCommand(addUserCommands(program, run), run);
   addAppCommands(program, run);
   addQuotaResetCommand(addQuotaCommands(program, run, appName), run);
+  addPruneCommand(program, run);
   addDemoCommands(program, run);
   return program;
 }

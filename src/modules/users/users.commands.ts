@@ -13,8 +13,8 @@ interface AddOptions {
   longitude?: number;
 }
 
-/** `user add`. */
-export function addUserCommands(program: Command, run: RunCommand): void {
+/** `user add`. Answers the group, for commands that span modules. */
+export function addUserCommands(program: Command, run: RunCommand): Command {
   const example = 'user add --phone +14155550101 --name "Ana Lee"';
   const user = program
     .command('user')
@@ -54,6 +54,7 @@ export function addUserCommands(program: Command, run: RunCommand): void {
         return userAnswer(await service.add({ phone, name, ...profileOf(place) }, session.change));
       });
     });
+  return user;
 }
 
 function profileOf(options: Omit<AddOptions, 'phone' | 'name'>): Partial<NewUser> {

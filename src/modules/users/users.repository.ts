@@ -24,6 +24,10 @@ export class UsersRepository {
     return this.find(id, ['id', 'postCount']);
   }
 
+  findPhone(id: string): Promise<Pick<User, 'phone'> | null> {
+    return this.find(id, ['id', 'phone']);
+  }
+
   findAuthors(ids: string[]): Promise<Author[]> {
     return this.dataSource.manager.find(User, {
       select: { id: true, name: true, photoUrl: true },

@@ -65,6 +65,17 @@ export class UsersService {
     return this.repository.findActiveByPhone(phone);
   }
 
+  /**
+   * The phone (E.164) of a user, whether they may sign in or not.
+   * @throws NotFound when there is no user with this id
+   */
+  async phoneOf(id: string): Promise<string> {
+    const user = await this.repository.findPhone(id);
+    if (!user)
+      throw new NotFound(`No user has the id ${id}. "user add" prints the id of a new user.`);
+    return user.phone;
+  }
+
   isEmpty(): Promise<boolean> {
     return this.repository.isEmpty();
   }

@@ -19,14 +19,21 @@ interface CreateOptions {
   limit?: Arrangement;
 }
 
-/** `app create|list|show|disable|enable` and `app secret …`. */
+interface UpdateOptions {
+  name?: string;
+  redirectUri?: string[];
+  scope?: string;
+}
+
+/** `app create|list|show|update|disable|enable` and `app secret …`. */
 export function addAppCommands(program: Command, run: RunCommand): void {
   const app = program
     .command('app')
-    .description('Register apps and switch them off and on.')
+    .description('Register apps, change them, and switch them off and on.')
     .addHelpText('before', examples(CREATE, 'app list', `app disable ${CLIENT_ID}`));
   addCreate(app, run);
   addReaders(app, run);
+  addUpdate(app, run);
   addStatus(app, run, 'disabled');
   addStatus(app, run, 'enabled');
   addAppSecretCommands(app, run);
@@ -42,7 +49,11 @@ function addCreate(app: Command, run: RunCommand): void {
     .command('create')
     .description('Register an app. A confidential app gets a client secret, shown once.')
     .requiredOption('--name <name>', 'as shown to users on the consent page', textUpTo(200))
-    .requiredOption('--redirect-uri <uri>', 'registered in full; may be given again', collect)
+    .requiredOption(
+      '--redirect-uri <uri>',
+      'where users come back to, in full: https, or http on loopback, or a scheme such as com.example.app:; may be given again',
+      collect,
+    )
     .requiredOption('--scope <scopes>', 'what it may ask for, separated by spaces')
     .option('--public', 'an app that cannot keep a secret, such as a mobile app: it uses PKCE')
     .option('--limit <posts>', 'posts per month, or "unlimited", or "default"', monthlyLimit)
@@ -99,11 +110,61 @@ function addReaders(app: Command, run: RunCommand): void {
     );
 }
 
+function addUpdate(app: Command, run: RunCommand): void {
+  app
+    .command('update')
+    .summary('Change the name, redirect URIs or scopes of an app.')
+    .description(
+      'Change the name, redirect URIs or scopes of an app. What is given replaces all of what was registered before. A sign-in under way to a redirect URI that is gone fails; what users have granted before stays granted. Asks first at a terminal when something is taken away; scripts and --json are not asked.',
+    )
+    .argument('<client_id>')
+    .option('--name <name>', 'as shown to users on the consent page', textUpTo(200))
+    .option(
+      '--redirect-uri <uri>',
+      'in place of all that are registered; may be given again',
+      collect,
+    )
+    .option('--scope <scopes>', 'all that it may ask for from now on, separated by spaces')
+    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'before',
+      examples(
+        `app update ${CLIENT_ID} --name "Garden Share"`,
+        `app update ${CLIENT_ID} --redirect-uri https://garden.example/callback --redirect-uri https://garden.example/new`,
+        `app update ${CLIENT_ID} --scope "profile.read posts.read" --reason "No longer publishes"`,
+      ),
+    )
+    .action((clientId: string, options: UpdateOptions, command: Command) => {
+      const { name, redirectUri: redirectUris, scope } = options;
+      if ((name ?? redirectUris ?? scope) === undefined)
+        return command.error('error: give --name, --redirect-uri or --scope');
+      return run(command, async (session) => {
+        const apps = await appsOf(session);
+        const before = await apps.show(clientId);
+        const lost = [
+          ...(redirectUris ? without(before.redirectUris, redirectUris) : []),
+          ...(scope === undefined ? [] : without(before.scopes, scope.split(' '))),
+        ];
+        if (lost.length > 0)
+          await session.confirm(`Take ${lost.join(' and ')} away from "${before.name}"?`);
+        const changes = { name, redirectUris, scope };
+        const { app: updated, changed } = await apps.update(clientId, changes, session.change);
+        return { ...appAnswer(updated), ...(!changed && { remark: 'It was like this already.' }) };
+      });
+    });
+}
+
+function without(registered: readonly string[], kept: readonly string[]): string[] {
+  return registered.filter((one) => !kept.includes(one));
+}
+
 function addStatus(app: Command, run: RunCommand, status: App['status']): void {
   const disabling = status === 'disabled';
   const verb = disabling ? 'disable' : 'enable';
   const command = app
     .command(verb)
+    .summary(disabling ? 'Switch an app off.' : 'Switch an app on again.')
     .description(
       disabling
         ? 'Switch an app off: its tokens and sign-ins stop at once. Asks first at a terminal; scripts and --json are not asked.'

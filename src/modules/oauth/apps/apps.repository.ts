@@ -1,24 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { AppRedirectUri } from './app-redirect-uri.entity.js';
-import { AppSecret } from './app-secret.entity.js';
 import { App } from './app.entity.js';
+import { callingOrigin } from './redirect-uri.js';
 
 @Injectable()
 export class AppsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  find(clientId: string): Promise<App | null> {
-    return this.dataSource.manager.findOneBy(App, { clientId });
+  find(clientId: string, tx?: Transaction): Promise<App | null> {
+    return this.managerOf(tx).findOneBy(App, { clientId });
   }
 
   findAll(): Promise<App[]> {
     return this.dataSource.manager.find(App, { order: { clientId: 'ASC' } });
   }
 
-  async findRedirectUris(clientId: string): Promise<string[]> {
-    const rows = await this.dataSource.manager.find(AppRedirectUri, {
+  async findRedirectUris(clientId: string, tx?: Transaction): Promise<string[]> {
+    const rows = await this.managerOf(tx).find(AppRedirectUri, {
       where: { clientId },
       order: { position: 'ASC' },
     });
@@ -35,37 +35,34 @@ export class AppsRepository {
     return uris;
   }
 
-  /** The secrets that open the app at `now`. */
-  findLiveSecrets(clientId: string, now: Date): Promise<AppSecret[]> {
-    return this.dataSource.manager
-      .createQueryBuilder(AppSecret, 'secret')
-      .where('secret.clientId = :clientId', { clientId })
-      .andWhere('(secret.expiresAt IS NULL OR secret.expiresAt > :now)', { now })
-      .orderBy('secret.id', 'DESC')
-      .getMany();
-  }
-
   async insert(tx: Transaction, app: App, redirectUris: readonly string[]): Promise<void> {
     await entities(tx).insert(App, app);
-    await entities(tx).insert(
-      AppRedirectUri,
-      redirectUris.map((uri, position) => ({ clientId: app.clientId, position, uri })),
-    );
+    await this.insertRedirectUris(tx, app.clientId, redirectUris);
   }
 
-  async insertSecret(tx: Transaction, secret: AppSecret): Promise<void> {
-    await entities(tx).insert(AppSecret, secret);
+  /**
+   * Makes other units that lock this app wait until this one ends. A write that changes nothing, because SQLite has no other
+   * lock; it must be the first statement of the unit.
+   */
+  async lock(tx: Transaction, clientId: string): Promise<void> {
+    await entities(tx).update(App, { clientId }, { status: unchangedStatus });
   }
 
-  /** Lets the app's live secrets end at `end` at the latest. */
-  async retireSecrets(tx: Transaction, clientId: string, end: Date): Promise<void> {
-    await entities(tx)
-      .createQueryBuilder()
-      .update(AppSecret)
-      .set({ expiresAt: end })
-      .where('clientId = :clientId', { clientId })
-      .andWhere('(expiresAt IS NULL OR expiresAt > :end)', { end })
-      .execute();
+  async change(
+    tx: Transaction,
+    clientId: string,
+    fields: Pick<App, 'name' | 'scope'>,
+  ): Promise<void> {
+    await entities(tx).update(App, { clientId }, fields);
+  }
+
+  async replaceRedirectUris(
+    tx: Transaction,
+    clientId: string,
+    redirectUris: readonly string[],
+  ): Promise<void> {
+    await entities(tx).delete(AppRedirectUri, { clientId });
+    await this.insertRedirectUris(tx, clientId, redirectUris);
   }
 
   /** False when the app has this status already, or does not exist. */
@@ -74,4 +71,29 @@ export class AppsRepository {
     const { affected } = await entities(tx).update(App, { clientId, status: other }, { status });
     return affected === 1;
   }
+
+  private async insertRedirectUris(
+    tx: Transaction,
+    clientId: string,
+    redirectUris: readonly string[],
+  ): Promise<void> {
+    await entities(tx).insert(
+      AppRedirectUri,
+      redirectUris.map((uri, position) => ({
+        clientId,
+        position,
+        uri,
+        origin: callingOrigin(uri) ?? null,
+      })),
+    );
+  }
+
+  private managerOf(tx: Transaction | undefined): EntityManager {
+    return tx ? entities(tx) : this.dataSource.manager;
+  }
+}
+
+/** SQL, not a value. */
+function unchangedStatus(): string {
+  return 'status';
 }

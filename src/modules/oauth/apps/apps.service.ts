@@ -1,21 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../audit/audit-log.repository.js';
-import { Clock, later } from '../../../common/clock.js';
-import { InvalidRequest, NotFound } from '../../../common/errors.js';
+import { Clock } from '../../../common/clock.js';
 import { isId, newId } from '../../../common/ids.js';
-import {
-  formatScope,
-  isScope,
-  parseScope,
-  splitScope,
-  type Scope,
-} from '../../../common/scopes.js';
-import { newSecret, sha256 } from '../../../common/secrets.js';
-import { codePoints, isBlank } from '../../../common/text.js';
+import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { AppSecretsService, type ToldOnce } from './app-secrets.service.js';
 import type { App } from './app.entity.js';
+import { UnknownApp } from './apps.errors.js';
 import { AppsRepository } from './apps.repository.js';
-import { redirectUriProblem } from './redirect-uri.js';
+import { checkedName, checkedRedirectUris, checkedScopes } from './registration-checks.js';
 
 /** An app with everything that was registered for it (source document, section 1). */
 export interface RegisteredApp {
@@ -38,14 +32,15 @@ export interface Registration {
   scope: string;
 }
 
-/** A client secret, told once: only its hash is kept. */
-export type ToldOnce = string;
+/** What an operator changes of a registration; each member replaces what was registered before. */
+export type RegistrationChanges = Partial<Pick<Registration, 'name' | 'redirectUris' | 'scope'>>;
 
 /** Registration of apps, by operators only. */
 @Injectable()
 export class AppsService {
   constructor(
     private readonly repository: AppsRepository,
+    private readonly secrets: AppSecretsService,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -61,31 +56,29 @@ export class AppsService {
     change: Change,
     also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
   ): Promise<{ app: RegisteredApp; secret?: ToldOnce }> {
-    const scopes = checkedRegistration(registration);
+    const name = checkedName(registration.name);
+    const redirectUris = checkedRedirectUris(registration.redirectUris);
+    const scope = formatScope(checkedScopes(registration.scope));
+    const { kind } = registration;
     const now = this.clock.now();
-    const { kind, redirectUris } = registration;
-    const name = registration.name.trim();
     const app: App = {
       clientId: registration.clientId ?? newId('svc_app', now),
       name,
       kind,
-      scope: formatScope(scopes),
+      scope,
       status: 'enabled',
       createdAt: now,
     };
-    const secret = kind === 'confidential' ? newSecret('svc_sec') : undefined;
-    await this.transactions.run(async (tx) => {
+    const { clientId } = app;
+    return this.transactions.run(async (tx) => {
       await this.repository.insert(tx, app, redirectUris);
-      if (secret !== undefined) await this.storeSecret(tx, app.clientId, secret, now);
-      await also(tx, app.clientId);
-      await this.audit.record(tx, 'app.created', app.clientId, change, {
-        name,
-        kind,
-        scope: app.scope,
-        redirectUris,
-      });
+      const details = { name, kind, scope, redirectUris };
+      await this.audit.record(tx, 'app.created', clientId, change, details);
+      await also(tx, clientId);
+      const added =
+        kind === 'confidential' ? await this.secrets.add(tx, clientId, change) : undefined;
+      return { app: registered(app, redirectUris), secret: added?.secret };
     });
-    return { app: registered(app, redirectUris), secret };
   }
 
   /** The app, or null when there is none with this id. Ids that could not be one never reach the database. */
@@ -95,10 +88,10 @@ export class AppsService {
     return app && registered(app, await this.repository.findRedirectUris(clientId));
   }
 
-  /** @throws NotFound */
+  /** @throws UnknownApp */
   async show(clientId: string): Promise<RegisteredApp> {
     const app = await this.find(clientId);
-    if (!app) throw new NotFound('There is no app with this client_id. "app list" shows them all.');
+    if (!app) throw new UnknownApp();
     return app;
   }
 
@@ -108,7 +101,7 @@ export class AppsService {
     return apps.map((app) => registered(app, redirectUris.get(app.clientId) ?? []));
   }
 
-  /** Disabling takes effect at once: tokens, sign-ins and the token endpoint all ask for the app's status. @throws NotFound */
+  /** Disabling takes effect at once: tokens, sign-ins and the token endpoint all ask for the app's status. @throws UnknownApp */
   async changeStatus(
     clientId: string,
     status: App['status'],
@@ -124,62 +117,48 @@ export class AppsService {
   }
 
   /**
-   * Gives a confidential app a new secret and lets the old ones end after `graceMs` (source document, section 5.5).
-   * @throws InvalidRequest for a public app, which never holds a secret; NotFound
+   * Replaces what `changes` names. A redirection URI that is gone ends the requests that wait for it; scopes that users
+   * granted before stay granted.
+   * @throws UnknownApp; InvalidRequest when the name, a redirection URI or a scope cannot be registered
    */
-  async rotateSecret(clientId: string, graceMs: number, change: Change): Promise<ToldOnce> {
-    const { kind } = await this.show(clientId);
-    if (kind === 'public') {
-      throw new InvalidRequest(
-        'A public app holds no client secret: it proves itself with PKCE, so there is nothing to rotate.',
-      );
-    }
-    const now = this.clock.now();
-    const secret = newSecret('svc_sec');
-    await this.transactions.run(async (tx) => {
-      await this.repository.retireSecrets(tx, clientId, later(now, graceMs));
-      await this.storeSecret(tx, clientId, secret, now);
-      await this.audit.record(tx, 'app.secret_rotated', clientId, change, {
-        graceSeconds: graceMs / 1000,
-      });
-    });
-    return secret;
-  }
-
-  private async storeSecret(
-    tx: Transaction,
+  async update(
     clientId: string,
-    secret: string,
-    now: Date,
-  ): Promise<void> {
-    await this.repository.insertSecret(tx, {
-      id: newId('sec', now),
-      clientId,
-      hash: sha256(secret),
-      lastFour: secret.slice(-4),
-      createdAt: now,
-      expiresAt: null,
-      lastUsedAt: null,
+    changes: RegistrationChanges,
+    change: Change,
+  ): Promise<{ app: RegisteredApp; changed: boolean }> {
+    const { name, redirectUris, scope } = changes;
+    const wanted = {
+      ...(name !== undefined && { name: checkedName(name) }),
+      ...(redirectUris && { redirectUris: checkedRedirectUris(redirectUris) }),
+      ...(scope !== undefined && { scope: formatScope(checkedScopes(scope)) }),
+    };
+    await this.show(clientId);
+    return this.transactions.run(async (tx) => {
+      await this.repository.lock(tx, clientId);
+      const app = await this.repository.find(clientId, tx);
+      if (!app) throw new UnknownApp();
+      const uris = await this.repository.findRedirectUris(clientId, tx);
+      const before = { name: app.name, scope: app.scope, redirectUris: uris as readonly string[] };
+      const after = { ...before, ...wanted };
+      const details = differences(before, after);
+      const changed = Object.keys(details).length > 0;
+      const { redirectUris: newUris, ...fields } = after;
+      if (changed) {
+        await this.repository.change(tx, clientId, fields);
+        if ('redirectUris' in details)
+          await this.repository.replaceRedirectUris(tx, clientId, newUris);
+        await this.audit.record(tx, 'app.updated', clientId, change, details);
+      }
+      return { app: registered(Object.assign(app, fields), newUris), changed };
     });
   }
 }
 
-function checkedRegistration({ name, redirectUris, scope }: Registration): Scope[] {
-  if (isBlank(name) || codePoints(name.trim()) > 200)
-    throw new InvalidRequest('The name must be 1 to 200 characters.');
-  if (redirectUris.length === 0)
-    throw new InvalidRequest('An app needs at least one redirect URI.');
-  for (const uri of redirectUris) {
-    const problem = redirectUriProblem(uri);
-    if (problem !== undefined) throw new InvalidRequest(`The redirect URI ${uri} ${problem}.`);
-  }
-  if (new Set(redirectUris).size < redirectUris.length)
-    throw new InvalidRequest('A redirect URI is given twice.');
-  const scopes = splitScope(scope);
-  const unknown = scopes.find((value) => !isScope(value));
-  if (unknown !== undefined) throw new InvalidRequest(`There is no scope "${unknown}".`);
-  if (scopes.length === 0) throw new InvalidRequest('An app needs at least one scope.');
-  return scopes.filter(isScope);
+/** Of each member that changed, what it was and what it is. */
+function differences<T extends object>(before: T, after: T): Record<string, object> {
+  const names = Object.keys(before) as (keyof T & string)[];
+  const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
+  return Object.fromEntries(changed.map((name) => [name, { from: before[name], to: after[name] }]));
 }
 
 function registered(app: App, redirectUris: readonly string[]): RegisteredApp {

@@ -1,45 +1,77 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Request } from 'express';
 import { Clock } from '../../../common/clock.js';
 import { isId } from '../../../common/ids.js';
 import { digestsEqual, sha256 } from '../../../common/secrets.js';
 import { InvalidClient, InvalidRequest } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
+import type { AppSecret } from './app-secret.entity.js';
+import { AppSecretsRepository } from './app-secrets.repository.js';
 import { AppsRepository } from './apps.repository.js';
 import type { App } from './app.entity.js';
 import { presentedCredentials, type PresentedCredentials } from './presented-credentials.js';
 
 const NOBODYS_SECRET = sha256('');
 
-/** Client authentication at the token endpoint (RFC 6749 §2.3 and §3.2.1). */
+/** As many digests are compared for every app, unknown ones included: no app has more live secrets. */
+const COMPARED = 2;
+
+/** Client authentication (RFC 6749 §2.3 and §3.2.1). */
 @Injectable()
 export class ClientAuthenticator {
+  private readonly logger = new Logger(ClientAuthenticator.name);
+
   constructor(
-    private readonly repository: AppsRepository,
+    private readonly apps: AppsRepository,
+    private readonly secrets: AppSecretsRepository,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * The app that makes this request: a confidential one by its secret, a public one by its id alone.
+   * The app that makes this request: a confidential one by its secret, a public one by its id alone. Moves the time of the
+   * secret's last use.
    * @throws InvalidRequest when credentials contradict each other; InvalidClient
    */
   async authenticate(request: Request, parameters: Parameters): Promise<App> {
     const presented = presentedCredentials(request, parameters);
     if (presented.clientId === undefined) throw new InvalidRequest('client_id is required.');
     const { clientId } = presented;
-    const app = isId('svc_app', clientId) ? await this.repository.find(clientId) : null;
-    const proven = await this.isProven(app, presented);
-    if (app?.status !== 'enabled' || !proven) throw new InvalidClient(presented.basic);
+    const app = isId('svc_app', clientId) ? await this.apps.find(clientId) : null;
+    if (app?.kind === 'public' && presented.secret === undefined) return enabled(app, presented);
+    const secret = await this.provenSecret(app, presented);
+    if (app === null || secret === undefined) throw new InvalidClient(presented.basic);
+    enabled(app, presented);
+    await this.noteUse(secret);
     return app;
   }
 
-  /** An unknown app costs the statements and the hash of a wrong secret, so that time does not tell them apart. */
-  private async isProven(app: App | null, { secret }: PresentedCredentials): Promise<boolean> {
-    if (app?.kind === 'public') return secret === undefined;
-    const live = await this.repository.findLiveSecrets(app?.clientId ?? '', this.clock.now());
+  /**
+   * The live secret that was presented. An unknown app, and a public one with a secret, cost the statements and the hash of
+   * a wrong secret, so that time does not tell them apart (CWE-208).
+   */
+  private async provenSecret(
+    app: App | null,
+    { secret }: PresentedCredentials,
+  ): Promise<AppSecret | undefined> {
+    const live = await this.secrets.findLive(app?.clientId ?? '', this.clock.now());
     const hash = sha256(secret ?? '');
-    const known = live.length > 0 ? live.map((stored) => stored.hash) : [NOBODYS_SECRET];
-    const matches = known.map((stored) => digestsEqual(stored, hash)).includes(true);
-    return app !== null && secret !== undefined && matches;
+    const matching = live.filter((stored) => digestsEqual(stored.hash, hash));
+    for (let compared = live.length; compared < COMPARED; compared += 1)
+      digestsEqual(NOBODYS_SECRET, hash);
+    return secret === undefined ? undefined : matching[0];
   }
+
+  /** The time of the last use is worth no failed request: when it cannot be written now, a later call writes it. */
+  private async noteUse(secret: AppSecret): Promise<void> {
+    try {
+      await this.secrets.noteUse(secret, this.clock.now());
+    } catch (error) {
+      this.logger.warn(`The last use of a client secret could not be written: ${String(error)}`);
+    }
+  }
+}
+
+function enabled(app: App, { basic }: PresentedCredentials): App {
+  if (app.status !== 'enabled') throw new InvalidClient(basic);
+  return app;
 }

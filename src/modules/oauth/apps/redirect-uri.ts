@@ -45,6 +45,16 @@ export function redirectUriMatches(
   return URL.canParse(requested) && withoutPort(registered) === withoutPort(requested);
 }
 
+/**
+ * The `Origin` that a browser app at this address sends, or undefined when it sends none or `null`. A loopback address
+ * stands for each of its ports, as in redirects (RFC 8252 §7.3).
+ */
+export function callingOrigin(uri: string): string | undefined {
+  if (!/^https?:\/\//.test(uri) || !URL.canParse(uri)) return undefined;
+  const { origin } = new URL(uri);
+  return withoutPort(origin);
+}
+
 function withoutPort(uri: string): string {
   return uri.replace(LOOPBACK_LITERAL, 'http://$1');
 }
