@@ -1,13 +1,13 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { COUNTER, HASH, ID, optional, text, TIME } from '../../../database/columns.js';
 
-/** The one-time password asked for in one authorization request; a newer one replaces it. */
+/** The one-time password asked for in one sign-in; a newer one replaces it. */
 @Entity('otp_challenges')
 @Index('ix_otp_challenges_expires_at', ['expiresAt'])
 export class OtpChallenge {
-  /** The authorization request: one challenge each. */
+  /** What the sign-in forms call the transaction: one challenge each. */
   @PrimaryColumn(ID)
-  authorizationId: string;
+  transactionId: string;
 
   /** E.164. */
   @Column(text(16))

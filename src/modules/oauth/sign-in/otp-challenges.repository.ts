@@ -11,10 +11,10 @@ const MOST_ATTEMPTS = 5;
 export class OtpChallengesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Whether a password for this phone is still open in this request. */
-  isOpen(authorizationId: string, phone: string, now: Date): Promise<boolean> {
+  /** Whether a password for this phone is still open in this transaction. */
+  isOpen(transactionId: string, phone: string, now: Date): Promise<boolean> {
     return this.dataSource.manager.existsBy(OtpChallenge, {
-      authorizationId,
+      transactionId,
       phone,
       attempts: LessThan(MOST_ATTEMPTS),
       consumedAt: IsNull(),
@@ -22,7 +22,7 @@ export class OtpChallengesRepository {
     });
   }
 
-  /** The request's only challenge from now on. */
+  /** The transaction's only challenge from now on. */
   async replace(tx: Transaction, challenge: OtpChallenge): Promise<void> {
     if (await this.overwrite(tx, challenge)) return;
     try {
@@ -39,13 +39,13 @@ export class OtpChallengesRepository {
    */
   async countAttempt(
     tx: Transaction,
-    authorizationId: string,
+    transactionId: string,
     now: Date,
   ): Promise<OtpChallenge | null> {
     const { affected } = await entities(tx).increment(
       OtpChallenge,
       {
-        authorizationId,
+        transactionId,
         attempts: LessThan(MOST_ATTEMPTS),
         consumedAt: IsNull(),
         expiresAt: MoreThan(now),
@@ -53,26 +53,26 @@ export class OtpChallengesRepository {
       'attempts',
       1,
     );
-    return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { authorizationId }) : null;
+    return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { transactionId }) : null;
   }
 
   /** False when it was consumed before: of two right answers, one signs in. */
   async consume(
     tx: Transaction,
-    { authorizationId, codeHash }: OtpChallenge,
+    { transactionId, codeHash }: Pick<OtpChallenge, 'transactionId' | 'codeHash'>,
     now: Date,
   ): Promise<boolean> {
     const { affected } = await entities(tx).update(
       OtpChallenge,
-      { authorizationId, codeHash, consumedAt: IsNull() },
+      { transactionId, codeHash, consumedAt: IsNull() },
       { consumedAt: now },
     );
     return affected === 1;
   }
 
   private async overwrite(tx: Transaction, challenge: OtpChallenge): Promise<boolean> {
-    const { authorizationId, ...fields } = challenge;
-    const { affected } = await entities(tx).update(OtpChallenge, { authorizationId }, fields);
+    const { transactionId, ...fields } = challenge;
+    const { affected } = await entities(tx).update(OtpChallenge, { transactionId }, fields);
     return affected === 1;
   }
 }

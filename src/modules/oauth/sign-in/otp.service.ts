@@ -1,119 +1,150 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, HOUR, later, SECOND } from '../../../common/clock.js';
+import { Clock, later, SECOND } from '../../../common/clock.js';
+import { countryOf } from '../../../common/phone-country.js';
 import { digestsEqual, hmacSha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
-import { RollingCounter, type Budget } from '../throttle/rolling-counter.js';
-import { newOneTimePassword, oneTimePasswordMessage } from './one-time-password.js';
+import type { Visitor } from '../throttle/trackers.js';
+import { KnownBrowsersRepository } from './known-browsers.repository.js';
+import { newOneTimePassword } from './one-time-password.js';
+import { OtpBudgets } from './otp-budgets.js';
 import type { OtpChallenge } from './otp-challenge.entity.js';
 import { OtpChallengesRepository } from './otp-challenges.repository.js';
-import { SmsQueue } from './sms-queue.js';
+import { OtpDelivery } from './otp-delivery.js';
+import { PhoneLock } from './phone-lock.js';
+
+/** A challenge that was met, and the browser that met it. */
+export type MetChallenge = Pick<OtpChallenge, 'transactionId' | 'phone' | 'codeHash'> &
+  Pick<Visitor, 'browserHash'>;
 
 /**
  * What became of an attempt. `closed`: no password is open, since none was asked for, or it expired, was used or guessed
  * away. `locked`: too many guesses at this phone.
  */
 export type Verification =
-  | { outcome: 'right'; userId: string; challenge: OtpChallenge }
+  | { outcome: 'right'; userId: string; challenge: MetChallenge }
   | { outcome: 'wrong' | 'closed' }
+  | { outcome: 'locked'; retryAfterSeconds: number };
+
+/**
+ * What became of asking for a message. `wait`: too many were asked for, and the earlier password stays good. `locked`: nobody
+ * signs in with this phone for now. `country`: no message goes to numbers of this country.
+ */
+export type Sending =
+  | { outcome: 'sent' }
+  | { outcome: 'country' }
+  | { outcome: 'wait'; retryAfterSeconds: number }
   | { outcome: 'locked'; retryAfterSeconds: number };
 
 /** One-time passwords by phone (source document, section 3; NIST SP 800-63B). */
 @Injectable()
 export class OtpService {
-  private readonly sendBudgets: { perPhone: Budget[]; perAddress: Budget };
-  private readonly guesses: Budget;
-
   constructor(
     private readonly repository: OtpChallengesRepository,
     private readonly users: UsersService,
-    private readonly counter: RollingCounter,
-    private readonly queue: SmsQueue,
+    private readonly budgets: OtpBudgets,
+    private readonly lock: PhoneLock,
+    private readonly browsers: KnownBrowsersRepository,
+    private readonly delivery: OtpDelivery,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
-  ) {
-    const { otp } = config;
-    const pause =
-      otp.resendSeconds > 0
-        ? [{ name: 'otp-pause', limit: 1, windowMs: otp.resendSeconds * SECOND }]
-        : [];
-    this.sendBudgets = {
-      perPhone: [
-        ...pause,
-        { name: 'otp-hourly', limit: otp.phoneHourly, windowMs: HOUR },
-        { name: 'otp-daily', limit: otp.phoneDaily, windowMs: DAY },
-      ],
-      perAddress: { name: 'otp-address', limit: otp.addressHourly, windowMs: HOUR },
-    };
-    this.guesses = {
-      name: 'otp-guesses',
-      limit: otp.phoneFailures,
-      windowMs: config.budgets.windowSeconds * SECOND,
-    };
+  ) {}
+
+  /**
+   * Sends a new password for this transaction to `phone` (E.164), if it is a user's; for any other phone everything but the
+   * message is the same. That is also why the messages of the day are only looked at here, and taken when one is sent.
+   */
+  async send(transactionId: string, phone: string, visitor: Visitor): Promise<Sending> {
+    if (!this.isServed(phone)) return { outcome: 'country' };
+    const locked = await this.lock.secondsLeft(phone);
+    if (locked !== undefined) return { outcome: 'locked', retryAfterSeconds: locked };
+    const { spent, retryAfterSeconds } = await this.budgets.peekTotal();
+    if (spent) return { outcome: 'wait', retryAfterSeconds };
+    const take = await this.budgets.takeSend(phone, visitor, () =>
+      this.isOpen(transactionId, phone),
+    );
+    if (!('hits' in take)) return { outcome: 'wait', ...take };
+    const user = await this.users.activeByPhone(phone);
+    const password = newOneTimePassword();
+    const challenge = this.newChallenge(transactionId, phone, password, user?.id ?? null);
+    await this.transactions.run((tx) => this.repository.replace(tx, challenge));
+    this.delivery.deliver(challenge, password, take);
+    return { outcome: 'sent' };
+  }
+
+  /** Whether the last password that was sent to this phone for this request still works. */
+  isOpen(transactionId: string, phone: string): Promise<boolean> {
+    return this.repository.isOpen(transactionId, phone, this.clock.now());
+  }
+
+  /** Tries a password, within what the challenge, the budgets and the lock of its phone allow. A right one is not spent yet. */
+  async verify(
+    transactionId: string,
+    password: string,
+    { browserHash }: Visitor,
+  ): Promise<Verification> {
+    const now = this.clock.now();
+    const challenge = await this.transactions.run((tx) =>
+      this.repository.countAttempt(tx, transactionId, now),
+    );
+    if (!challenge) return { outcome: 'closed' };
+    const { phone, userId, codeHash } = challenge;
+    const earlier = await this.lock.secondsLeft(phone);
+    if (earlier !== undefined) return { outcome: 'locked', retryAfterSeconds: earlier };
+    const take = await this.budgets.takeGuess(phone, browserHash);
+    if (!('hits' in take)) return { outcome: 'locked', ...take };
+    const equal = digestsEqual(codeHash, this.hash(transactionId, phone, password));
+    const right = equal && userId !== null;
+    const locked = await this.lock.judge(challenge, right);
+    if (locked !== undefined) return { outcome: 'locked', retryAfterSeconds: locked };
+    return right
+      ? { outcome: 'right', userId, challenge: { transactionId, phone, codeHash, browserHash } }
+      : { outcome: 'wrong' };
   }
 
   /**
-   * Sends a new password for this request to `phone` (E.164), if it is a user's; for any other phone everything but the
-   * message is the same.
-   * @returns undefined, or the seconds to wait when too many were asked for; the earlier password then stays good
+   * Spends a right password in the unit that signs in, which makes the browser a known one and ends the row of wrong ones.
+   * False when another attempt was first.
    */
-  async send(authorizationId: string, phone: string, address: string): Promise<number | undefined> {
-    const spent = await this.counter.takeAll([
-      ...this.sendBudgets.perPhone.map((budget) => ({ budget, key: phone })),
-      { budget: this.sendBudgets.perAddress, key: address },
-    ]);
-    if (spent) return spent.retryAfterSeconds;
-    const user = await this.users.activeByPhone(phone);
-    const password = newOneTimePassword();
+  async spend(tx: Transaction, challenge: MetChallenge): Promise<boolean> {
     const now = this.clock.now();
-    const challenge: OtpChallenge = {
-      authorizationId,
+    if (!(await this.repository.consume(tx, challenge, now))) return false;
+    const { browserHash, phone } = challenge;
+    if (browserHash !== '')
+      await this.browsers.remember(tx, { browserHash, phone, signedInAt: now });
+    await this.lock.reset(tx, phone);
+    return true;
+  }
+
+  private isServed(phone: string): boolean {
+    const { countries } = this.config.otp;
+    if (countries === undefined) return true;
+    const country = countryOf(phone);
+    return country !== undefined && countries.includes(country);
+  }
+
+  private newChallenge(
+    transactionId: string,
+    phone: string,
+    password: string,
+    userId: string | null,
+  ): OtpChallenge {
+    const now = this.clock.now();
+    return {
+      transactionId,
       phone,
-      userId: user?.id ?? null,
-      codeHash: this.hash(authorizationId, phone, password),
+      userId,
+      codeHash: this.hash(transactionId, phone, password),
       attempts: 0,
       createdAt: now,
       expiresAt: later(now, this.config.otp.seconds * SECOND),
       consumedAt: null,
     };
-    await this.transactions.run((tx) => this.repository.replace(tx, challenge));
-    if (user) this.queue.add({ to: phone, text: this.message(password) });
-    return undefined;
   }
 
-  /** Whether the last password that was sent to this phone for this request still works. */
-  isOpen(authorizationId: string, phone: string): Promise<boolean> {
-    return this.repository.isOpen(authorizationId, phone, this.clock.now());
-  }
-
-  /** Tries a password, at most five times each and ten times per phone and window. A right one is not spent yet. */
-  async verify(authorizationId: string, password: string): Promise<Verification> {
-    const now = this.clock.now();
-    const challenge = await this.transactions.run((tx) =>
-      this.repository.countAttempt(tx, authorizationId, now),
-    );
-    if (!challenge) return { outcome: 'closed' };
-    const { phone, userId, codeHash } = challenge;
-    const locked = await this.counter.takeAll([{ budget: this.guesses, key: phone }]);
-    if (locked) return { outcome: 'locked', retryAfterSeconds: locked.retryAfterSeconds };
-    const right = digestsEqual(codeHash, this.hash(authorizationId, phone, password));
-    return right && userId !== null
-      ? { outcome: 'right', userId, challenge }
-      : { outcome: 'wrong' };
-  }
-
-  /** Spends a right password in the unit that signs in. False when another attempt was first. */
-  spend(tx: Transaction, challenge: OtpChallenge): Promise<boolean> {
-    return this.repository.consume(tx, challenge, this.clock.now());
-  }
-
-  private hash(authorizationId: string, phone: string, password: string): string {
-    return hmacSha256(this.config.otp.pepper, `${authorizationId}|${phone}|${password}`);
-  }
-
-  private message(password: string): string {
-    return oneTimePasswordMessage(password, this.config.otp.seconds, this.config.publicUrl);
+  private hash(transactionId: string, phone: string, password: string): string {
+    return hmacSha256(this.config.otp.pepper, `${transactionId}|${phone}|${password}`);
   }
 }

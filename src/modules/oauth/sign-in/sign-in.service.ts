@@ -3,10 +3,9 @@ import type { Request, Response } from 'express';
 import { Clock, later, MINUTE, SECOND } from '../../../common/clock.js';
 import { randomToken, sha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner } from '../../../database/transaction.js';
+import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
-import { AuthorizationsRepository } from '../authorize/authorizations.repository.js';
 import { BrowserCookies } from './browser-cookies.js';
 import { OtpService, type Verification } from './otp.service.js';
 import { SignInSessionsRepository } from './sign-in-sessions.repository.js';
@@ -16,7 +15,6 @@ import { SignInSessionsRepository } from './sign-in-sessions.repository.js';
 export class SignInService {
   constructor(
     private readonly sessions: SignInSessionsRepository,
-    private readonly authorizations: AuthorizationsRepository,
     private readonly otp: OtpService,
     private readonly users: UsersService,
     private readonly cookies: BrowserCookies,
@@ -40,13 +38,14 @@ export class SignInService {
   }
 
   /**
-   * Spends the password, starts a session under a new id, ends the browser's earlier one, and notes the user on the
-   * authorization request: all in one unit, and the cookie after it. False when the password was spent before.
+   * Spends the password, starts a session under a new id, ends the browser's earlier one, and does what `also` does: all in
+   * one unit, and the cookie after it. False when the password was spent before.
    */
   async signIn(
     request: Request,
     response: Response,
     { userId, challenge }: Extract<Verification, { outcome: 'right' }>,
+    also: (tx: Transaction) => Promise<void> = async () => undefined,
   ): Promise<boolean> {
     const now = this.clock.now();
     const earlier = this.cookies.sessionHash(request);
@@ -56,7 +55,7 @@ export class SignInService {
       if (!(await this.otp.spend(tx, challenge))) return false;
       if (earlier !== undefined) await this.sessions.delete(tx, earlier);
       await this.sessions.insert(tx, session);
-      await this.authorizations.assignUser(tx, challenge.authorizationId, userId);
+      await also(tx);
       return true;
     });
     if (first) this.cookies.setSession(response, value);

@@ -27,7 +27,11 @@ export interface GatewayCall {
  * headers and bodies carry secrets and phone numbers, so the underlying error is not kept as its cause.
  */
 export class GatewayError extends Error {
-  constructor(readonly fault: GatewayFault) {
+  constructor(
+    readonly fault: GatewayFault,
+    /** Whether the same message may be tried again later. */
+    readonly mayRepeat: boolean,
+  ) {
     super(`The SMS gateway ${describe(fault)}.`);
     this.name = 'GatewayError';
   }
@@ -44,8 +48,9 @@ export async function callGateway(call: GatewayCall): Promise<void> {
     const fault = await post(call);
     if (fault === undefined) return;
     const askedMs = fault.kind === 'status' ? fault.retryAfterMs : 0;
-    if (tried === MOST_TRIES || askedMs > LONGEST_RETRY_AFTER_MS || !call.mayRepeat(fault)) {
-      throw new GatewayError(fault);
+    const mayRepeat = call.mayRepeat(fault);
+    if (tried === MOST_TRIES || askedMs > LONGEST_RETRY_AFTER_MS || !mayRepeat) {
+      throw new GatewayError(fault, mayRepeat);
     }
     await wait(Math.max(askedMs, backoffMs(tried)));
   }

@@ -1,5 +1,9 @@
-/** One text message: `to` is an E.164 number such as `+14155552671`, `text` is what the phone shows. */
+/**
+ * One text message: `to` is an E.164 number such as `+14155552671`, `text` is what the phone shows. `id` is the same in every
+ * try of one message, so that a gateway can drop a repetition.
+ */
 export interface TextMessage {
+  id: string;
   to: string;
   text: string;
 }

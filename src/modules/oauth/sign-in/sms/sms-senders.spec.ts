@@ -19,6 +19,7 @@ import type { SmsSender } from './sms-sender.js';
 import { smsSenderFor } from './sms-senders.js';
 
 const MESSAGE = {
+  id: '8a5f2c1e-4b7d-4e21-9c3a-6f0d1b2e3a4c',
   to: '+14155552671',
   text: 'Ваш код & code: 123456\n\n@example.com #123456',
 };
@@ -138,6 +139,10 @@ function signatureOf({ headers, body }: Received, key: Buffer): string {
   return `v1,${createHmac('sha256', key).update(signed, 'utf8').digest('base64')}`;
 }
 
+function idsOf(received: readonly Received[]): unknown[] {
+  return received.map(({ headers }) => headers['webhook-id']);
+}
+
 async function fileSender() {
   const folder = await mkdtemp(join(tmpdir(), 'sms-'));
   folders.push(folder);
@@ -160,7 +165,7 @@ describe('file sender', () => {
     const { file, sender } = await fileSender();
     const texts = Array.from({ length: 20 }, (_, index) => `${MESSAGE.text} ${index}`);
     await sender.send(MESSAGE);
-    await Promise.all(texts.map((text) => sender.send({ to: MESSAGE.to, text })));
+    await Promise.all(texts.map((text) => sender.send({ ...MESSAGE, text })));
 
     const [first, ...others] = (await readFile(file, 'utf8')).trimEnd().split('\n');
     expect(first).toBe(JSON.stringify({ to: MESSAGE.to, text: MESSAGE.text }));
@@ -189,7 +194,7 @@ describe('webhook sender', () => {
     const call = onlyCall(received);
     expect(call).toMatchObject({ method: 'POST', path: '/sms?tenant=7' });
     expect(call.headers['content-type']).toBe('application/json');
-    expect(JSON.parse(call.body)).toEqual(MESSAGE);
+    expect(JSON.parse(call.body)).toEqual({ to: MESSAGE.to, text: MESSAGE.text });
     expect(call.headers['webhook-timestamp']).toBe(
       String(Date.parse('2026-03-01T12:00:07Z') / 1000),
     );
@@ -215,19 +220,20 @@ describe('webhook sender', () => {
     await webhook(url).send(MESSAGE);
 
     expect(received).toHaveLength(3);
-    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(idsOf(received)).toEqual([MESSAGE.id, MESSAGE.id, MESSAGE.id]);
     expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(3);
     for (const call of received) {
       expect(call.headers['webhook-signature']).toBe(signatureOf(call, Buffer.from(SECRET)));
     }
   });
 
-  it('gives every message its own id, even when the same text goes to the same phone', async () => {
+  it('keeps the id when the same message is sent again, and has another for another message', async () => {
     const { url, received } = await gateway([status(200)]);
     const sender = webhook(url);
     await sender.send(MESSAGE);
     await sender.send(MESSAGE);
-    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
+    await sender.send({ ...MESSAGE, id: 'another' });
+    expect(idsOf(received)).toEqual([MESSAGE.id, MESSAGE.id, 'another']);
   });
 
   it('tries again after a timeout', async () => {
@@ -246,22 +252,25 @@ describe('webhook sender', () => {
 
   it('fails at once when Retry-After asks for more than five seconds', async () => {
     const { url, received } = await gateway([status(503, { 'retry-after': '6' })]);
-    const { fault } = await failureOf(webhook(url).send(MESSAGE));
+    const { fault, mayRepeat } = await failureOf(webhook(url).send(MESSAGE));
     expect(fault).toEqual({ kind: 'status', status: 503, retryAfterMs: 6000 });
+    expect(mayRepeat).toBe(true);
     expect(received).toHaveLength(1);
   });
 
   it('gives up after three tries and names the last fault', async () => {
     const { url, received } = await gateway([status(500), status(500), status(502), status(200)]);
-    const { message } = await failureOf(webhook(url).send(MESSAGE));
+    const { message, mayRepeat } = await failureOf(webhook(url).send(MESSAGE));
     expect(message).toBe('The SMS gateway answered 502.');
+    expect(mayRepeat).toBe(true);
     expect(received).toHaveLength(3);
   });
 
   it.each([400, 401, 404, 408, 410])('does not try again after %i', async (code) => {
     const { url, received } = await gateway([status(code), status(200)]);
-    const { message } = await failureOf(webhook(url).send(MESSAGE));
+    const { message, mayRepeat } = await failureOf(webhook(url).send(MESSAGE));
     expect(message).toBe(`The SMS gateway answered ${code}.`);
+    expect(mayRepeat).toBe(false);
     expect(received).toHaveLength(1);
   });
 
@@ -327,8 +336,9 @@ describe('twilio sender', () => {
 
   it('does not try again after a timeout, since the message may be on its way', async () => {
     const { url, received } = await gateway([silence, status(201)]);
-    const { fault } = await failureOf(twilio(url, { timeoutMs: 250 }).send(MESSAGE));
+    const { fault, mayRepeat } = await failureOf(twilio(url, { timeoutMs: 250 }).send(MESSAGE));
     expect(fault).toEqual({ kind: 'timeout' });
+    expect(mayRepeat).toBe(false);
     expect(received).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { SECOND, type Clock } from '../../../../common/clock.js';
 import type { SmsConfig } from '../../../../config/app-config.js';
 import { callGateway, type GatewayFault } from './gateway-call.js';
@@ -9,7 +9,7 @@ const SHORTEST_KEY_BYTES = 16;
 
 /**
  * Posts each message as JSON, `{"to":…,"text":…}`, to the operator's gateway, signed as Standard Webhooks
- * describes. Every try of one message has the same `webhook-id`, by which the gateway drops a repetition; this
+ * describes. The message's id is the `webhook-id` of every try, by which the gateway drops a repetition; this
  * makes it safe to try again after a timeout, a broken connection, 429 and 5xx.
  *
  * The key is the bytes of the secret or, when it starts with `whsec_`, what follows decoded from base64.
@@ -28,8 +28,7 @@ export class WebhookSmsSender extends SmsSender {
   }
 
   /** @throws GatewayError when no try was answered 2xx */
-  override async send({ to, text }: TextMessage): Promise<void> {
-    const id = randomUUID();
+  override async send({ id, to, text }: TextMessage): Promise<void> {
     const body = JSON.stringify({ to, text });
     await callGateway({
       url: this.config.url,

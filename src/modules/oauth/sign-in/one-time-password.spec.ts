@@ -1,0 +1,32 @@
+import { newOneTimePassword } from './one-time-password.js';
+
+const HOW_MANY = 60_000;
+/** Chi-squared with 9 degrees of freedom goes beyond it once in a billion runs. */
+const FAR_OFF = 60;
+
+describe('A new one-time password', () => {
+  const passwords = Array.from({ length: HOW_MANY }, newOneTimePassword);
+
+  it('O43 is six digits, leading zeros included', () => {
+    for (const password of passwords) expect(password).toMatch(/^\d{6}$/);
+    expect(passwords.some((password) => password.startsWith('00'))).toBe(true);
+    expect(passwords.some((password) => password.startsWith('99'))).toBe(true);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5])('O43 has every digit equally often at place %i', (place) => {
+    const counts = Array<number>(10).fill(0);
+    for (const password of passwords) {
+      const digit = Number(password[place]);
+      counts[digit] = (counts[digit] ?? 0) + 1;
+    }
+    const expected = HOW_MANY / 10;
+    const distance = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
+    expect(distance).toBeLessThan(FAR_OFF);
+  });
+
+  it('O43 repeats an earlier one no more often than chance does', () => {
+    const different = new Set(passwords).size;
+    const byChance = 1_000_000 * (1 - Math.exp(-HOW_MANY / 1_000_000));
+    expect(Math.abs(different - byChance)).toBeLessThan(400);
+  });
+});

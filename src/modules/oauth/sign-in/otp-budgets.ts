@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, DAY, HOUR, SECOND } from '../../../common/clock.js';
+import { AppConfig } from '../../../config/app-config.js';
+import {
+  RollingCounter,
+  type Budget,
+  type Hit,
+  type Standing,
+} from '../throttle/rolling-counter.js';
+import type { Visitor } from '../throttle/trackers.js';
+import { KnownBrowsersRepository } from './known-browsers.repository.js';
+
+/** What was taken from budgets, and when: to give it back. */
+export interface Taken {
+  hits: readonly Hit[];
+  at: Date;
+}
+
+/** What became of taking from budgets: nothing is taken when one of them is spent. */
+export type Take = Taken | { retryAfterSeconds: number };
+
+const EVERYBODY = '';
+const OWN_SENDS = 1;
+const OWN_GUESSES = 5;
+const ALARM: Hit = {
+  budget: { name: 'otp-daily-total-alarm', limit: 1, windowMs: HOUR },
+  key: EVERYBODY,
+};
+
+/**
+ * The budgets of one-time passwords. Those of a phone are shared by all who type its number, so a stranger can use them up.
+ * A browser in which somebody signed in with the phone before then has a little of its own, so that nobody is shut out.
+ */
+@Injectable()
+export class OtpBudgets {
+  private readonly sends: readonly Budget[];
+  private readonly sendsFromAddress: Budget;
+  private readonly ownSends: Budget;
+  private readonly guesses: Budget;
+  private readonly ownGuesses: Budget;
+  /** Messages to all phones together. */
+  private readonly total: Hit;
+
+  constructor(
+    private readonly counter: RollingCounter,
+    private readonly browsers: KnownBrowsersRepository,
+    private readonly clock: Clock,
+    { otp, budgets }: AppConfig,
+  ) {
+    const windowMs = budgets.windowSeconds * SECOND;
+    const pause = { name: 'otp-pause', limit: 1, windowMs: otp.resendSeconds * SECOND };
+    this.sends = [
+      ...(otp.resendSeconds > 0 ? [pause] : []),
+      { name: 'otp-hourly', limit: otp.phoneHourly, windowMs: HOUR },
+      { name: 'otp-daily', limit: otp.phoneDaily, windowMs: DAY },
+    ];
+    this.sendsFromAddress = { name: 'otp-address', limit: otp.addressHourly, windowMs: HOUR };
+    this.ownSends = { name: 'otp-own-sends', limit: OWN_SENDS, windowMs };
+    this.guesses = { name: 'otp-guesses', limit: otp.phoneFailures, windowMs };
+    this.ownGuesses = { name: 'otp-own-guesses', limit: OWN_GUESSES, windowMs };
+    this.total = {
+      budget: { name: 'otp-daily-total', limit: otp.dailyTotal, windowMs: DAY },
+      key: EVERYBODY,
+    };
+  }
+
+  /**
+   * Takes a message to this phone.
+   * @param hasPassword whether the visitor was sent a password that still works: a second click spends nothing of their own
+   */
+  async takeSend(
+    phone: string,
+    { address, browserHash }: Visitor,
+    hasPassword: () => Promise<boolean>,
+  ): Promise<Take> {
+    const fromAddress = { budget: this.sendsFromAddress, key: address };
+    const shared = await this.take([
+      ...this.sends.map((budget) => ({ budget, key: phone })),
+      fromAddress,
+    ]);
+    if ('hits' in shared || (await hasPassword())) return shared;
+    if (!(await this.browsers.isKnown(browserHash, phone))) return shared;
+    const own = await this.take([
+      { budget: this.ownSends, key: ownKey(browserHash, phone) },
+      fromAddress,
+    ]);
+    return 'hits' in own ? own : sooner(shared, own);
+  }
+
+  /** Takes a guess at a password of this phone. */
+  async takeGuess(phone: string, browserHash: string): Promise<Take> {
+    const shared = await this.take([{ budget: this.guesses, key: phone }]);
+    if ('hits' in shared || !(await this.browsers.isKnown(browserHash, phone))) return shared;
+    const own = await this.take([{ budget: this.ownGuesses, key: ownKey(browserHash, phone) }]);
+    return 'hits' in own ? own : sooner(shared, own);
+  }
+
+  /** How the messages of the day stand, without taking one. */
+  peekTotal(): Promise<Standing> {
+    return this.counter.peek(this.total.budget, this.total.key);
+  }
+
+  /** Takes one of the messages of the day. */
+  takeTotal(): Promise<Take> {
+    return this.take([this.total]);
+  }
+
+  /** Whether the messages of the day are used up and nobody was told within the last hour: true for one process only. */
+  async totalWasReached(): Promise<boolean> {
+    const { spent } = await this.peekTotal();
+    return spent && 'hits' in (await this.take([ALARM]));
+  }
+
+  async giveBack({ hits, at }: Taken): Promise<void> {
+    await this.counter.refund(hits, at);
+  }
+
+  private async take(hits: readonly Hit[]): Promise<Take> {
+    const at = this.clock.now();
+    const spent = await this.counter.takeAll(hits, at);
+    return spent ? { retryAfterSeconds: spent.retryAfterSeconds } : { hits, at };
+  }
+}
+
+function ownKey(browserHash: string, phone: string): string {
+  return `${browserHash}|${phone}`;
+}
+
+function sooner<T extends { retryAfterSeconds: number }>(left: T, right: T): T {
+  return left.retryAfterSeconds <= right.retryAfterSeconds ? left : right;
+}

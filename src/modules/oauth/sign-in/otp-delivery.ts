@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { AuditLog } from '../../../audit/audit-log.repository.js';
+import { AppConfig } from '../../../config/app-config.js';
+import { TransactionRunner } from '../../../database/transaction.js';
+import { oneTimePasswordMessage } from './one-time-password.js';
+import { OtpBudgets, type Taken } from './otp-budgets.js';
+import type { OtpChallenge } from './otp-challenge.entity.js';
+import { SmsQueue } from './sms-queue.js';
+
+/** Brings one-time passwords to phones, beside the request that asked for them. */
+@Injectable()
+export class OtpDelivery {
+  private readonly logger = new Logger(OtpDelivery.name);
+
+  constructor(
+    private readonly queue: SmsQueue,
+    private readonly budgets: OtpBudgets,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * Sends the password of the challenge, if anybody has its phone. When that fails for good, `taken` is given back, for any
+   * phone, so that the user may ask again.
+   */
+  deliver({ phone, userId, expiresAt }: OtpChallenge, password: string, taken: Taken): void {
+    if (userId === null) {
+      const failed = (): Promise<void> => this.budgets.giveBack(taken);
+      this.queue.add({ message: null, expiresAt, admit: async () => true, failed });
+      return;
+    }
+    const text = oneTimePasswordMessage(password, this.config.otp.seconds, this.config.publicUrl);
+    const spent = [taken];
+    this.queue.add({
+      message: { id: randomUUID(), to: phone, text },
+      expiresAt,
+      admit: () => this.admit(spent),
+      failed: () => this.failed(userId, spent),
+    });
+  }
+
+  /**
+   * Takes one of the day's messages. When the last one just went to somebody else, this one is dropped and nothing is given
+   * back: from then on everybody is asked to wait, whose phone it may be.
+   */
+  private async admit(spent: Taken[]): Promise<boolean> {
+    const total = await this.budgets.takeTotal();
+    if (await this.budgets.totalWasReached()) await this.ringAlarm();
+    if (!('hits' in total)) return false;
+    spent.push(total);
+    return true;
+  }
+
+  private async ringAlarm(): Promise<void> {
+    const limit = this.config.otp.dailyTotal;
+    this.logger.error(
+      `All ${limit} one-time passwords of the day are sent, and nobody gets another one for now. If these were real users, raise OTP_DAILY_TOTAL.`,
+    );
+    await this.transactions.run((tx) =>
+      this.audit.record(tx, 'otp.daily_total_reached', 'otp', { actor: 'service' }, { limit }),
+    );
+  }
+
+  private async failed(userId: string, spent: readonly Taken[]): Promise<void> {
+    for (const taken of spent) await this.budgets.giveBack(taken);
+    await this.transactions.run((tx) =>
+      this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' }),
+    );
+  }
+}

@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { inWords } from '../../../common/duration.js';
+import { parsePhone } from '../../../common/phone-number.js';
+import { AppConfig } from '../../../config/app-config.js';
+import type { Transaction } from '../../../database/transaction.js';
+import type { SignInUser } from '../../users/users.repository.js';
+import { UsersService } from '../../users/users.service.js';
+import { OAuthPages, type SignInPlace } from '../oauth-pages.js';
+import { TooManyAttempts } from '../oauth.errors.js';
+import { malformedForm } from '../page-error.js';
+import { Parameters } from '../parameters.js';
+import { FailureCounter } from '../throttle/failure-counter.js';
+import { Trackers } from '../throttle/trackers.js';
+import { parseOneTimePassword } from './one-time-password.js';
+import { OtpService, type Verification } from './otp.service.js';
+import { SignInService } from './sign-in.service.js';
+
+const NOT_A_PHONE = 'Enter your phone number with its country code, such as +1 415 555 0100.';
+const NOT_OUR_COUNTRY = 'We cannot send messages to numbers of this country.';
+const NOT_A_CODE = 'Enter the 6 digits of the code.';
+const WRONG_CODE = 'That is not the code we sent. Look at the newest message and try again.';
+const CLOSED_CODE = 'This code does not work any more. Send a new one.';
+
+/** What one sign-in is part of, and where it leads. */
+export interface SignInCourse {
+  place: SignInPlace;
+  /** Who is signed in here already: a reload or a second click sends a step again that is done. */
+  userOf: (request: Request) => Promise<SignInUser | null>;
+  /** What else is written in the unit that signs in. */
+  also?: (tx: Transaction, userId: string) => Promise<void>;
+  /** Shows what comes after. */
+  goOn: (response: Response, user: SignInUser) => Promise<void> | void;
+}
+
+/** The two steps of signing in, by phone and by one-time password (source document, section 3). */
+@Injectable()
+export class SignInSteps {
+  constructor(
+    private readonly otp: OtpService,
+    private readonly signIn: SignInService,
+    private readonly users: UsersService,
+    private readonly pages: OAuthPages,
+    private readonly failures: FailureCounter,
+    private readonly trackers: Trackers,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** Sends a one-time password to the phone of the form, for the first time or again. */
+  async sendPassword(course: SignInCourse, request: Request, response: Response): Promise<void> {
+    if (await this.isDone(course, request, response)) return;
+    const { place } = course;
+    const typed = new Parameters(request.body).get('phone') ?? '';
+    const phone = parsePhone(typed, this.config.otp.defaultCountry);
+    if (phone === undefined) {
+      this.pages.phone(response, place, { status: 400, phone: typed, error: NOT_A_PHONE });
+      return;
+    }
+    const { transaction } = place.binding;
+    const sending = await this.otp.send(transaction, phone, this.trackers.visitor(request));
+    switch (sending.outcome) {
+      case 'sent':
+        return this.pages.code(response, place, phone);
+      case 'country':
+        return this.pages.phone(response, place, {
+          status: 400,
+          phone: typed,
+          error: NOT_OUR_COUNTRY,
+        });
+      case 'locked':
+        throw new TooManyAttempts(sending.retryAfterSeconds);
+      case 'wait':
+        return this.askToWait(response, place, { typed, phone }, sending.retryAfterSeconds);
+    }
+  }
+
+  /** Takes the one-time password and, when it is right, goes on. */
+  async verify(course: SignInCourse, request: Request, response: Response): Promise<void> {
+    if (await this.isDone(course, request, response)) return;
+    const { place } = course;
+    const form = new Parameters(request.body);
+    const phone = parsePhone(form.get('phone') ?? '');
+    if (phone === undefined) throw malformedForm();
+    const password = parseOneTimePassword(form.get('code') ?? '');
+    if (password === undefined) {
+      this.pages.code(response, place, phone, { status: 400, error: NOT_A_CODE });
+      return;
+    }
+    const { transaction } = place.binding;
+    const verification = await this.otp.verify(
+      transaction,
+      password,
+      this.trackers.visitor(request),
+    );
+    const { outcome } = verification;
+    if (outcome === 'locked') throw new TooManyAttempts(verification.retryAfterSeconds);
+    const user =
+      outcome === 'right' ? await this.enter(course, request, response, verification) : null;
+    if (user) return course.goOn(response, user);
+    await this.failures.count(request, 'decision');
+    const error = outcome === 'wrong' ? WRONG_CODE : CLOSED_CODE;
+    this.pages.code(response, place, phone, { status: 400, error });
+  }
+
+  /** Signs in who proved to be them. Null when another attempt was first, or the user may not sign in any more. */
+  private async enter(
+    { also }: SignInCourse,
+    request: Request,
+    response: Response,
+    proof: Extract<Verification, { outcome: 'right' }>,
+  ): Promise<SignInUser | null> {
+    const user = await this.users.active(proof.userId);
+    if (!user) return null;
+    const first = await this.signIn.signIn(request, response, proof, (tx) =>
+      also ? also(tx, user.id) : Promise.resolve(),
+    );
+    return first ? user : null;
+  }
+
+  /** Too many messages were asked for. The last one stays good. */
+  private async askToWait(
+    response: Response,
+    place: SignInPlace,
+    { typed, phone }: { typed: string; phone: string },
+    seconds: number,
+  ): Promise<void> {
+    const error = `Too many messages were asked for. Try again in ${inWords(seconds)}.`;
+    const remark = { status: 429, retryAfterSeconds: seconds };
+    if (await this.otp.isOpen(place.binding.transaction, phone)) {
+      const notice = `${error} The last code we sent still works.`;
+      this.pages.code(response, place, phone, { ...remark, notice });
+    } else {
+      this.pages.phone(response, place, { ...remark, phone: typed, error });
+    }
+  }
+
+  /** Shows what comes next instead of an error. */
+  private async isDone(
+    { userOf, goOn }: SignInCourse,
+    request: Request,
+    response: Response,
+  ): Promise<boolean> {
+    const user = await userOf(request);
+    if (!user) return false;
+    await goOn(response, user);
+    return true;
+  }
+}
