@@ -1,12 +1,21 @@
 import { PageRenderer } from './page-renderer.js';
-import type { CodeView, ConsentView, LandingView, PhoneView } from './views.js';
+import type {
+  CodeView,
+  ConnectedAppsView,
+  ConnectedAppView,
+  ConsentView,
+  LandingView,
+  PhoneView,
+} from './views.js';
 
 const renderer = new PageRenderer();
 const binding = { transaction: 'txn_1', token: 'to"ken' };
-const phone: PhoneView = { ...binding, appName: 'Corner Store' };
+const phone: PhoneView = { ...binding, path: '/oauth/authorize', appName: 'Corner Store' };
+const ownPhone: PhoneView = { ...binding, path: '/account', next: 'svc_app_1' };
 const code: CodeView = { ...phone, phone: '+14155550101' };
 const consent: ConsentView = {
-  ...phone,
+  ...binding,
+  appName: 'Corner Store',
   redirectHost: 'app.example',
   user: { id: 'usr_1', name: 'Ana Lee', maskedPhone: '+1 ••• ••01' },
   scopes: [
@@ -14,6 +23,19 @@ const consent: ConsentView = {
     { name: 'posts.write', sentence: 'Publish posts', checked: false },
   ],
   lifetimes: { refreshIdle: 2_592_000, grant: 15_552_000 },
+  appsUrl: 'https://platform.example/account/apps',
+};
+const app: ConnectedAppView = {
+  clientId: 'svc_app_1',
+  name: 'Corner Store',
+  sentences: ['See your name', 'Publish posts'],
+  grantedAt: new Date('2026-03-01T00:30:00.000Z'),
+  lastUsedAt: new Date('2026-11-21T23:59:59.999Z'),
+};
+const apps: ConnectedAppsView = {
+  token: binding.token,
+  user: { name: 'Ana Lee', maskedPhone: '+1 ••• ••01' },
+  apps: [app, { ...app, clientId: 'svc_app_2', name: 'Garden Share', lastUsedAt: null }],
 };
 const landing: LandingView = { docsUrl: '/docs', openApiUrl: '/openapi.json', demo: true };
 const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
@@ -24,7 +46,13 @@ const everyPage = {
   code: renderer.code(code),
   'code with an error': renderer.code({ ...code, error: 'Wrong code' }),
   'code with a notice': renderer.code({ ...code, notice: 'We sent a new code.' }),
+  'phone of the account': renderer.phone(ownPhone),
+  'code of the account': renderer.code({ ...ownPhone, phone: '+14155550101' }),
   consent: renderer.consent(consent),
+  'connected apps': renderer.connectedApps(apps),
+  'connected apps with an error': renderer.connectedApps({ ...apps, error: 'Tick some' }),
+  'connected apps with a notice': renderer.connectedApps({ ...apps, apps: [], notice: 'Gone.' }),
+  'connected app': renderer.connectedApp({ ...apps, app }),
   message: renderer.message(message),
   'message with an error': renderer.message({ ...message, error: true }),
   landing: renderer.landing(landing),
@@ -74,9 +102,10 @@ describe.each(Object.entries(everyPage))('Page: %s', (_, html) => {
     for (const id of [...named, ...linked.map((href) => href.slice(1))]) expect(ids).toContain(id);
   });
 
-  it('binds every form to its transaction, with values escaped', () => {
+  it('binds every form to its transaction or session, with values escaped', () => {
+    const isOfSession = html.includes('/account/apps/revoke') || html.includes('No app has');
     for (const form of formsOf(html).values()) {
-      expect(form).toContain('<input type="hidden" name="transaction" value="txn_1">');
+      expect(form.includes('name="transaction" value="txn_1"')).toBe(!isOfSession);
       expect(form).toContain('<input type="hidden" name="token" value="to&quot;ken">');
     }
   });
@@ -93,6 +122,19 @@ describe('Phone page', () => {
     );
     expect(form).toMatch(/<input id="phone" name="phone" type="tel" autocomplete="tel"/);
     expect(form).toContain('value="&quot;415&quot;"');
+  });
+});
+
+describe('Phone page of the account', () => {
+  it('posts to the account, remembers where to go next, and promises nothing of an app', () => {
+    const form = formsOf(everyPage['phone of the account']).get('/account/sign-in');
+    expect(form).toContain('<input type="hidden" name="next" value="svc_app_1">');
+    expect(everyPage['phone of the account']).not.toContain('continue to');
+    expect([...formsOf(everyPage['code of the account']).keys()]).toEqual([
+      '/account/verify',
+      '/account/sign-in',
+      '/account/change-number',
+    ]);
   });
 });
 
@@ -119,12 +161,14 @@ describe('Code page', () => {
 });
 
 describe('Errors', () => {
-  it.each(['phone with an error', 'code with an error', 'message with an error'] as const)(
-    'begin the title of the page: %s',
-    (page) => {
-      expect(everyPage[page]).toMatch(/<title>Error: /);
-    },
-  );
+  it.each([
+    'phone with an error',
+    'code with an error',
+    'connected apps with an error',
+    'message with an error',
+  ] as const)('begin the title of the page: %s', (page) => {
+    expect(everyPage[page]).toMatch(/<title>Error: /);
+  });
 
   it('appear beside the field and in a summary that takes focus and links to the field', () => {
     const html = everyPage['code with an error'];
@@ -177,7 +221,47 @@ describe('Consent page', () => {
   });
 
   it('says where to take access back', () => {
-    expect(everyPage.consent).toContain("the network's support");
+    expect(everyPage.consent).toContain(
+      '<a href="/account/apps">https://platform.example/account/apps</a>',
+    );
+  });
+});
+
+describe('Connected apps page', () => {
+  const form = formsOf(everyPage['connected apps']).get('/account/apps/revoke') ?? '';
+
+  it('gives each app a box that nobody has ticked, described by what the app may do', () => {
+    expect(tagsOf(form, 'input').filter((tag) => tag.includes('checkbox'))).toEqual([
+      '<input id="app-0" type="checkbox" name="client_id" value="svc_app_1" aria-describedby="app-0-facts">',
+      '<input id="app-1" type="checkbox" name="client_id" value="svc_app_2" aria-describedby="app-1-facts">',
+    ]);
+    expect(form).toContain('<li>Publish posts</li>');
+  });
+
+  it('tells days in UTC, for people and for programs', () => {
+    expect(form).toContain('<time datetime="2026-03-01">1 March 2026</time>');
+    expect(form).toContain('<time datetime="2026-11-21">21 November 2026</time>');
+    expect(form).toContain('not yet');
+  });
+
+  it('removes what is ticked when Enter is pressed, and all by another button', () => {
+    const buttons = tagsOf(form, 'button');
+    expect(buttons).toHaveLength(2);
+    expect(buttons[0]).not.toContain('name=');
+    expect(buttons[1]).toContain('name="all" value="1"');
+  });
+
+  it('has one button, without all, for a single app', () => {
+    const single = formsOf(everyPage['connected app']).get('/account/apps/revoke') ?? '';
+    expect(tagsOf(single, 'button')).toHaveLength(1);
+    expect(single).toContain('<input type="hidden" name="client_id" value="svc_app_1">');
+    expect(single).not.toContain('name="all"');
+  });
+
+  it('says so when no app is connected', () => {
+    const html = everyPage['connected apps with a notice'];
+    expect(html).toContain('No app has access to your account.');
+    expect(html).toMatch(/role="status">Gone\./);
   });
 });
 
@@ -186,6 +270,13 @@ describe('Message page', () => {
     const html = renderer.message({ ...message, paragraphs: ['One.', 'Two & up.'] });
     expect(html).toContain('<h1>Expired</h1>');
     expect(html).toContain('<p>Two &amp; up.</p>');
+  });
+
+  it('links to where to go on', () => {
+    const link = { href: '/account/apps', text: 'Connected apps' };
+    expect(renderer.message({ ...message, link })).toMatch(
+      /href="\/account\/apps">Connected apps</,
+    );
   });
 });
 

@@ -1,13 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
+import { calendarDay } from '../common/calendar-day.js';
 import { inWords } from '../common/duration.js';
 import type {
   CodeView,
+  ConnectedAppsView,
+  ConnectedAppView,
   ConsentView,
   ErrorCodesView,
   LandingView,
   MessageView,
+  OneConnectedAppView,
   PhoneView,
 } from './views.js';
 
@@ -43,6 +47,16 @@ export class PageRenderer {
     });
   }
 
+  /** Lists the apps that have access to the account, to take it back from some or all. */
+  connectedApps({ apps, ...view }: ConnectedAppsView): string {
+    return this.eta.render('./connected-apps', { ...view, apps: apps.map(withDays) });
+  }
+
+  /** The same for one app. */
+  connectedApp({ app, ...view }: OneConnectedAppView): string {
+    return this.eta.render('./connected-app', { ...view, app: withDays(app) });
+  }
+
   /** Explains an error or a state. */
   message(view: MessageView): string {
     return this.eta.render('./message', view);
@@ -57,4 +71,13 @@ export class PageRenderer {
   landing(view: LandingView): string {
     return this.eta.render('./landing', view);
   }
+}
+
+function withDays(app: ConnectedAppView): object {
+  const { grantedAt, lastUsedAt } = app;
+  return {
+    ...app,
+    granted: calendarDay(grantedAt),
+    lastUsed: lastUsedAt && calendarDay(lastUsedAt),
+  };
 }

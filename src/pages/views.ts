@@ -1,23 +1,35 @@
-/** Ties a form to the authorization transaction it belongs to; rendered as two hidden fields. */
-export interface FormBinding {
-  /** Id of the transaction. */
-  transaction: string;
-  /** Secret of the transaction; proves that the form came from our own page (RFC 6749 §10.12). */
+/** Ties a form to the session of who is signed in; rendered as hidden fields. */
+export interface SessionBinding {
+  /** Secret of what the form belongs to; proves that it came from our own page (RFC 6749 §10.12). */
   token: string;
+  /** In the account's pages, the client id of the app that they were opened for. */
+  next?: string;
 }
 
-/** Sign-in, first step: the phone number. Posts `phone` to `/oauth/authorize/sign-in`. */
-export interface PhoneView extends FormBinding {
-  appName: string;
+/** Ties a form to the transaction it belongs to: an authorization request, or a sign-in to the account. */
+export interface FormBinding extends SessionBinding {
+  /** Id of the transaction. */
+  transaction: string;
+}
+
+/** What the pages of signing in are for. */
+export interface SignInView extends FormBinding {
+  /** What the addresses of the forms begin with, such as `/oauth/authorize`. */
+  path: string;
+  /** Whom to continue to, where an app asked; else it is the account's own pages. */
+  appName?: string;
+}
+
+/** Sign-in, first step: the phone number. Posts `phone` to `<path>/sign-in`. */
+export interface PhoneView extends SignInView {
   /** What the user typed before, shown again as it was. */
   phone?: string;
   /** One sentence that says what to correct; shown beside the field and in the summary. */
   error?: string;
 }
 
-/** Sign-in, second step: the one-time password. Posts `code` and `phone` to `/oauth/authorize/verify`. */
-export interface CodeView extends FormBinding {
-  appName: string;
+/** Sign-in, second step: the one-time password. Posts `code` and `phone` to `<path>/verify`. */
+export interface CodeView extends SignInView {
   /** E.164, as it was typed: shown whole, so that a wrong digit is seen, and kept in hidden fields. */
   phone: string;
   /** One sentence that says what to correct; shown beside the field and in the summary. */
@@ -45,6 +57,36 @@ export interface ConsentView extends FormBinding {
   scopes: readonly ScopeChoice[];
   /** Seconds until unused access ends, and until all access ends. */
   lifetimes: { refreshIdle: number; grant: number };
+  /** The whole address of the connected apps, to be read and noted. */
+  appsUrl: string;
+}
+
+/** An app that has access to the account. */
+export interface ConnectedAppView {
+  clientId: string;
+  name: string;
+  /** What it may do, in the user's words. */
+  sentences: readonly string[];
+  /** The first time. */
+  grantedAt: Date;
+  /** Null before the first time. */
+  lastUsedAt: Date | null;
+}
+
+/** Every app with access to the account. Posts each ticked `client_id`, or `all`, to `/account/apps/revoke`. */
+export interface ConnectedAppsView extends SessionBinding {
+  user: { name: string; maskedPhone: string };
+  apps: readonly ConnectedAppView[];
+  /** One sentence that says what to correct; shown beside the list and in the summary. */
+  error?: string;
+  /** One sentence of news that is no error. */
+  notice?: string;
+}
+
+/** One of them. Posts its `client_id` to `/account/apps/revoke`. */
+export interface OneConnectedAppView extends SessionBinding {
+  user: { name: string; maskedPhone: string };
+  app: ConnectedAppView;
 }
 
 /** A page that explains or reports. */
@@ -53,6 +95,8 @@ export interface MessageView {
   title: string;
   paragraphs: readonly string[];
   error?: boolean;
+  /** Where to go on. */
+  link?: { href: string; text: string };
 }
 
 /** The developers' front page, at `/`. */

@@ -7,6 +7,9 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'access_denied'
+  | 'interaction_required'
+  | 'request_not_supported'
+  | 'request_uri_not_supported'
   | 'server_error'
   | 'temporarily_unavailable'
   | 'too_many_attempts';
@@ -53,9 +56,15 @@ export class InvalidClient extends OAuthError {
   }
 }
 
-/** The code or refresh token is unknown, expired, used, revoked, or another app's. */
+/**
+ * The code or refresh token is unknown, expired, used, revoked, or another app's. Whoever shows one that was once issued to
+ * them does not guess, so it costs no budget of failures.
+ */
 export class InvalidGrant extends OAuthError {
-  constructor(description: string) {
+  constructor(
+    description: string,
+    readonly isGuess = true,
+  ) {
     super('invalid_grant', description);
   }
 }
@@ -81,6 +90,27 @@ export class UnsupportedResponseType extends OAuthError {
 export class AccessDenied extends OAuthError {
   constructor() {
     super('access_denied', 'The user did not allow it.');
+  }
+}
+
+/** The app asked for an answer without asking the user, who always decides (OpenID Connect Core §3.1.2.6, by analogy). */
+export class InteractionRequired extends OAuthError {
+  constructor() {
+    super('interaction_required', 'The user must be asked: leave prompt=none out.');
+  }
+}
+
+/** The request comes in a request object, which is not understood here (OpenID Connect Core §3.1.2.6). */
+export class RequestNotSupported extends OAuthError {
+  constructor(parameter: 'request' | 'request_uri') {
+    super(`${parameter}_not_supported`, `${parameter} is not supported: send plain parameters.`);
+  }
+}
+
+/** The endpoint exists, but not for this method: answered 405 with the methods it has. */
+export class MethodNotAllowed extends InvalidRequest {
+  constructor(readonly allow: string) {
+    super(`This endpoint does not take this method. It takes ${allow}.`);
   }
 }
 

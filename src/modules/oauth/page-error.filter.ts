@@ -8,7 +8,7 @@ import {
   sendRedirect,
 } from './authorize/authorization-response.js';
 import { InvalidRequest, TooManyAttempts } from './oauth.errors.js';
-import { OAuthPages } from './oauth-pages.js';
+import { OAuthPages, type WayOn } from './oauth-pages.js';
 import {
   CrossSiteForm,
   fault,
@@ -22,6 +22,9 @@ import { FailureCounter } from './throttle/failure-counter.js';
 /** Answers errors on the browser's way: redirected where the app may know, a page where only the person may. */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
+  protected readonly wayOn: WayOn = {
+    startAgain: 'Go back to the app and start again from there.',
+  };
   private readonly logger = new Logger(PageErrorFilter.name);
 
   constructor(
@@ -40,7 +43,7 @@ export class PageErrorFilter implements ExceptionFilter {
     const error = this.pageError(thrown, request);
     if (error.status === 403 && !(error instanceof CrossSiteForm))
       await this.failures.count(request, 'decision');
-    this.pages.error(response, error);
+    this.pages.error(response, error, this.wayOn);
   }
 
   private pageError(thrown: unknown, request: Request): PageError {

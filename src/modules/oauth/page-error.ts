@@ -1,19 +1,20 @@
 import { inWords } from '../../common/duration.js';
 
+/** Stands for the sentence that says how to start again, which is another for an app's request than for the account. */
+export const START_AGAIN = Symbol('start again');
+
 /** An error that only the person at the browser can be told: an HTML page, never a redirect. */
 export class PageError extends Error {
   constructor(
-    readonly status: 400 | 403 | 409 | 429 | 503 | 500,
+    readonly status: 400 | 403 | 404 | 409 | 429 | 503 | 500,
     readonly title: string,
-    readonly paragraphs: readonly string[],
+    readonly paragraphs: readonly (string | typeof START_AGAIN)[],
     readonly retryAfterSeconds?: number,
   ) {
     super(title);
     this.name = 'PageError';
   }
 }
-
-const START_AGAIN = 'Go back to the app and start again from there.';
 
 export const unknownApp = (): PageError =>
   new PageError(400, 'This app is not known here', [
@@ -48,7 +49,8 @@ export const expiredTransaction = (): PageError =>
 export const foreignForm = (): PageError =>
   new PageError(403, 'This form did not come from your browser', [
     'The page you sent does not belong to this browser, or you signed in as somebody else since.',
-    'Nothing was shared. ' + START_AGAIN,
+    'It had no effect.',
+    START_AGAIN,
   ]);
 
 /** Sent by another site, so no guess of whoever sits at the browser: nothing that could be counted against them. */
@@ -83,6 +85,17 @@ export const malformedForm = (): PageError =>
     START_AGAIN,
   ]);
 
+export const notConnected = (): PageError =>
+  new PageError(404, 'This app is not connected', [
+    'It has no access to your account. Maybe it was removed before.',
+  ]);
+
+export const signedOut = (): PageError =>
+  new PageError(403, 'You are not signed in any more', [
+    'You were away for a while, or signed out in another tab. The page you sent had no effect.',
+    START_AGAIN,
+  ]);
+
 export const tooManyAttempts = (seconds: number): PageError =>
   new PageError(
     429,
@@ -99,5 +112,6 @@ export const unavailable = (): PageError =>
 
 export const fault = (requestId: string): PageError =>
   new PageError(500, 'Something went wrong on our side', [
-    `${START_AGAIN} If it happens again, tell support ${requestId}.`,
+    START_AGAIN,
+    `If it happens again, tell support ${requestId}.`,
   ]);

@@ -4,7 +4,7 @@ import { isId, newId } from '../../../common/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
 import { digestsEqual, randomToken, sha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner } from '../../../database/transaction.js';
+import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import type { FormBinding } from '../../../pages/views.js';
 import { AppsService, type RegisteredApp } from '../apps/apps.service.js';
 import { redirectUriMatches } from '../apps/redirect-uri.js';
@@ -92,6 +92,11 @@ export class AuthorizationsService {
     const app = await this.apps.find(authorization.clientId);
     if (!app?.enabled || !stillRegistered(app, authorization.redirectUri)) throw unknownApp();
     return pending(authorization, app, token);
+  }
+
+  /** Notes who signed in for this request. */
+  assignUser(tx: Transaction, id: string, userId: string): Promise<void> {
+    return this.repository.assignUser(tx, id, userId);
   }
 
   /** Forgets who signed in for this request. */

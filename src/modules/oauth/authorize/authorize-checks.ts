@@ -10,7 +10,9 @@ import type {
 import { AuthorizationRefused } from './authorization-response.js';
 import { checkClient } from './checks/client.check.js';
 import { checkDuplicates } from './checks/duplicates.check.js';
+import { checkExtensions } from './checks/extensions.check.js';
 import { checkPkce } from './checks/pkce.check.js';
+import { checkPrompt } from './checks/prompt.check.js';
 import { checkRedirectUri } from './checks/redirect-uri.check.js';
 import { checkResponseType } from './checks/response-type.check.js';
 import { checkScope } from './checks/scope.check.js';
@@ -23,9 +25,11 @@ const pageChecks: readonly PageCheck[] = [checkClient, checkRedirectUri];
 const redirectedChecks: readonly AuthorizeCheck[] = [
   checkDuplicates,
   checkResponseType,
+  checkExtensions,
   checkState,
   checkScope,
   checkPkce,
+  checkPrompt,
 ];
 
 /**

@@ -3,28 +3,40 @@ import { ApiAuthorize } from './authorize.openapi.js';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../../access/public.decorator.js';
-import { AppsService } from '../apps/apps.service.js';
+import { AppConfig } from '../../../config/app-config.js';
+import { AppsService, type RegisteredApp } from '../apps/apps.service.js';
 import { OAuthPages } from '../oauth-pages.js';
 import { PageErrorFilter } from '../page-error.filter.js';
 import { malformedLink, notAPage } from '../page-error.js';
 import { isWellEncoded, Parameters } from '../parameters.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
+import type { AuthorizationRequest } from './authorization-request.js';
+import { AuthorizationRefused } from './authorization-response.js';
 import { AuthorizationsService } from './authorizations.service.js';
 import { checkAuthorizationRequest } from './authorize-checks.js';
+import { asksToSignIn } from './checks/prompt.check.js';
+import { ReusedChallenge } from './reused-challenge.js';
 
 /** The authorization endpoint (RFC 6749 §3.1). */
 @Public()
 @UseFilters(PageErrorFilter)
 @Controller('oauth/authorize')
 export class AuthorizeController {
+  /** Whether a visitor whom nobody knows is asked before an error takes them to the app (RFC 9700 §4.11.2). */
+  private readonly asksFirst: boolean;
+
   constructor(
     private readonly apps: AppsService,
     private readonly authorizations: AuthorizationsService,
+    private readonly challenges: ReusedChallenge,
     private readonly signIn: SignInService,
     private readonly cookies: BrowserCookies,
     private readonly pages: OAuthPages,
-  ) {}
+    { authorize }: AppConfig,
+  ) {
+    this.asksFirst = authorize.errorsBeforeSignIn === 'page';
+  }
 
   /** Checks the request, then asks the user to sign in or, with a session, to decide. */
   @Get()
@@ -37,12 +49,27 @@ export class AuthorizeController {
     if (!isWellEncoded(request.url)) throw malformedLink();
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
-    const checked = checkAuthorizationRequest({ app, parameters });
     const user = await this.signIn.current(request);
+    const checked = await this.check(app, parameters).catch((error: unknown) => {
+      if (user || !this.asksFirst || !(error instanceof AuthorizationRefused)) throw error;
+      this.pages.refusal(response, error);
+    });
+    if (!checked) return;
     const browser = this.cookies.ensureBrowser(request, response);
-    const pending = await this.authorizations.start(checked, browser, user?.id ?? null);
-    if (user) await this.pages.consent(response, pending, user);
+    const known = asksToSignIn(parameters) ? null : user;
+    const pending = await this.authorizations.start(checked, browser, known?.id ?? null);
+    if (known) await this.pages.consent(response, pending, known);
     else this.pages.phone(response, pending);
+  }
+
+  /** @throws PageError; AuthorizationRefused */
+  private async check(
+    app: RegisteredApp | null,
+    parameters: Parameters,
+  ): Promise<AuthorizationRequest> {
+    const checked = checkAuthorizationRequest({ app, parameters });
+    await this.challenges.check(checked);
+    return checked;
   }
 
   /** Where a browser lands that opens the address of a form, which only takes what a page of ours sends. */

@@ -14,4 +14,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'code_challenge',
   'code_challenge_method',
   'prompt',
+  'response_mode',
+  'request',
+  'request_uri',
 ]);

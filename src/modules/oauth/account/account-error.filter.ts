@@ -1,0 +1,12 @@
+import { Catch } from '@nestjs/common';
+import { APPS_PATH, type WayOn } from '../oauth-pages.js';
+import { PageErrorFilter } from '../page-error.filter.js';
+
+/** Answers errors of the account's pages, where no app waits to be gone back to. */
+@Catch()
+export class AccountErrorFilter extends PageErrorFilter {
+  protected override readonly wayOn: WayOn = {
+    startAgain: 'Open your connected apps and start again from there.',
+    link: { href: APPS_PATH, text: 'Connected apps' },
+  };
+}

@@ -1,0 +1,64 @@
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isId } from '../../../common/ids.js';
+import { sendRedirect } from '../authorize/authorization-response.js';
+import { BrowserForms } from '../browser-form.decorator.js';
+import type { AppName } from '../grants/grant-revocation.js';
+import { OAuthPages, type Membership, type Remark } from '../oauth-pages.js';
+import { Parameters } from '../parameters.js';
+import { SignInService } from '../sign-in/sign-in.service.js';
+import { addressOf } from './account-addresses.js';
+import { AccountErrorFilter } from './account-error.filter.js';
+import { ConnectedAppsService } from './connected-apps.service.js';
+import { MembershipOf, SessionFormGuard } from './session-form.guard.js';
+
+const NOTHING_TICKED = 'Nothing was removed, because no app is ticked.';
+
+/** What who is signed in does on the account's pages. */
+@BrowserForms(SessionFormGuard, AccountErrorFilter)
+@Controller('account')
+export class AccountFormsController {
+  constructor(
+    private readonly apps: ConnectedAppsService,
+    private readonly signIn: SignInService,
+    private readonly pages: OAuthPages,
+  ) {}
+
+  /** Takes the access of every ticked app back, or of all. */
+  @Post('apps/revoke')
+  @HttpCode(200)
+  async revoke(
+    @MembershipOf() membership: Membership,
+    @Body() form: Record<string, unknown>,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { id } = membership.user;
+    const ticked = [form['client_id']].flat().filter((value) => isId('svc_app', value));
+    const wanted = new Parameters(form).get('all') === '1' ? 'all' : ticked;
+    const remark: Remark =
+      wanted.length === 0
+        ? { status: 400, error: NOTHING_TICKED }
+        : { notice: noticeOf(await this.apps.revoke(id, wanted)) };
+    this.pages.connectedApps(response, membership, await this.apps.list(id), remark);
+  }
+
+  /** "Not you?": ends the session; whoever it is now comes back to the same page. */
+  @Post('sign-out')
+  async signOut(
+    @Body() form: Record<string, unknown>,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    await this.signIn.signOut(request, response);
+    const next = new Parameters(form).get('next');
+    sendRedirect(response, addressOf(isId('svc_app', next) ? next : undefined));
+  }
+}
+
+function noticeOf(removed: readonly AppName[]): string {
+  const [first, ...others] = removed;
+  if (!first) return 'This access was removed before.';
+  return others.length === 0
+    ? `${first.name} no longer has access.`
+    : `${removed.length} apps no longer have access.`;
+}

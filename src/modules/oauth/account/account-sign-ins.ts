@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { TypeID } from 'typeid-js';
+import { Clock, later, SECOND } from '../../../common/clock.js';
+import { isId, newId } from '../../../common/ids.js';
+import { AppConfig } from '../../../config/app-config.js';
+import type { FormBinding } from '../../../pages/views.js';
+import { expiredTransaction, foreignForm, noCookies } from '../page-error.js';
+import { FormTokens, tokensEqual } from './form-tokens.js';
+
+/** Bytes of a UUID version 7 that hold its time, in milliseconds. */
+const TIME_BYTES = 6;
+
+/** Sign-ins to the account's own pages. Each is its id, which holds its time, and a token that nobody else can make. */
+@Injectable()
+export class AccountSignIns {
+  constructor(
+    private readonly tokens: FormTokens,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** @param next client id of the app whose page was asked for */
+  start(browserHash: string, next: string | undefined): FormBinding {
+    const transaction = newId('txn', this.clock.now());
+    return { transaction, token: this.tokens.ofSignIn(transaction, browserHash), next };
+  }
+
+  /**
+   * The sign-in that a form belongs to.
+   * @throws PageError when it is another browser's, or expired
+   */
+  resume(
+    { transaction, token, next }: Partial<FormBinding>,
+    browserHash: string | undefined,
+  ): FormBinding {
+    if (browserHash === undefined) throw noCookies();
+    if (!isId('txn', transaction) || token === undefined) throw expiredTransaction();
+    if (!tokensEqual(this.tokens.ofSignIn(transaction, browserHash), token)) throw foreignForm();
+    const end = later(startOf(transaction), this.config.lifetimes.transaction * SECOND);
+    if (end <= this.clock.now()) throw expiredTransaction();
+    return { transaction, token, next: isId('svc_app', next) ? next : undefined };
+  }
+}
+
+function startOf(transaction: string): Date {
+  const bytes = TypeID.fromString(transaction).toUUIDBytes();
+  return new Date(Buffer.from(bytes).readUIntBE(0, TIME_BYTES));
+}

@@ -1,0 +1,69 @@
+import { Controller, Get, Param, Req, Res, UseFilters } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Public } from '../../../access/public.decorator.js';
+import { isId } from '../../../common/ids.js';
+import { sendRedirect } from '../authorize/authorization-response.js';
+import { APPS_PATH, OAuthPages } from '../oauth-pages.js';
+import { notConnected } from '../page-error.js';
+import { BrowserCookies } from '../sign-in/browser-cookies.js';
+import { AccountErrorFilter } from './account-error.filter.js';
+import { ACCOUNT_PATH } from './account-addresses.js';
+import { AccountSignIns } from './account-sign-ins.js';
+import { ConnectedAppsService } from './connected-apps.service.js';
+import { Memberships } from './memberships.js';
+
+/** The apps that have access to the account of who is signed in; who is not signs in first. */
+@Public()
+@ApiExcludeController()
+@UseFilters(AccountErrorFilter)
+@Controller('account')
+export class ConnectedAppsController {
+  constructor(
+    private readonly memberships: Memberships,
+    private readonly signIns: AccountSignIns,
+    private readonly apps: ConnectedAppsService,
+    private readonly cookies: BrowserCookies,
+    private readonly pages: OAuthPages,
+  ) {}
+
+  @Get('apps')
+  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const membership = await this.memberships.current(request);
+    if (!membership) return this.askToSignIn(request, response);
+    this.pages.connectedApps(response, membership, await this.apps.list(membership.user.id));
+  }
+
+  /** Where a browser lands that opens the address of the form again. */
+  @Get('apps/revoke')
+  revocationAddress(@Res() response: Response): void {
+    sendRedirect(response, APPS_PATH);
+  }
+
+  /** One app, where a link leads straight to it. */
+  @Get('apps/:client_id')
+  async one(
+    @Param('client_id') clientId: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    if (!isId('svc_app', clientId)) throw notConnected();
+    const membership = await this.memberships.current(request);
+    if (!membership) return this.askToSignIn(request, response, clientId);
+    const app = await this.apps.find(membership.user.id, clientId);
+    if (!app) throw notConnected();
+    const { user, binding } = membership;
+    this.pages.connectedApp(response, { user, binding: { ...binding, next: clientId } }, app);
+  }
+
+  /** Where a browser lands that opens the address of a form of signing in. */
+  @Get(':step')
+  formAddress(@Res() response: Response): void {
+    sendRedirect(response, APPS_PATH);
+  }
+
+  private askToSignIn(request: Request, response: Response, next?: string): void {
+    const binding = this.signIns.start(this.cookies.ensureBrowser(request, response), next);
+    this.pages.phone(response, { binding, path: ACCOUNT_PATH });
+  }
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../../audit/audit-log.repository.js';
+import { AppConfig } from '../../../config/app-config.js';
+import { TransactionRunner } from '../../../database/transaction.js';
+import { InvalidRequest } from '../oauth.errors.js';
+import { AuthorizationCodesRepository } from '../token/authorization-codes.repository.js';
+import type { AuthorizationRequest } from './authorization-request.js';
+import { AuthorizationRefused } from './authorization-response.js';
+
+/**
+ * Notices an app that uses one challenge again and again, which protects nobody (RFC 9700 §2.1.1). Before a code was issued,
+ * a repeated challenge is a page that was loaded again.
+ */
+@Injectable()
+export class ReusedChallenge {
+  constructor(
+    private readonly codes: AuthorizationCodesRepository,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** Writes it down or, where the operator wants so, refuses it. @throws AuthorizationRefused */
+  async check({ app, redirectUri, state, codeChallenge }: AuthorizationRequest): Promise<void> {
+    if (codeChallenge === null) return;
+    if (!(await this.codes.wasIssuedFor(app.clientId, codeChallenge))) return;
+    const refused = this.config.authorize.refuseReusedChallenge;
+    await this.transactions.run((tx) =>
+      this.audit.record(
+        tx,
+        'authorization.challenge_reused',
+        app.clientId,
+        { actor: 'service', reason: 'the code_challenge led to a code before' },
+        { refused },
+      ),
+    );
+    if (refused) {
+      const error = new InvalidRequest('code_challenge was used before: make a new one each time.');
+      throw new AuthorizationRefused(redirectUri, state, error);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import express, { type Request, type Response } from 'express';
+import { FormTooLarge, InvalidRequest } from './oauth.errors.js';
+import { isWellEncoded } from './parameters.js';
+
+const FORM = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)?$/i;
+const parse = express.urlencoded({
+  extended: false,
+  limit: 16_384,
+  parameterLimit: 100,
+  type: () => true,
+  verify: (_request, _response, body) => {
+    if (!isUtf8(body) || !isWellEncoded(body.toString())) {
+      throw new InvalidRequest('The form must be percent-encoded UTF-8.');
+    }
+  },
+});
+
+/**
+ * Reads a form of at most 16,384 bytes and 100 parameters into `request.body` (RFC 6749 §3.2).
+ * @throws InvalidRequest when it is no form or malformed; FormTooLarge
+ */
+export async function readForm(request: Request, response: Response): Promise<void> {
+  if (!FORM.test(request.get('content-type') ?? '')) {
+    throw new InvalidRequest(
+      'Send the parameters as a form, with Content-Type: application/x-www-form-urlencoded.',
+    );
+  }
+  await new Promise<void>((resolve, reject) => {
+    parse(request, response, (error?: unknown) => {
+      if (error === undefined) resolve();
+      else reject(bodyError(error));
+    });
+  });
+  // The parser leaves a request without a body as it is.
+  request.body ??= {};
+}
+
+function bodyError(error: unknown): unknown {
+  if (error instanceof InvalidRequest) return error;
+  const { status, type } = error as { status?: unknown; type?: unknown };
+  if (type === 'entity.too.large') return new FormTooLarge();
+  return typeof status === 'number' && status < 500
+    ? new InvalidRequest('The form is malformed.')
+    : error;
+}
