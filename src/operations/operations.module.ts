@@ -6,14 +6,26 @@ import { QuotaModule } from '../modules/quota/quota.module.js';
 import { PagesModule } from '../pages/pages.module.js';
 import { LandingController } from './docs/landing.controller.js';
 import { HealthController } from './health/health.controller.js';
+import { Readiness } from './health/readiness.js';
+import { JobElection } from './jobs/job-election.service.js';
 import { JobRunsRepository } from './jobs/job-runs.repository.js';
+import { PruneCron } from './jobs/prune.cron.js';
+import { Prune } from './jobs/prune.service.js';
 import { QuotaResetCron } from './jobs/quota-reset.cron.js';
 import { QuotaReset } from './jobs/quota-reset.service.js';
 
 @Module({
   imports: [ScheduleModule.forRoot(), OAuthModule, QuotaModule, DemoModule, PagesModule],
   controllers: [LandingController, HealthController],
-  providers: [JobRunsRepository, QuotaReset, QuotaResetCron],
-  exports: [QuotaReset],
+  providers: [
+    Readiness,
+    JobRunsRepository,
+    JobElection,
+    QuotaReset,
+    QuotaResetCron,
+    Prune,
+    PruneCron,
+  ],
+  exports: [QuotaReset, Prune],
 })
 export class OperationsModule {}

@@ -2,14 +2,14 @@ import { Controller, Get, Header, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../../access/public.decorator.js';
-import { Migrator } from '../../database/migrator.js';
+import { Readiness } from './readiness.js';
 
 /** For whoever runs the service: is the process alive, and may it get traffic? */
 @Public()
 @ApiExcludeController()
 @Controller()
 export class HealthController {
-  constructor(private readonly migrator: Migrator) {}
+  constructor(private readonly readiness: Readiness) {}
 
   @Get('livez')
   @Header('Cache-Control', 'no-store')
@@ -17,23 +17,15 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** 503 while the database is away or its schema is behind. */
+  /** 503 while the database is away, its schema is behind, or its clock tells another time. */
   @Get('readyz')
   @Header('Cache-Control', 'no-store')
   async ready(
     @Res({ passthrough: true }) response: Response,
   ): Promise<{ status: 'ok' | 'not ready'; reason?: string }> {
-    const reason = await this.problem();
+    const reason = await this.readiness.problem();
     if (reason === undefined) return { status: 'ok' };
     response.status(503);
     return { status: 'not ready', reason };
-  }
-
-  private async problem(): Promise<string | undefined> {
-    try {
-      return (await this.migrator.isCurrent()) ? undefined : 'migrations are pending';
-    } catch {
-      return 'the database is away';
-    }
   }
 }

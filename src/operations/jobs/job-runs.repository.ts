@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, LessThan } from 'typeorm';
 import { isDuplicateKey } from '../../common/database-faults.js';
+import { expiredRows, type ExpiredRows } from '../../database/expired-rows.js';
 import { entities, TransactionRunner } from '../../database/transaction.js';
 import { JobRun } from '../job-run.entity.js';
+
+/** The period of jobs that run every hour, such as `2026-11-21T09` in UTC: as text, it sorts by time. */
+export function hourOf(time: Date): string {
+  return time.toISOString().slice(0, 'yyyy-mm-ddThh'.length);
+}
 
 @Injectable()
 export class JobRunsRepository {
@@ -34,5 +40,10 @@ export class JobRunsRepository {
     await this.transactions.run((tx) =>
       entities(tx).update(JobRun, { job, period }, { finishedAt }),
     );
+  }
+
+  /** The runs of a job for earlier periods than this one. */
+  before(job: string, period: string): ExpiredRows {
+    return expiredRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { Clock } from '../../common/clock.js';
-import { JobRunsRepository } from './job-runs.repository.js';
+import { JobElection } from './job-election.service.js';
 import { QuotaReset } from './quota-reset.service.js';
 
 const JOB = 'quota-reset';
@@ -13,34 +13,25 @@ export class QuotaResetCron {
 
   constructor(
     private readonly reset: QuotaReset,
-    private readonly runs: JobRunsRepository,
+    private readonly election: JobElection,
     private readonly clock: Clock,
   ) {}
 
   @Cron('0 0 1 * *', { name: JOB, timeZone: 'UTC' })
   async run(): Promise<void> {
-    const month = this.clock.now().toISOString().slice(0, 7);
+    const month = this.clock.now().toISOString().slice(0, 'yyyy-mm'.length);
     try {
-      if (await this.runs.claim(JOB, month, this.clock.now())) await this.runClaimed(month);
+      const opening = await this.election.once(JOB, month, () => this.reset.run());
+      if (!opening) return;
+      const { period, opened, previous } = opening;
+      this.logger.log(
+        `Opened ${period} for ${opened} apps. ${previous.period}: ${previous.posts} posts by ${previous.apps} apps.`,
+      );
     } catch (error) {
       this.logger.error(
         'The quota reset failed; quotas are right without it. To open the month, run the command "quota reset".',
         (error as Error).stack,
       );
-    }
-  }
-
-  private async runClaimed(month: string): Promise<void> {
-    try {
-      const { period, opened, previous } = await this.reset.run();
-      await this.runs.finish(JOB, month, this.clock.now());
-      this.logger.log(
-        `Opened ${period} for ${opened} apps. ${previous.period}: ${previous.posts} posts by ${previous.apps} apps.`,
-      );
-    } catch (error) {
-      // A database that is away fails the release as well; the first failure is the one to tell.
-      await this.runs.release(JOB, month).catch(() => undefined);
-      throw error;
     }
   }
 }
