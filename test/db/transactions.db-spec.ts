@@ -244,7 +244,7 @@ onEachServer('a unit of work on a server', ({ url }) => {
     expect(await usedBy(dataSource, 'right')).toBe(2);
   });
 
-  it('sees what others committed since it began', async () => {
+  it('O138 sees what others committed since it began', async () => {
     await transactions.run((tx) => insert(tx, 'watched'));
     const seen = await transactions.run(async (tx) => {
       const used = async (): Promise<number> =>

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
+import { expectNoCredential } from './credentials.js';
 import { freePort } from './free-port.js';
 
 const START_MS = 30_000;
@@ -24,8 +25,13 @@ export interface AppProcess {
   readonly smsFile: string;
   /** Everything printed so far, both streams. */
   output(): string;
-  /** Asks it to end, and ends it by force after ten seconds. Answers the exit code, or -1 when it took force. */
+  /**
+   * Asks it to end, and ends it by force after ten seconds. Answers the exit code, or -1 when it took force.
+   * @throws when it had printed a client secret, code or token
+   */
   stop(): Promise<number>;
+  /** Ends it by force, in the middle of whatever it does. */
+  kill(): Promise<void>;
 }
 
 /**
@@ -62,7 +68,17 @@ export async function startProcess({ url, env = {} }: ProcessSettings): Promise<
     await stop(child);
     throw new Error(`The service did not start.\n${output()}`, { cause: error });
   }
-  return { baseUrl, smsFile: settings.SMS_FILE, output, stop: () => stop(child) };
+  return {
+    baseUrl,
+    smsFile: settings.SMS_FILE,
+    output,
+    stop: async () => {
+      const code = await stop(child);
+      expectNoCredential(output(), 'What the service printed');
+      return code;
+    },
+    kill: () => kill(child),
+  };
 }
 
 async function untilAlive(child: ChildProcess, url: string): Promise<void> {
@@ -86,6 +102,13 @@ async function stop(child: ChildProcess): Promise<number> {
     clearTimeout(impatient);
   }
   return child.exitCode ?? -1;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
 }
 
 function hasEnded(child: ChildProcess): boolean {

@@ -21,21 +21,38 @@ export class FixedClock extends Clock {
   }
 }
 
-/** A gateway that keeps what it is given. */
+/** A gateway that keeps what it is given, unless it is told to refuse. */
 export class SmsInbox extends SmsSender {
   readonly messages: TextMessage[] = [];
+  /** What it was given and refused. */
+  readonly refused: TextMessage[] = [];
+  private refusals = 0;
 
   override async send(message: TextMessage): Promise<void> {
+    if (this.refusals > 0) {
+      this.refusals -= 1;
+      this.refused.push(message);
+      throw new Error('The gateway is out of order.');
+    }
     this.messages.push(message);
   }
 
-  /** The newest one-time password sent to this phone; waits for it, since messages are sent beside the request. */
-  async password(phone: string): Promise<string> {
-    await expect.poll(() => this.newestTo(phone)).toBeDefined();
-    return /\b\d{6}\b/.exec(this.newestTo(phone)?.text ?? '')?.[0] ?? '';
+  /** Refuses so many messages from now on; 0 takes them again. */
+  refuse(times = Infinity): void {
+    this.refusals = times;
   }
 
-  private newestTo(phone: string): TextMessage | undefined {
-    return this.messages.findLast(({ to }) => to === phone);
+  count(phone: string): number {
+    return this.messagesTo(phone).length;
+  }
+
+  /** The newest one-time password sent to this phone; waits for it, since messages are sent beside the request. */
+  async password(phone: string, after = 0): Promise<string> {
+    await expect.poll(() => this.count(phone), { timeout: 10_000 }).toBeGreaterThan(after);
+    return /\b\d{6}\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
+  }
+
+  private messagesTo(phone: string): TextMessage[] {
+    return this.messages.filter(({ to }) => to === phone);
   }
 }

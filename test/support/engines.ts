@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { expectNoCredential } from './credentials.js';
 import type { Engine } from './provided.js';
 import { runSql } from './sql.js';
 
-/** A database that belongs to one `describe`: empty at its start, gone after its end. */
+/**
+ * A database that belongs to one `describe`: empty at its start, gone after its end. Before it goes, all of its tables are
+ * searched for credentials, of which only hashes may be stored.
+ */
 export interface TestDatabase {
   readonly engine: Engine;
   /** A `DATABASE_URL`. */
@@ -26,6 +32,12 @@ export function onEachServer(title: string, suite: (database: TestDatabase) => v
   for (const engine of servers.length > 0 ? servers : [NO_SERVER]) onEngine(engine, title, suite);
 }
 
+/** The same on SQLite only: what a file does that no server does. */
+export function onSqlite(title: string, suite: (database: TestDatabase) => void): void {
+  for (const engine of inject('engines'))
+    if (engine.kind === 'sqlite') onEngine(engine, title, suite);
+}
+
 function onEngine(engine: Engine, title: string, suite: (database: TestDatabase) => void): void {
   describe.skipIf(engine === NO_SERVER)(`${title} [${engine.label}]`, () => {
     const name = `platform_test_${randomBytes(6).toString('hex')}`;
@@ -42,8 +54,15 @@ function fileDatabase(engine: Engine, name: string): TestDatabase {
   beforeAll(async () => {
     await mkdir(folder);
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-  return { engine, url: `sqlite:${join(folder, 'service.sqlite')}` };
+  const file = join(folder, 'service.sqlite');
+  afterAll(async () => {
+    try {
+      if (existsSync(file)) expectHashesInFile(file);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+  return { engine, url: `sqlite:${file}` };
 }
 
 /** Created with a character set that cannot hold what users write, as old servers do: the first migration must mend it. */
@@ -51,10 +70,39 @@ function serverDatabase(engine: Engine, serverUrl: string, name: string): TestDa
   beforeAll(async () => {
     await runSql(serverUrl, `CREATE DATABASE ${name} CHARACTER SET latin1`);
   });
-  afterAll(async () => {
-    await runSql(serverUrl, `DROP DATABASE IF EXISTS ${name}`);
-  });
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
+  afterAll(async () => {
+    try {
+      await expectHashesOnServer(url.href);
+    } finally {
+      await runSql(serverUrl, `DROP DATABASE IF EXISTS ${name}`);
+    }
+  });
   return { engine, url: url.href };
+}
+
+function expectHashesInFile(file: string): void {
+  const database = new Sqlite(file);
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck();
+    for (const table of tables.all()) expectHashes(table, database.prepare(readAll(table)).all());
+  } finally {
+    database.close();
+  }
+}
+
+async function expectHashesOnServer(url: string): Promise<void> {
+  for (const row of await runSql(url, 'SHOW TABLES')) {
+    const [table] = Object.values(row);
+    expectHashes(table, await runSql(url, readAll(table)));
+  }
+}
+
+function readAll(table: unknown): string {
+  return `SELECT * FROM ${String(table)}`;
+}
+
+function expectHashes(table: unknown, rows: unknown[]): void {
+  expectNoCredential(JSON.stringify(rows), `The table ${String(table)}`);
 }

@@ -7,8 +7,12 @@ export interface Site {
   /** The public URL. */
   readonly baseUrl: string;
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The newest one-time password that reached a phone. */
-  readonly sms: { password(phone: string): Promise<string> };
+  readonly sms: {
+    /** How many messages reached a phone. */
+    count(phone: string): number | Promise<number>;
+    /** The newest one-time password that reached a phone; waits until there are more messages than `after`. */
+    password(phone: string, after?: number): Promise<string>;
+  };
 }
 
 /** An HTML answer with its forms. */
@@ -68,12 +72,24 @@ export class Visitor {
 
   /** From the app's link to the consent page, by phone and one-time password. */
   async signIn(link: string, user: User): Promise<Page> {
+    const earlier = await this.app.sms.count(user.phone);
     const phonePage = await this.open(link);
     const codePage = await this.submit(phonePage, '/oauth/authorize/sign-in', {
       phone: user.phone,
     });
-    const code = await this.app.sms.password(user.phone);
+    const code = await this.app.sms.password(user.phone, earlier);
     return this.submit(codePage, '/oauth/authorize/verify', { code });
+  }
+
+  /** From a page of the account to the same page, signed in. */
+  async signInToAccount(user: User, path = '/account/apps'): Promise<Page> {
+    const earlier = await this.app.sms.count(user.phone);
+    const phonePage = await this.open(path);
+    const codePage = await this.submit(phonePage, '/account/sign-in', { phone: user.phone });
+    const code = await this.app.sms.password(user.phone, earlier);
+    const { location, html } = await this.submit(codePage, '/account/verify', { code });
+    if (location === null) throw new Error(`The code does not sign in:\n${html}`);
+    return this.open(location);
   }
 
   private cookieHeader(): Record<string, string> {

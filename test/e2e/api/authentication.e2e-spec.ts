@@ -60,24 +60,27 @@ onEachEngine('Bearer authentication', (database) => {
   const UNKNOWN = 'The access token is unknown or was revoked';
 
   describe('without credentials', () => {
-    it.each(ENDPOINTS)('%s %s answers 401 and a challenge that names no error', async (...call) => {
-      const [method, path] = call;
-      await expectUnauthorized(await app().fetch(`/dev/v1${path}`, { method }));
-    });
+    it.each(ENDPOINTS)(
+      'O113 %s %s answers 401 and a challenge that names no error',
+      async (...call) => {
+        const [method, path] = call;
+        await expectUnauthorized(await app().fetch(`/dev/v1${path}`, { method }));
+      },
+    );
 
     it.each(['Bearer', 'Bearer ', 'Basic YTpi', 'svcat_abc', ','])(
-      'the header "%s" holds none',
+      'O113 the header "%s" holds none',
       async (header) => {
         await expectUnauthorized(await me(app(), header));
       },
     );
 
-    it('a token in the query alone is none', async () => {
+    it('O116 a token in the query alone is none', async () => {
       const { token } = await Member.join(app());
       await expectUnauthorized(await app().fetch(`/dev/v1/me?access_token=${token}`));
     });
 
-    it('a token in the body alone is none', async () => {
+    it('O116 a token in the body alone is none', async () => {
       const { token } = await Member.join(app());
       const answer = await app().fetch('/dev/v1/posts', {
         method: 'POST',
@@ -86,7 +89,7 @@ onEachEngine('Bearer authentication', (database) => {
       await expectUnauthorized(answer);
     });
 
-    it('401 comes before the body is looked at', async () => {
+    it('O113 401 comes before the body is looked at', async () => {
       const headers = { 'content-type': 'application/json' };
       const answer = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body: '{' });
       await expectUnauthorized(answer);
@@ -105,7 +108,7 @@ onEachEngine('Bearer authentication', (database) => {
       ['two tokens', `svcat_${'a'.repeat(43)}, Bearer svcat_${'a'.repeat(43)}`],
       ['8 kB', `svcat_${'a'.repeat(8192)}`],
       ['bytes beyond ASCII', `svcat_${'\u00e9'.repeat(43)}`],
-    ])('%s is malformed, and costs no statement', async (_, token) => {
+    ])('O114 %s is malformed, and costs no statement', async (_, token) => {
       let answer: Response | undefined;
       const statements = await app().statementsOf(async () => {
         answer = await me(app(), `Bearer ${token}`);
@@ -115,11 +118,11 @@ onEachEngine('Bearer authentication', (database) => {
       await expectInvalidToken(answer, MALFORMED);
     });
 
-    it('a token that nobody gave out is unknown', async () => {
+    it('O114 a token that nobody gave out is unknown', async () => {
       await expectInvalidToken(await me(app(), `Bearer ${newSecret('svcat')}`), UNKNOWN);
     });
 
-    it('a token in another case is unknown', async () => {
+    it('O114 a token in another case is unknown', async () => {
       const { token } = await Member.join(app());
       const swapped = [...token.slice(6)].map((letter) =>
         letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
@@ -127,7 +130,7 @@ onEachEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer svcat_${swapped.join('')}`), UNKNOWN);
     });
 
-    it('neither a refresh token, nor a code, nor a client secret opens anything', async () => {
+    it('O114 neither a refresh token, nor a code, nor a client secret opens anything', async () => {
       const { user, client } = await Member.join(app());
       const { refreshToken } = await app()
         .service(TransactionRunner)
@@ -140,7 +143,7 @@ onEachEngine('Bearer authentication', (database) => {
         await expectInvalidToken(await me(app(), `Bearer ${credential}`), MALFORMED);
     });
 
-    it('a token is good until its hour is over, and expired from then on', async () => {
+    it('O114 a token is good until its hour is over, and expired from then on', async () => {
       const { token } = await Member.join(app());
       const start = app().clock.now();
       app().clock.advance(HOUR_MS - 1000);
@@ -154,7 +157,7 @@ onEachEngine('Bearer authentication', (database) => {
       app().clock.set(start.toISOString());
     });
 
-    it('a revoked grant ends its tokens at once', async () => {
+    it('O114 a revoked grant ends its tokens at once', async () => {
       const { user, client, token } = await Member.join(app());
       const { id } = await app()
         .service(DataSource)
@@ -164,7 +167,7 @@ onEachEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 
-    it('a disabled app has no good tokens until it is enabled again', async () => {
+    it('O114 a disabled app has no good tokens until it is enabled again', async () => {
       const { client, token } = await Member.join(app());
       const apps = app().service(AppsService);
       await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
@@ -173,7 +176,7 @@ onEachEngine('Bearer authentication', (database) => {
       expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
     });
 
-    it('a blocked user has no good tokens', async () => {
+    it('O114 a blocked user has no good tokens', async () => {
       const { user, token } = await Member.join(app());
       await app()
         .service(TransactionRunner)
@@ -184,20 +187,20 @@ onEachEngine('Bearer authentication', (database) => {
 
   describe('with a good token', () => {
     it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])(
-      'the scheme may be written "%s"',
+      'O117 the scheme may be written "%s"',
       async (scheme) => {
         const { token } = await Member.join(app());
         expect((await me(app(), `${scheme} ${token}`)).status).toBe(200);
       },
     );
 
-    it('a second one in the query is 400', async () => {
+    it('O116 a second one in the query is 400', async () => {
       const { token } = await Member.join(app());
       const answer = await me(app(), `Bearer ${token}`, `?access_token=${token}`);
       await expectRefusal(answer, 400, 'invalid_request');
     });
 
-    it('two Authorization headers are 400', async () => {
+    it('O116 two Authorization headers are 400', async () => {
       const { token } = await Member.join(app());
       const header = ['Authorization', `Bearer ${token}`];
       const url = `${app().baseUrl}/dev/v1/me`;

@@ -111,7 +111,7 @@ onEachEngine('JSON bodies', (database) => {
 
   it('compressed bodies are read, within the same limit', async () => {
     const text = Buffer.from('{"content":"Hi"}');
-    const send = (body: Buffer, encoding: string) =>
+    const send = (body: Buffer<ArrayBuffer>, encoding: string) =>
       member.postRaw('/posts', body, { ...JSON_TYPE, 'content-encoding': encoding });
     expect((await send(gzipSync(text), 'gzip')).status).toBe(201);
     expect((await send(brotliCompressSync(text), 'br')).status).toBe(201);

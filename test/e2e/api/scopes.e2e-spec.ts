@@ -45,7 +45,7 @@ onEachEngine('The scope table of the source document, section 5.6', (database) =
   );
 
   it.each(MATRIX.filter(({ scope, own }) => scope !== own))(
-    '$method $path is closed to $scope alone',
+    'O115 $method $path is closed to $scope alone',
     async ({ method, path, scope, own }) => {
       const answer = await call(method, path, scope);
       const body = await expectRefusal(answer, 403, 'insufficient_scope');
@@ -56,13 +56,13 @@ onEachEngine('The scope table of the source document, section 5.6', (database) =
     },
   );
 
-  it('refuses a lacking scope before it looks at the body', async () => {
+  it('O115 refuses a lacking scope before it looks at the body', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
     const answer = await member.postRaw('/posts', '{', { 'content-type': 'application/json' });
     await expectRefusal(answer, 403, 'insufficient_scope');
   });
 
-  it('lets a token with every scope do everything, and one with none nothing', async () => {
+  it('O115 lets a token with every scope do everything, and one with none nothing', async () => {
     expect((await owner.get('/me')).status).toBe(200);
     const { user, client } = owner;
     const none = await Member.join(app(), { user, client, scopes: [] });

@@ -44,6 +44,7 @@ describe('The help of the command line', () => {
     'db',
     'db migrate',
     'db status',
+    'prune',
     'demo',
     'demo token',
   ])('of "%s" starts with examples and names --json and --actor', async (words) => {

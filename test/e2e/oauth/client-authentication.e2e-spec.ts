@@ -2,10 +2,8 @@ import { onEachEngine } from '../../support/engines.js';
 import { expectTokenError } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
 import { approve, VERIFIER } from '../../support/visitor.js';
-import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
 
 const CHALLENGE = 'Basic realm="oauth", charset="UTF-8"';
-const HOUR = 3_600_000;
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
@@ -159,19 +157,5 @@ onEachEngine('Client authentication at the token endpoint', (database) => {
     const other = await app().addClient();
     const form = { client_id: id, client_secret: other.secret ?? '' };
     await expectTokenError(await exchangeWith(client, form), 'invalid_client');
-  });
-
-  it('O90 After a rotation both secrets work until the grace ends', async () => {
-    const rotating = await app().addClient();
-    const apps = app().service(AppsService);
-    const { clientId } = rotating;
-    const renewed = await apps.rotateSecret(clientId, HOUR, { actor: 'test' });
-    const status = async (value = ''): Promise<number> => {
-      const form = { client_id: clientId, client_secret: value };
-      return (await exchangeWith(rotating, form)).status;
-    };
-    expect([await status(rotating.secret), await status(renewed)]).toEqual([200, 200]);
-    app().clock.advance(HOUR);
-    expect([await status(rotating.secret), await status(renewed)]).toEqual([401, 200]);
   });
 });

@@ -61,7 +61,7 @@ onEachEngine('The one-time password', (database) => {
     const { page, code } = await codePage();
     const [, id = ''] = /name="transaction" value="([^"]*)"/.exec(page.html) ?? [];
     const challenges = app().dataSource.getRepository(OtpChallenge);
-    const { codeHash } = await challenges.findOneByOrFail({ authorizationId: id });
+    const { codeHash } = await challenges.findOneByOrFail({ transactionId: id });
     expect(codeHash).toBe(hmacSha256(app().config.otp.pepper, `${id}|${user.phone}|${code}`));
     expect(codeHash).not.toBe(sha256(code));
     expect(await dumpOf(app())).not.toMatch(new RegExp(`"${code}"`));

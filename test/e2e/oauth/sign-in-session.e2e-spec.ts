@@ -105,6 +105,22 @@ onEachEngine('The sign-in session', (database) => {
   });
 });
 
+onEachEngine('Pages on plain http, on this machine', (database) => {
+  const app = useTestApp(database);
+
+  it('O152 No page asks for https, and the cookies are kept', async () => {
+    const client = await app().addClient();
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    const pages = [consent, await visitor.open('/oauth/authorize?'), await visitor.open('/')];
+    for (const { headers } of pages) {
+      expect(headers.has('strict-transport-security')).toBe(false);
+      expect(headers.get('content-security-policy')).not.toContain('upgrade-insecure-requests');
+    }
+    expect([...visitor.cookies.keys()].toSorted()).toEqual(['browser', 'session']);
+  });
+});
+
 onEachEngine('The sign-in session behind https', (database) => {
   const app = useTestApp(database, { PUBLIC_URL: 'https://platform.example' });
 

@@ -114,12 +114,12 @@ onEachEngine('Too many attempts at the token endpoint', (database) => {
     expect((await fail(client, '2001:db8:1:3::1')).status).toBe(400);
   });
 
-  it('Malformed requests are failures, too', async () => {
+  it('Requests that cannot be read are failures, too', async () => {
     const send = (): Promise<Response> =>
       app().fetch('/oauth/token', {
         method: 'POST',
-        headers: { 'x-forwarded-for': '203.0.113.11' },
-        body: new URLSearchParams({ client_id: client.clientId }),
+        headers: { 'x-forwarded-for': '203.0.113.11', 'content-type': 'application/json' },
+        body: JSON.stringify({ grant_type: 'authorization_code' }),
       });
     for (let each = 0; each < 20; each += 1) expect((await send()).status).toBe(400);
     expect((await send()).status).toBe(429);

@@ -1,0 +1,119 @@
+import { GrantUse } from '../../../src/modules/oauth/grants/grant-use.js';
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { CallLog } from '../../../src/modules/quota/call-log.service.js';
+import type { User } from '../../../src/modules/users/user.entity.js';
+import { onEachEngine } from '../../support/engines.js';
+import { leastStatements } from '../../support/least-statements.js';
+import { TestApp, useTestApp, type TestClient } from '../../support/test-app.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+onEachEngine('The last use of a grant', (database) => {
+  const app = useTestApp(database);
+  let user: User;
+  let client: TestClient;
+  let token: string;
+
+  beforeEach(async () => {
+    user = await app().addUser();
+    client = await app().addClient();
+    token = await app().accessToken(user, client);
+  });
+
+  const lastUse = async (): Promise<Date | null> => {
+    await app().service(GrantUse).flush();
+    const grants = await app().dataSource.getRepository(Grant).findBy({ userId: user.id });
+    return grants[0]?.lastUsedAt ?? null;
+  };
+
+  const call = async (): Promise<void> => {
+    expect((await app().call(token, 'GET', '/me')).status).toBe(200);
+  };
+
+  const isUseWritten = (statement: string): boolean => /^UPDATE .grants./.test(statement);
+
+  it('O119 A call is noted, and a call that was refused is not', async () => {
+    const denied = await app().call(`${token.slice(0, -1)}!`, 'GET', '/me');
+    expect(denied.status).toBe(401);
+    expect(await lastUse()).toBeNull();
+    await call();
+    expect(await lastUse()).toEqual(app().clock.now());
+  });
+
+  it('O119 Another minute must pass before it is noted again', async () => {
+    const first = app().clock.now();
+    await call();
+    expect(await lastUse()).toEqual(first);
+    app().clock.advance(MINUTE - 1);
+    await call();
+    const statements = await app().statementsOf(() => app().service(GrantUse).flush());
+    expect(statements.filter(isUseWritten)).toEqual([]);
+    expect(await lastUse()).toEqual(first);
+    app().clock.advance(1);
+    await call();
+    expect(await lastUse()).toEqual(app().clock.now());
+  });
+
+  it('O119 What another process noted within the minute is not written over', async () => {
+    const other = new Date(app().clock.now().getTime() - 10 * SECOND);
+    await app().dataSource.getRepository(Grant).update({ userId: user.id }, { lastUsedAt: other });
+    await call();
+    expect(await lastUse()).toEqual(other);
+  });
+
+  it('O119 Twelve calls of six grants are written by one statement, or by two when a second ends between them', async () => {
+    const tokens = [token];
+    for (let each = 0; each < 5; each += 1)
+      tokens.push(await app().accessToken(await app().addUser(), client));
+    await app().service(GrantUse).flush();
+    const statements = await app().statementsOf(async () => {
+      for (const each of [...tokens, ...tokens]) await app().call(each, 'GET', '/me');
+      await app().service(GrantUse).flush();
+    });
+    const written = statements.filter(isUseWritten).length;
+    expect([1, 2]).toContain(written);
+  });
+
+  it('O119 The token costs one statement, an indexed read of token, grant and app, and no write', async () => {
+    await app().service(CallLog).flush();
+    await call();
+    await app().service(CallLog).flush();
+    await app().service(GrantUse).flush();
+    app().clock.advance(MINUTE);
+    const statements = await leastStatements(app(), () => app().call(token, 'GET', '/posts/x'));
+    expect(statements).toHaveLength(1);
+    const [query = ''] = statements;
+    for (const table of ['access_tokens', 'grants', 'apps']) expect(query).toContain(table);
+    const explain = database.engine.kind === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+    const plan = await app().dataSource.query<Record<string, unknown>[]>(`${explain} ${query}`, [
+      'x'.repeat(64),
+    ]);
+    expect(JSON.stringify(plan)).not.toMatch(/SCAN|"type":"ALL"/);
+  });
+
+  it('O119 A use that could not be written is written later, and no request notices', async () => {
+    const { dataSource } = app();
+    await app().service(CallLog).flush();
+    await dataSource.query('ALTER TABLE grants RENAME COLUMN last_used_at TO hidden');
+    await call();
+    await app().service(GrantUse).flush();
+    await dataSource.query('ALTER TABLE grants RENAME COLUMN hidden TO last_used_at');
+    expect(await lastUse()).toEqual(app().clock.now());
+  });
+});
+
+onEachEngine('The last use of a grant, when the service ends', (database) => {
+  const app = useTestApp(database);
+
+  it('O119 What waits is written before the process ends', async () => {
+    const ending = await TestApp.start(database);
+    const user = await app().addUser();
+    const client = await app().addClient();
+    const token = await app().accessToken(user, client);
+    expect((await ending.call(token, 'GET', '/me')).status).toBe(200);
+    await ending.stop();
+    const [grant] = await app().dataSource.getRepository(Grant).findBy({ userId: user.id });
+    expect(grant?.lastUsedAt).toEqual(ending.clock.now());
+  });
+});

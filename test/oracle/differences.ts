@@ -1,0 +1,282 @@
+import type { Difference, Outcome } from './outcome.js';
+
+/** A difference that is meant, and why it is right: the section that wants or allows it. */
+export interface KnownDifference extends Difference {
+  why: string;
+}
+
+const ASKS_USER: Outcome = { asksUser: true };
+const JSON_ERROR = ['error', 'error_description'];
+const EVERY_SCOPE = 'profile.read posts.read posts.write analytics.read';
+
+/** What differs of an error that goes to the app, where the other server asks its user. */
+function toApp(error: string, changed: Outcome = {}): Outcome {
+  return {
+    status: 303,
+    to: 'https://garden.example/callback',
+    in: 'query',
+    code: false,
+    error,
+    state: 'af0ifjsldkj',
+    issuer: 'its own',
+    others: [],
+    ...changed,
+  };
+}
+
+/** What differs of tokens, where the other server answers with an error. */
+function granted(scope = EVERY_SCOPE): Outcome {
+  const members = ['access_token', 'expires_in', 'refresh_token', 'scope', 'token_type'];
+  return { status: 200, scope, tokenType: 'Bearer', members };
+}
+
+/** What differs of an error, where the other server gives tokens. */
+function refused(error: string, status = 400): Outcome {
+  return { status, error, members: JSON_ERROR };
+}
+
+/** The same difference in several rows. */
+function inRows(
+  names: readonly string[],
+  difference: KnownDifference,
+): Record<string, KnownDifference> {
+  return Object.fromEntries(names.map((name) => [name, difference]));
+}
+
+const metadata: Record<string, KnownDifference> = {
+  ...inRows(['metadata: the document', 'metadata: asked for by another host name'], {
+    ours: { scopes: ['analytics.read', 'posts.read', 'posts.write', 'profile.read'] },
+    theirs: { scopes: ['analytics.read', 'openid', 'posts.read', 'posts.write', 'profile.read'] },
+    why: 'The reference is an OpenID provider and cannot leave openid out; ours lists what it has (RFC 8414 §2).',
+  }),
+  'metadata: the method POST': {
+    ours: {
+      type: 'application/json',
+      error: 'not_found',
+      members: ['doc_url', 'error', 'error_description', 'request_id'],
+    },
+    theirs: { type: 'text/plain' },
+    why: 'Both say 404; ours in the shape of all its errors, the reference in plain text (RFC 9110 §15.5.5 asks for no shape).',
+  },
+};
+
+const authorize: Record<string, KnownDifference> = {
+  ...inRows(['authorize: response_type token', 'authorize: response_type code token'], {
+    ours: { in: 'query' },
+    theirs: { in: 'fragment' },
+    why: 'A type that is not understood is told as in RFC 6749 §4.1.2.1 (§3.1.1), in the query; fragments belong to the implicit grant, which RFC 9700 §2.1.2 advises against.',
+  }),
+  'authorize: nonce': {
+    ours: ASKS_USER,
+    theirs: toApp('invalid_request'),
+    why: 'Parameters of OpenID Connect are unrecognized ones here, which must be ignored (RFC 6749 §3.1).',
+  },
+  ...inRows(['authorize: state missing', 'authorize: a state in array syntax only'], {
+    ours: toApp('invalid_request', { state: null }),
+    theirs: ASKS_USER,
+    why: 'RFC 6749 §4.1.1 recommends state; the source document, section 4.1, requires it.',
+  }),
+  'authorize: state of 4,097 characters': {
+    ours: { status: 400, type: 'text/html', challenge: null },
+    theirs: ASKS_USER,
+    why: 'It must come back as it was (RFC 6749 §4.1.2), and browsers and apps cut long addresses: ours says so before anybody signs in, to the person, since an error without this state would tell the app nothing.',
+  },
+  ...inRows(['authorize: scope unknown', 'authorize: scope in upper case'], {
+    ours: toApp('invalid_scope'),
+    theirs: ASKS_USER,
+    why: 'RFC 6749 §3.3 lets a server ignore unknown scopes or refuse them (§4.1.2.1); a typo should be noticed before users are.',
+  }),
+  ...inRows(['authorize: scope missing', 'authorize: scope empty'], {
+    ours: toApp('invalid_scope'),
+    theirs: ASKS_USER,
+    why: 'RFC 6749 §3.3 wants a default scope or an error; the source document, section 4.1, requires scope.',
+  }),
+  'authorize: scope not registered for the app': {
+    ours: { others: [] },
+    theirs: { others: ['scope'] },
+    why: 'The reference adds the scope that it refused; RFC 6749 §4.1.2.1 has no such parameter.',
+  },
+  'authorize: code_challenge of 44 characters': {
+    ours: toApp('invalid_request', { to: 'http://127.0.0.1/callback' }),
+    theirs: ASKS_USER,
+    why: 'A SHA-256 is 43 characters of base64url (RFC 7636 §4.2), so no verifier could ever match: ours says so at once.',
+  },
+  'authorize: prompt none': {
+    ours: { error: 'interaction_required' },
+    theirs: { error: 'login_required' },
+    why: 'Signing in would not be enough, since the consent is always shown (OpenID Connect Core §3.1.2.6, by analogy: RFC 6749 knows no prompt).',
+  },
+  ...inRows(['authorize: the method POST', 'authorize: the method PUT'], {
+    ours: {
+      status: 405,
+      type: 'application/json',
+      error: 'invalid_request',
+      members: JSON_ERROR,
+      noStore: true,
+    },
+    theirs: { status: 404, type: 'text/plain', noStore: false },
+    why: 'Only GET is a must (RFC 6749 §3.1); ours tells a wrong method from a wrong address (RFC 9110 §15.5.6).',
+  }),
+};
+
+const clients: Record<string, KnownDifference> = {
+  'client: a public app by Basic with an empty password': {
+    ours: granted('profile.read posts.read'),
+    theirs: refused('invalid_request'),
+    why: 'An empty secret may as well be left out (RFC 6749 §2.3.1), and some client libraries name a public app in this way.',
+  },
+  ...inRows(
+    [
+      'client: a confidential app with an empty password in Basic',
+      'client: Authorization with no credentials',
+      'client: Authorization with what is not base64',
+      'client: Authorization with base64 without a colon',
+      'client: Authorization with nothing but a colon',
+      'client: Authorization with an empty id',
+      'client: Authorization with control characters',
+      'client: Authorization with a broken encoding',
+      'client: Authorization with another scheme',
+    ],
+    {
+      ours: { status: 401, error: 'invalid_client', challenge: 'Basic' },
+      theirs: { status: 400, error: 'invalid_request', challenge: null },
+      why: 'Whoever tried the Authorization header and failed must get 401 and a challenge (RFC 6749 §5.2).',
+    },
+  ),
+};
+
+const token: Record<string, KnownDifference> = {
+  ...inRows(['token: the method GET', 'token: the method PUT'], {
+    ours: {
+      status: 405,
+      type: 'application/json',
+      error: 'invalid_request',
+      members: JSON_ERROR,
+      noStore: true,
+    },
+    theirs: { status: 404, type: 'text/plain', noStore: false },
+    why: 'Only POST is allowed (RFC 6749 §3.2); ours tells a wrong method from a wrong address (RFC 9110 §15.5.6).',
+  }),
+  ...inRows(
+    [
+      'token: verifier missing',
+      'token: verifier empty',
+      'token: verifier missing, of a confidential app',
+      'token: verifier without a challenge',
+    ],
+    {
+      ours: { error: 'invalid_request' },
+      theirs: { error: 'invalid_grant' },
+      why: 'RFC 7636 §4.6 names invalid_grant for verifiers that do not match; a missing or superfluous one is a malformed request (RFC 6749 §5.2), after which the code still works.',
+    },
+  ),
+  'token: code after another verifier': {
+    ours: refused('invalid_grant'),
+    theirs: granted('profile.read posts.read'),
+    why: 'Whoever holds a stolen code gets one guess at its verifier (RFC 6749 §10.10); the reference lets them go on.',
+  },
+  'token: refresh after the code came twice': {
+    ours: granted(),
+    theirs: refused('invalid_grant'),
+    why: 'Ours takes a repetition within 10 seconds for a retry: the code is refused, the tokens live; RFC 6749 §4.1.2 wants them revoked when possible (SHOULD), which happens from then on.',
+  },
+};
+
+const refresh: Record<string, KnownDifference> = {
+  'refresh: scope wider': {
+    ours: { members: JSON_ERROR },
+    theirs: { scope: 'posts.write', members: [...JSON_ERROR, 'scope'] },
+    why: 'The reference repeats the scope that it refused; RFC 6749 §5.2 has no such member.',
+  },
+  'refresh: scope unknown': {
+    ours: { members: JSON_ERROR },
+    theirs: { scope: 'posts.delete', members: [...JSON_ERROR, 'scope'] },
+    why: 'The reference repeats the scope that it refused; RFC 6749 §5.2 has no such member.',
+  },
+  ...inRows(['refresh: a used token at once', 'refresh: the successor after a token came twice'], {
+    ours: granted(),
+    theirs: refused('invalid_grant'),
+    why: 'Ours repeats its answer for 30 seconds while the successor is unused, for lost responses and parallel workers; the family does not fork, so reuse still shows at the next refresh (RFC 9700 §4.14.2).',
+  }),
+};
+
+const UNCACHED =
+  'Answers to credentials stay out of caches (RFC 6749 §5.1); RFC 7009 says nothing.';
+
+const revocation: Record<string, KnownDifference> = {
+  ...inRows(
+    [
+      'revoke: a refresh token',
+      'revoke: an access token',
+      'revoke: an unknown token',
+      'revoke: an unknown hint',
+      'revoke: a token twice, one after the other',
+    ],
+    {
+      ours: { type: 'application/json', members: [], noStore: true },
+      theirs: { type: 'text/plain', noStore: false },
+      why: 'Clients ignore the body (RFC 7009 §2.2); ours is {}, since some parse it before they do. And it stays out of caches.',
+    },
+  ),
+  ...inRows(
+    [
+      'revoke: token missing',
+      'revoke: token empty',
+      'revoke: token twice',
+      'revoke: a wrong secret',
+      'revoke: a wrong secret in Basic',
+      'revoke: no secret',
+      'revoke: nobody',
+      'revoke: the token of another app',
+      'revoke: the token of another app, by a public one',
+      'revoke: a JSON body',
+    ],
+    { ours: { noStore: true }, theirs: { noStore: false }, why: UNCACHED },
+  ),
+  'revoke: refresh after the access token': {
+    ours: granted(),
+    theirs: refused('invalid_grant'),
+    why: 'An access token may end alone or with its refresh token (RFC 7009 §2.1): ours ends alone.',
+  },
+};
+
+const introspection: Record<string, KnownDifference> = {
+  'introspect: by a public app': {
+    ours: refused('invalid_client', 401),
+    theirs: {
+      status: 200,
+      active: true,
+      scope: 'profile.read posts.read',
+      tokenType: 'Bearer',
+      members: ['active', 'client_id', 'exp', 'iat', 'iss', 'scope', 'sub', 'token_type'],
+    },
+    why: 'The endpoint must require some authorization (RFC 7662 §2.1), and a public app has none.',
+  },
+  'introspect: by a public app with an empty password in Basic': {
+    ours: { status: 401, error: 'invalid_client', challenge: 'Basic' },
+    theirs: { status: 400, error: 'invalid_request', challenge: null },
+    why: 'A public app has no authorization for this endpoint (RFC 7662 §2.1), and whoever tried the Authorization header must get a challenge (RFC 7662 §2.3, RFC 6749 §5.2).',
+  },
+  ...inRows(['introspect: the method GET', 'revoke: the method GET'], {
+    ours: {
+      status: 405,
+      type: 'application/json',
+      error: 'invalid_request',
+      members: JSON_ERROR,
+      noStore: true,
+    },
+    theirs: { status: 404, type: 'text/plain', noStore: false },
+    why: 'Only POST is defined (RFC 7662 §2.1, RFC 7009 §2.1); ours tells a wrong method from a wrong address (RFC 9110 §15.5.6).',
+  }),
+};
+
+/** Where our server answers otherwise than the reference on purpose, by the row's name. */
+export const differences: Readonly<Record<string, KnownDifference>> = {
+  ...metadata,
+  ...authorize,
+  ...clients,
+  ...token,
+  ...refresh,
+  ...revocation,
+  ...introspection,
+};

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProcess, type AppProcess } from './app-process.js';
+import type { TestDatabase } from './engines.js';
+import { freePort } from './free-port.js';
+import { NO_BUDGETS } from './test-app.js';
+import type { Site } from './visitor.js';
+
+/** How often a race is run: a few times in every run of the tests, many times with `npm run test:races`. */
+export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 3);
+
+/** Processes of the built service behind one public URL, which answer by turns. */
+export class Cluster implements Site {
+  private requests = 0;
+
+  constructor(
+    readonly baseUrl: string,
+    private readonly processes: readonly AppProcess[],
+  ) {}
+
+  readonly sms = {
+    count: async (phone: string): Promise<number> => (await this.messagesTo(phone)).length,
+    password: async (phone: string, after = 0): Promise<string> => {
+      let messages: string[] = [];
+      const count = async (): Promise<number> => (messages = await this.messagesTo(phone)).length;
+      await expect.poll(count, { timeout: 10_000 }).toBeGreaterThan(after);
+      return /\b\d{6}\b/.exec(messages.at(-1)?.replace(phone, '') ?? '')?.[0] ?? '';
+    },
+  };
+
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    this.requests += 1;
+    const process = this.processes[this.requests % this.processes.length];
+    return fetch(new URL(path, process?.baseUrl), { redirect: 'manual', ...init });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.stop()));
+  }
+
+  /** Ends all processes by force. */
+  async kill(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.kill()));
+  }
+
+  /** Newest last where the processes write into one file, as those of `startCluster` do. */
+  private async messagesTo(phone: string): Promise<string[]> {
+    const files = [...new Set(this.processes.map(({ smsFile }) => smsFile))];
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+    return texts.flatMap((text) => text.split('\n')).filter((line) => line.includes(phone));
+  }
+}
+
+/** Starts `size` processes on a database that has its schema. Budgets are off. */
+export async function startCluster({ url }: TestDatabase, size = 2): Promise<Cluster> {
+  const publicUrl = `http://127.0.0.1:${await freePort()}`;
+  const env = {
+    ...NO_BUDGETS,
+    PUBLIC_URL: publicUrl,
+    SMS_FILE: join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`),
+    OTP_PEPPER: randomBytes(32).toString('hex'),
+    MIGRATE: '0',
+    DEMO: '0',
+  };
+  const start = (): Promise<AppProcess> => startProcess({ url, env });
+  return new Cluster(publicUrl, await Promise.all(Array.from({ length: size }, start)));
+}
+
+/** Starts two processes for a `describe` and stops them after. Whatever migrates the database must come before. */
+export function useCluster(database: TestDatabase): () => Cluster {
+  let cluster: Cluster | undefined;
+  beforeAll(async () => {
+    cluster = await startCluster(database);
+  });
+  afterAll(() => cluster?.stop());
+  return () => {
+    if (!cluster) throw new Error('The cluster starts before the tests.');
+    return cluster;
+  };
+}
+
+/** Runs a race `ROUNDS` times, one after the other. */
+export async function rounds(race: () => Promise<void>): Promise<void> {
+  for (let round = 0; round < ROUNDS; round += 1) await race();
+}
+
+/** The test timeout of `rounds`. */
+export const ROUNDS_MS = 30_000 + ROUNDS * 5_000;
+
+/** Calls so many times at once. */
+export function atOnce<T>(times: number, call: (number: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: times }, (_, number) => call(number)));
+}
