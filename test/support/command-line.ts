@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { inject } from 'vitest';
+import { runCommandLine } from '../../src/command-line-program.js';
 import type { TestDatabase } from './engines.js';
 
 /** Longer than any command may take; one that still runs then hangs. */
@@ -14,7 +15,10 @@ export interface Outcome {
 }
 
 /** Runs the built command line as a process of its own, without a terminal and with nothing on standard input. */
-export function run(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+export function runProcess(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Outcome> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
   return new Promise((resolve) => {
@@ -28,12 +32,29 @@ export function run(args: readonly string[], env: Record<string, string> = {}): 
   });
 }
 
-/** The command line on one database. */
+/** Runs the command line within this process, which saves the start of another one: most of the time that a command takes. */
+export async function run(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Outcome> {
+  const printed = { stdout: '', stderr: '' };
+  const code = await runCommandLine(args, {
+    env: { NODE_ENV: 'test', ...env },
+    stdout: { write: (text) => (printed.stdout += text) },
+    stderr: { write: (text) => (printed.stderr += text) },
+  });
+  return { code, ...printed };
+}
+
+/** The command line on one database. Commands at the same time as others or as requests need processes of their own. */
 export class CommandLine {
-  constructor(private readonly database: Pick<TestDatabase, 'url'>) {}
+  constructor(
+    private readonly database: Pick<TestDatabase, 'url'>,
+    private readonly start = run,
+  ) {}
 
   run(...args: string[]): Promise<Outcome> {
-    return run(args, { DATABASE_URL: this.database.url });
+    return this.start(args, { DATABASE_URL: this.database.url });
   }
 
   /** What the command prints with `--json`; @throws when the command fails, or says anything else */

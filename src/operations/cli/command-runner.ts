@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Answer, RunCommand, Session } from '../../command-line/command.js';
+import type { RunCommand, Session } from '../../command-line/command.js';
 import { askToConfirm, isAttended, systemUser } from './operator.js';
 
 interface Options {
@@ -7,6 +7,11 @@ interface Options {
   actor?: string;
   reason?: string;
   yes?: boolean;
+}
+
+/** A stream that takes text. */
+export interface Output {
+  write(text: string): unknown;
 }
 
 /** The schema is older than this version of the service. */
@@ -17,13 +22,18 @@ export class MigrationsPending extends Error {
 }
 
 /** How every command runs. `open` starts the application without serving it. */
-export function commandRunner(open: () => Promise<INestApplicationContext>): RunCommand {
+export function commandRunner(
+  open: () => Promise<INestApplicationContext>,
+  streams: Record<'stdout' | 'stderr', Output>,
+): RunCommand {
   return async (command, work, { onAnySchema = false } = {}) => {
     const options: Options = command.optsWithGlobals();
     const application = await open();
     try {
       if (!onAnySchema) await requireCurrentSchema(application);
-      print(await work(sessionOf(application, options)), options.json === true);
+      const { json, text, remark } = await work(sessionOf(application, options));
+      streams.stdout.write(`${options.json ? JSON.stringify(json) : text}\n`);
+      if (remark !== undefined && !options.json) streams.stderr.write(`${remark}\n`);
     } finally {
       await application.close();
     }
@@ -44,9 +54,4 @@ function sessionOf(application: INestApplicationContext, options: Options): Sess
       if (yes !== true && json !== true && isAttended()) await askToConfirm(question);
     },
   };
-}
-
-function print({ json, text, remark }: Answer, asJson: boolean): void {
-  process.stdout.write(`${asJson ? JSON.stringify(json) : text}\n`);
-  if (remark !== undefined && !asJson) process.stderr.write(`${remark}\n`);
 }

@@ -115,12 +115,12 @@ onEachEngine('Apps on the command line', (database) => {
   });
 
   it('O145 says that there is no such app, also for what is no client_id at all', async () => {
-    const outcomes = await Promise.all([
-      cli.run('app', 'show', NOBODYS_ID),
-      cli.run('app', 'disable', NOBODYS_ID),
-      cli.run('app', 'enable', NOBODYS_ID),
-      cli.run('app', 'show', "x' OR 1=1"),
-    ]);
+    const outcomes = [
+      await cli.run('app', 'show', NOBODYS_ID),
+      await cli.run('app', 'disable', NOBODYS_ID),
+      await cli.run('app', 'enable', NOBODYS_ID),
+      await cli.run('app', 'show', "x' OR 1=1"),
+    ];
     for (const outcome of outcomes) expectFailure(outcome, 'There is no app with this client_id.');
   });
 

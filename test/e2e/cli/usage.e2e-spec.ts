@@ -1,4 +1,4 @@
-import { run } from '../../support/command-line.js';
+import { run, runProcess } from '../../support/command-line.js';
 
 const APP = 'svc_app_01h455vb4pex5vsknk084sn02q';
 /** Nothing may be opened for what fails before it starts. */
@@ -59,17 +59,17 @@ describe('The help of the command line', () => {
 
   it('comes without loading the application', async () => {
     const started = performance.now();
-    await run(['--help'], NO_DATABASE);
+    await runProcess(['--help'], NO_DATABASE);
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
   it('has no colours', async () => {
-    const { stdout } = await run(['--help'], { FORCE_COLOR: '1' });
+    const { stdout } = await runProcess(['--help'], { FORCE_COLOR: '1' });
     expect(stdout).not.toContain('\u001b');
   });
 
   it('goes to standard error when no command is given', async () => {
-    const { code, stdout, stderr } = await run([], NO_DATABASE);
+    const { code, stdout, stderr } = await runProcess([], NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage:');
   });
@@ -118,13 +118,15 @@ describe('A command that is used wrongly', () => {
 
 describe('A command that cannot start', () => {
   it('exits with 1 and names the setting that is wrong', async () => {
-    const { code, stdout, stderr } = await run(['app', 'list'], { DATABASE_URL: 'postgres://x' });
+    const { code, stdout, stderr } = await runProcess(['app', 'list'], {
+      DATABASE_URL: 'postgres://x',
+    });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('DATABASE_URL: must be');
   });
 
   it('exits with 1 and one sentence when the database is away', async () => {
-    const { code, stdout, stderr } = await run(['app', 'list', '--json'], NO_DATABASE);
+    const { code, stdout, stderr } = await runProcess(['app', 'list', '--json'], NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^The database of DATABASE_URL cannot be reached: .+\n$/);
   });
