@@ -11,6 +11,7 @@ const layers = {
   pages: ['common', 'config', 'access'],
   audit: ['common', 'config', 'database'],
   idempotency: ['common', 'config', 'database'],
+  metrics: [],
   'command-line': ['common'],
   modules: [
     'common',
@@ -21,6 +22,7 @@ const layers = {
     'pages',
     'audit',
     'idempotency',
+    'metrics',
     'command-line',
   ],
   operations: [
@@ -32,6 +34,7 @@ const layers = {
     'pages',
     'audit',
     'idempotency',
+    'metrics',
     'command-line',
     'modules',
   ],

@@ -11,6 +11,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { entities } from './entities.js';
 import { ApiErrorFilter } from './http/api-error.filter.js';
 import { RequestPipe } from './http/request.pipe.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { AnalyticsModule } from './modules/analytics/analytics.module.js';
 import { CommentsModule } from './modules/comments/comments.module.js';
 import { DemoModule } from './modules/demo/demo.module.js';
@@ -49,6 +50,7 @@ export class AppModule {
         OutsideModule,
         DatabaseModule.with(entities),
         AuditModule,
+        MetricsModule,
         UsersModule,
         OAuthModule,
         QuotaModule,

@@ -7,6 +7,7 @@ import { applicationOptions, configureApp } from './app.js';
 import { loadConfig } from './config/app-config.js';
 import { Migrator } from './database/migrator.js';
 import { DemoService } from './modules/demo/demo.service.js';
+import { MetricsServer } from './operations/metrics/metrics-server.js';
 import { startProblem } from './operations/start-problem.js';
 import { welcome } from './operations/welcome.js';
 
@@ -24,6 +25,7 @@ async function start(): Promise<void> {
   const seeded = hasDemo ? await demo.seedIfEmpty() : undefined;
   const { port, host } = config.server;
   await (host === undefined ? app.listen(port) : app.listen(port, host));
+  await app.get(MetricsServer).listen();
   process.stdout.write(welcome(config, { isDemo: hasDemo && (await demo.isSeeded()), seeded }));
 }
 

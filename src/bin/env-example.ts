@@ -28,17 +28,23 @@ interface Variable {
 
 /** Every variable of the schema, in its order. */
 function variables(): Variable[] {
-  const { properties = {} } = z.toJSONSchema(envSchema, { io: 'input' });
+  const { properties = {} } = z.toJSONSchema(envSchema, { io: 'output', unrepresentable: 'any' });
   return Object.entries(properties).map(([name, schema]) => {
     const { description, default: value, enum: words } = typeof schema === 'object' ? schema : {};
     if (description === undefined) throw new Error(`${name} has no description.`);
     return {
       name,
       description,
-      default: value === undefined ? '' : JSON.stringify(value).replaceAll('"', ''),
+      default: asWritten(value).replaceAll('"', ''),
       words: words?.map(String).filter((word) => !/^[01]$/.test(word)) ?? [],
     };
   });
+}
+
+/** A flag is 1 or 0 in the environment. */
+function asWritten(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'boolean' ? String(Number(value)) : JSON.stringify(value);
 }
 
 /** The text of `.env.example`: each variable commented out, with what it means and its default. */

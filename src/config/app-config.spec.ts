@@ -67,6 +67,23 @@ describe('The configuration', () => {
     ]);
   });
 
+  it('O52 has the budgets of one-time passwords by default', () => {
+    const { seconds, phoneFailures, resendSeconds, phoneHourly, phoneDaily } = loadConfig({}).otp;
+    expect({ seconds, phoneFailures, resendSeconds, phoneHourly, phoneDaily }).toEqual({
+      seconds: 300,
+      phoneFailures: 10,
+      resendSeconds: 60,
+      phoneHourly: 5,
+      phoneDaily: 10,
+    });
+    const { addressHourly, dailyTotal, countries } = loadConfig({}).otp;
+    expect({ addressHourly, dailyTotal, countries }).toEqual({
+      addressHourly: 20,
+      dailyTotal: 10_000,
+      countries: undefined,
+    });
+  });
+
   it('takes named plans', () => {
     expect(
       loadConfig({ QUOTA_PLANS: 'small=0,large=2147483647,all=unlimited' }).quota.plans,
@@ -102,6 +119,27 @@ describe('The configuration', () => {
     for (const secret of ['b'.repeat(16), `whsec_${Buffer.alloc(16).toString('base64')}`])
       expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([]);
   });
+
+  it('O126 has the budgets of the OAuth routes by default', () => {
+    expect(loadConfig({}).budgets).toEqual({
+      windowSeconds: 900,
+      tokenFailures: 20,
+      tokenAddressFailures: 100,
+      tokenCalls: 7500,
+      authorizeCalls: 600,
+      decisionFailures: 20,
+      decisionAddressFailures: 60,
+      decisionCalls: 60,
+    });
+  });
+
+  it.each(['true', 'loopback', '10.0.0.0/8'])(
+    'O130 refuses TRUST_PROXY=%s: only an exact number of proxies is safe',
+    (value) => {
+      expect(problemsOf({ TRUST_PROXY: value })).toEqual(['TRUST_PROXY: must be a whole number']);
+      expect(loadConfig({ TRUST_PROXY: '2' }).server.trustProxy).toBe(2);
+    },
+  );
 
   it('is accepted in production when it is safe', () => {
     expect(problemsOf(PRODUCTION)).toEqual([]);

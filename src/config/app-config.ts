@@ -25,7 +25,14 @@ const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
 /** The whole configuration, typed and frozen. Injected by this class; nothing else reads the environment. */
 export class AppConfig {
   readonly production: boolean;
-  readonly server: { port: number; host?: string; trustProxy: number; logLevel: Env['LOG_LEVEL'] };
+  readonly server: {
+    port: number;
+    host?: string;
+    trustProxy: number;
+    /** Null is off. */
+    metricsPort: number | null;
+    logLevel: Env['LOG_LEVEL'];
+  };
   /** Base URL and issuer, without a trailing slash. */
   readonly publicUrl: string;
   /** Base URL of permalinks, without a trailing slash. */
@@ -70,6 +77,7 @@ export class AppConfig {
     tokenFailures: number;
     tokenAddressFailures: number;
     tokenCalls: number;
+    authorizeCalls: number;
     decisionFailures: number;
     decisionAddressFailures: number;
     decisionCalls: number;
@@ -82,6 +90,7 @@ export class AppConfig {
       port: env.PORT,
       host: env.HOST,
       trustProxy: env.TRUST_PROXY,
+      metricsPort: env.METRICS_PORT === 'off' ? null : env.METRICS_PORT,
       logLevel: env.LOG_LEVEL,
     };
     this.publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
@@ -125,6 +134,7 @@ export class AppConfig {
       tokenFailures: env.OAUTH_TOKEN_FAILURES,
       tokenAddressFailures: env.OAUTH_TOKEN_ADDRESS_FAILURES,
       tokenCalls: env.OAUTH_TOKEN_CALLS,
+      authorizeCalls: env.OAUTH_AUTHORIZE_CALLS,
       decisionFailures: env.OAUTH_DECISION_FAILURES,
       decisionAddressFailures: env.OAUTH_DECISION_ADDRESS_FAILURES,
       decisionCalls: env.OAUTH_DECISION_CALLS,

@@ -40,6 +40,12 @@ export const envSchema = z.object({
   TRUST_PROXY: count
     .default(0)
     .describe('Number of reverse proxies in front, whose X-Forwarded-For is believed.'),
+  METRICS_PORT: z
+    .union([z.literal('off'), wholeNumber(0, 65_535)], {
+      error: 'must be a port or off',
+    })
+    .default(9464)
+    .describe('Port of the metrics for Prometheus, at /metrics; off serves none.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'log', 'debug', 'verbose'])
     .default('log')
@@ -163,6 +169,7 @@ export const envSchema = z.object({
   OAUTH_TOKEN_CALLS: count
     .default(7500)
     .describe('Token calls per confidential app, and per app and address for public ones.'),
+  OAUTH_AUTHORIZE_CALLS: count.default(600).describe('Authorization requests per address.'),
   OAUTH_DECISION_FAILURES: count.default(20).describe('Failed sign-ins and decisions per browser.'),
   OAUTH_DECISION_ADDRESS_FAILURES: count
     .default(60)

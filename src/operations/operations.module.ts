@@ -13,12 +13,14 @@ import { PruneCron } from './jobs/prune.cron.js';
 import { Prune } from './jobs/prune.service.js';
 import { QuotaResetCron } from './jobs/quota-reset.cron.js';
 import { QuotaReset } from './jobs/quota-reset.service.js';
+import { MetricsServer } from './metrics/metrics-server.js';
 
 @Module({
   imports: [ScheduleModule.forRoot(), OAuthModule, QuotaModule, DemoModule, PagesModule],
   controllers: [LandingController, HealthController],
   providers: [
     Readiness,
+    MetricsServer,
     JobRunsRepository,
     JobElection,
     QuotaReset,

@@ -4,9 +4,9 @@ import { ConfigError } from '../config/app-config.js';
 /** Why the service or a command could not start, in a sentence for operators; anything unforeseen with its stack. */
 export function startProblem(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
-  const { code, message, stack } = error as { code?: string; message?: string; stack?: string };
+  const { code, message, stack, port } = error as NodeJS.ErrnoException & { port?: number };
   if (code === 'EADDRINUSE')
-    return 'The port is in use. Stop what listens there, or set PORT to another one.';
+    return `Port ${port} is in use. Stop what listens there, or set PORT (or METRICS_PORT, whichever it is) to another one.`;
   if (code === 'ER_BAD_DB_ERROR')
     return `The database of DATABASE_URL does not exist: create it first. (${message})`;
   if (code === 'ER_ACCESS_DENIED_ERROR')

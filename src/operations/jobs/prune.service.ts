@@ -35,7 +35,8 @@ export class Prune {
    * Deletes it, a batch at a time. Safe to run twice, late, never, or in two places at once.
    * @param until when to stop before all is done; the next run goes on
    */
-  run(until?: Date): Promise<RowsByTable> {
+  async run(until?: Date): Promise<RowsByTable> {
+    await this.deleteAll(this.oauth.cleared(), until);
     return this.byTable((rows) => this.deleteAll(rows, until));
   }
 

@@ -44,6 +44,11 @@ describe('The documentation of the configuration', () => {
     const environment = Object.fromEntries(
       [...uncommented].map(([, name, value]) => [name, value]),
     );
+    expect(environment).toMatchObject({
+      PORT: '3000',
+      OAUTH_TOKEN_CALLS: '7500',
+      OAUTH_REFUSE_REUSED_CHALLENGE: '0',
+    });
     const { otp: told, ...rest } = loadConfig(environment);
     const { otp, ...defaults } = loadConfig({});
     expect(rest).toEqual(defaults);
