@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** The HTTP request that the running code serves, for what is written down about it. */
 export interface CurrentRequest {
   requestId: string;
-  /** IP address of the caller. */
+  /** IP address of the caller; null when a proxy tells none. */
   address: string | null;
 }
 

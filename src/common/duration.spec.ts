@@ -3,10 +3,14 @@ import { inWords } from './duration.js';
 describe('inWords', () => {
   it.each([
     [180 * 86_400, '180 days'],
-    [86_400, '1 day'],
+    [2 * 86_400, '2 days'],
+    [86_400, '24 hours'],
     [7_200, '2 hours'],
-    [90, '2 minutes'],
-    [45, '45 seconds'],
+    [3_660, '61 minutes'],
+    [300, '5 minutes'],
+    [120, '2 minutes'],
+    [61, '61 seconds'],
+    [1, '1 second'],
   ])('says %i seconds as %s', (seconds, words) => {
     expect(inWords(seconds)).toBe(words);
   });

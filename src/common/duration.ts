@@ -5,12 +5,12 @@ const UNITS = [
 ] as const;
 
 /**
- * A whole number of the largest unit that fits, in English: "30 days", "1 hour".
- * Rounded up, so a page never tells a user that access ends before it does.
- * @param seconds shown as seconds below a minute
+ * A whole number of the largest unit of which there are two, in English: "30 days", "24 hours", "61 seconds".
+ * Rounded up, so a page never tells a user that access ends before it does; in a smaller unit that adds less.
+ * @param seconds shown as seconds below two minutes
  */
 export function inWords(seconds: number): string {
-  const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1];
+  const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ['second', 1];
   const format = new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' });
   return format.format(Math.ceil(seconds / size));
 }

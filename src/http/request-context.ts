@@ -2,6 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../common/clock.js';
 import { duringRequest } from '../common/current-request.js';
 import { newId } from '../common/ids.js';
+import { ipAddressIn } from '../common/ip-address.js';
 
 declare global {
   namespace Express {
@@ -9,6 +10,11 @@ declare global {
       /** What error bodies, logs and the call log know this request by. */
       requestId: string;
       receivedAt: Date;
+      /**
+       * IP address of the caller: the socket's, or what trusted proxies tell; never from a header that a stranger can set.
+       * Null when a proxy tells none.
+       */
+      callerAddress: string | null;
     }
   }
 }
@@ -23,7 +29,8 @@ export function requestContext(clock: Clock): RequestHandler {
     request.requestId =
       sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', request.receivedAt);
     response.setHeader('X-Request-Id', request.requestId);
-    const { requestId, ip } = request;
-    duringRequest({ requestId, address: ip ?? null }, next);
+    request.callerAddress = ipAddressIn(request.ip);
+    const { requestId, callerAddress: address } = request;
+    duringRequest({ requestId, address }, next);
   };
 }

@@ -78,7 +78,10 @@ const tables = [
       optional(time('expires_at')),
       optional(time('last_used_at')),
     ],
-    [{ name: 'ix_app_secrets_client_id', columnNames: ['client_id'] }],
+    [
+      { name: 'ix_app_secrets_client_id', columnNames: ['client_id'] },
+      { name: 'ux_app_secrets_hash', columnNames: ['hash'], isUnique: true },
+    ],
   ),
   table(
     'app_redirect_uris',
@@ -94,6 +97,7 @@ const tables = [
       scope('scope'),
       longText('state'),
       optional(text('code_challenge', 43)),
+      optional(text('sign_in_prompt', 14)),
       hash('browser_hash'),
       hash('token_hash'),
       optional(id('user_id')),
@@ -163,7 +167,10 @@ const tables = [
       optional(time('consumed_at')),
     ],
     [
-      { name: 'ix_authorization_codes_grant_id', columnNames: ['grant_id'] },
+      {
+        name: 'ix_authorization_codes_grant_id',
+        columnNames: ['grant_id', 'consumed_at', 'expires_at'],
+      },
       { name: 'ix_authorization_codes_consumed_at', columnNames: ['consumed_at', 'expires_at'] },
       { name: 'ix_authorization_codes_code_challenge', columnNames: ['code_challenge'] },
     ],
@@ -193,10 +200,15 @@ const tables = [
       optional(time('consumed_at')),
       optional(hash('predecessor_hash')),
       optional(text('sealed_answer', 700)),
+      optional(time('answer_expires_at')),
     ],
     [
-      { name: 'ix_refresh_tokens_grant_id', columnNames: ['grant_id'] },
+      {
+        name: 'ix_refresh_tokens_grant_id',
+        columnNames: ['grant_id', 'consumed_at', 'expires_at'],
+      },
       { name: 'ix_refresh_tokens_consumed_at', columnNames: ['consumed_at', 'expires_at'] },
+      { name: 'ix_refresh_tokens_answer_expires_at', columnNames: ['answer_expires_at'] },
     ],
   ),
   table(

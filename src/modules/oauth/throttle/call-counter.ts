@@ -1,14 +1,11 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { AppConfig } from '../../../config/app-config.js';
 import type { App } from '../apps/app.entity.js';
 import { TooManyAttempts } from '../oauth.errors.js';
+import { BudgetKeeper } from './budget-keeper.js';
 import { clientBudgets, type OAuthBudget } from './oauth-budgets.js';
-import { RollingCounter, type Standing } from './rolling-counter.js';
-import { ThrottleAudit } from './throttle-audit.js';
 import { Trackers } from './trackers.js';
-
-const NOT_COUNTED: Standing = { spent: false, hits: 0, retryAfterSeconds: 0 };
 
 /**
  * Counts the calls of apps that proved who they are. One confidential app calls from few addresses for all of its users, so
@@ -16,38 +13,25 @@ const NOT_COUNTED: Standing = { spent: false, hits: 0, retryAfterSeconds: 0 };
  */
 @Injectable()
 export class CallCounter {
-  private readonly logger = new Logger(CallCounter.name);
   private readonly budgets: readonly OAuthBudget[];
 
   constructor(
-    private readonly counter: RollingCounter,
+    private readonly keeper: BudgetKeeper,
     private readonly trackers: Trackers,
-    private readonly audit: ThrottleAudit,
     config: AppConfig,
   ) {
     this.budgets = clientBudgets(config);
   }
 
-  /** Open when it cannot count: apps give up on their tokens when they are refused. @throws TooManyAttempts */
+  /** @throws TooManyAttempts */
   async take(request: Request, { clientId, kind }: App): Promise<void> {
-    const key = kind === 'public' ? this.trackers.of(request, 'app-and-address') : clientId;
+    const isProven = kind === 'confidential';
+    const key = isProven ? clientId : this.trackers.of(request, 'app-and-address');
+    const by = isProven ? { clientId } : { claimedClientId: clientId };
     for (const budget of this.budgets) {
       if (budget.routes !== request.throttledRoutes) continue;
-      const { spent, retryAfterSeconds } = await this.count(budget, key, clientId);
+      const { spent, retryAfterSeconds } = await this.keeper.ask(budget, key, by);
       if (spent) throw new TooManyAttempts(retryAfterSeconds);
-    }
-  }
-
-  private async count(budget: OAuthBudget, key: string, clientId: string): Promise<Standing> {
-    try {
-      const standing = await this.counter.peek(budget, key);
-      if (standing.spent) return standing;
-      await this.counter.hit(budget, key);
-      await this.audit.afterHit(budget, standing.hits + 1, clientId);
-      return standing;
-    } catch (error) {
-      this.logger.error(`${budget.name} could not be counted: ${(error as Error).message}`);
-      return NOT_COUNTED;
     }
   }
 }

@@ -1,9 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Request } from 'express';
 import { AppConfig } from '../../../config/app-config.js';
+import { BudgetKeeper } from './budget-keeper.js';
 import { requestBudgets, type RequestBudget, type ThrottledRoutes } from './oauth-budgets.js';
-import { RollingCounter } from './rolling-counter.js';
-import { ThrottleAudit } from './throttle-audit.js';
 import { Trackers } from './trackers.js';
 
 /** Counts a failed attempt against every budget of failures that its route is under. */
@@ -13,9 +12,8 @@ export class FailureCounter {
   private readonly budgets: readonly RequestBudget[];
 
   constructor(
-    private readonly counter: RollingCounter,
+    private readonly keeper: BudgetKeeper,
     private readonly trackers: Trackers,
-    private readonly audit: ThrottleAudit,
     config: AppConfig,
   ) {
     this.budgets = requestBudgets(config).filter(({ counts }) => counts === 'failures');
@@ -24,18 +22,13 @@ export class FailureCounter {
   /** Never fails: exception filters call it, and what they throw nobody catches, which would end the service. */
   async count(request: Request, routes: ThrottledRoutes): Promise<void> {
     try {
+      const claimedClientId = this.trackers.clientId(request);
       for (const budget of this.budgets) {
-        if (budget.routes === routes) await this.hit(budget, request);
+        if (budget.routes !== routes) continue;
+        await this.keeper.fail(budget, this.trackers.of(request, budget.by), { claimedClientId });
       }
     } catch (error) {
       this.logger.error(`${request.requestId} uncounted failure: ${(error as Error).message}`);
     }
-  }
-
-  private async hit(budget: RequestBudget, request: Request): Promise<void> {
-    const key = this.trackers.of(request, budget.by);
-    await this.counter.hit(budget, key);
-    const { hits } = await this.counter.peek(budget, key);
-    await this.audit.afterHit(budget, hits, this.trackers.clientId(request));
   }
 }

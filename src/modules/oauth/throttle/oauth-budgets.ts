@@ -5,8 +5,8 @@ import type { Budget } from './rolling-counter.js';
 /** The endpoints that apps call themselves: each has budgets of its own. */
 export const CLIENT_ROUTES = ['token', 'revocation', 'introspection'] as const;
 
-/** Which routes a budget guards: an endpoint for apps, or the steps of sign-in and decision. */
-export type ThrottledRoutes = (typeof CLIENT_ROUTES)[number] | 'decision';
+/** Which routes a budget guards: an endpoint for apps, the authorization endpoint, or the steps of sign-in and decision. */
+export type ThrottledRoutes = (typeof CLIENT_ROUTES)[number] | 'authorize' | 'decision';
 
 /** What of a request a budget may be counted by, before anything of it is proven. */
 export type RequestKey = 'address' | 'app-and-address' | 'browser';
@@ -46,6 +46,7 @@ export function requestBudgets({ budgets }: AppConfig): RequestBudget[] {
       budget(routes, 'failures', 'app-and-address', budgets.tokenFailures),
       budget(routes, 'failures', 'address', budgets.tokenAddressFailures),
     ]),
+    budget('authorize', 'calls', 'address', budgets.authorizeCalls),
     budget('decision', 'failures', 'browser', budgets.decisionFailures),
     budget('decision', 'failures', 'address', budgets.decisionAddressFailures),
     budget('decision', 'calls', 'browser', budgets.decisionCalls),

@@ -24,11 +24,14 @@ export interface Standing {
   retryAfterSeconds: number;
 }
 
+/** What else happens in the unit that counts the hit by which a budget is spent. */
+export type WhenSpent = (tx: Transaction) => Promise<void>;
+
 const SLOTS = 60;
 
 /**
  * Counts hits over rolling windows in the database, so that all processes share them and a restart forgets nothing.
- * A window is cut into 60 slots; the slot that is just leaving still counts, so no window ever holds more than the limit.
+ * A window is cut into 60 slots; the slot that is just leaving still counts, so no window is counted short.
  */
 @Injectable()
 export class RollingCounter {
@@ -43,12 +46,29 @@ export class RollingCounter {
     return this.standing(budget, keyHash(budget, key));
   }
 
-  /** Counts one hit. */
-  async hit(budget: Budget, key: string): Promise<void> {
+  /** Counts one hit, also in a budget that is spent. */
+  async hit(budget: Budget, key: string, whenSpent: WhenSpent): Promise<void> {
     if (budget.limit === 0) return;
-    await this.transactions.run((tx) =>
-      this.repository.add(tx, keyHash(budget, key), slotOf(budget, this.clock.now())),
+    const hit = { budget, key };
+    await this.transactions.run(async (tx) =>
+      this.add(tx, hit, await this.lock(tx, hit), whenSpent),
     );
+  }
+
+  /**
+   * Counts one hit unless the budget is spent. Exact under concurrency.
+   * @returns how the budget stood before
+   */
+  async take(budget: Budget, key: string, whenSpent: WhenSpent): Promise<Standing> {
+    // Those who are refused anyway are not to queue for the lock, each with a connection.
+    const early = await this.peek(budget, key);
+    if (early.spent || budget.limit === 0) return early;
+    const hit = { budget, key };
+    return this.transactions.run(async (tx) => {
+      const standing = await this.lock(tx, hit);
+      if (!standing.spent) await this.add(tx, hit, standing, whenSpent);
+      return standing;
+    });
   }
 
   /**
@@ -60,11 +80,7 @@ export class RollingCounter {
     const limited = wanted.filter(({ budget }) => budget.limit > 0);
     return this.transactions.run(async (tx) => {
       const standings: Standing[] = [];
-      for (const { budget, key } of limited) {
-        const hash = keyHash(budget, key);
-        await this.repository.lock(tx, hash);
-        standings.push(await this.standing(budget, hash, tx));
-      }
+      for (const hit of limited) standings.push(await this.lock(tx, hit));
       const longest = standings
         .filter(({ spent }) => spent)
         .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds)[0];
@@ -82,6 +98,23 @@ export class RollingCounter {
         if (budget.limit > 0)
           await this.repository.remove(tx, keyHash(budget, key), slotOf(budget, at));
     });
+  }
+
+  /** How the budget stands, which nobody else changes until this transaction ends. */
+  private async lock(tx: Transaction, { budget, key }: Hit): Promise<Standing> {
+    const hash = keyHash(budget, key);
+    await this.repository.lock(tx, hash);
+    return this.standing(budget, hash, tx);
+  }
+
+  private async add(
+    tx: Transaction,
+    { budget, key }: Hit,
+    { hits }: Standing,
+    whenSpent: WhenSpent,
+  ): Promise<void> {
+    await this.repository.add(tx, keyHash(budget, key), slotOf(budget, this.clock.now()));
+    if (hits + 1 === budget.limit) await whenSpent(tx);
   }
 
   private async standing(budget: Budget, hash: string, tx?: Transaction): Promise<Standing> {

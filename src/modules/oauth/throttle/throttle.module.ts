@@ -3,6 +3,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { AppConfig } from '../../../config/app-config.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
+import { BudgetKeeper } from './budget-keeper.js';
 import { CallCounter } from './call-counter.js';
 import { FailureCounter } from './failure-counter.js';
 import { requestBudgets } from './oauth-budgets.js';
@@ -10,15 +11,14 @@ import { throttledRoutes } from './oauth-throttler.guard.js';
 import { OAuthThrottlerStorage } from './oauth-throttler.storage.js';
 import { RollingCounter } from './rolling-counter.js';
 import { ThrottleRepository } from './throttle.repository.js';
-import { ThrottleAudit } from './throttle-audit.js';
 import { Trackers } from './trackers.js';
 
 @Module({
   providers: [
     ThrottleRepository,
     RollingCounter,
+    BudgetKeeper,
     OAuthThrottlerStorage,
-    ThrottleAudit,
     FailureCounter,
     CallCounter,
     Trackers,

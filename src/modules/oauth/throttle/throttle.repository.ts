@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, MoreThan } from 'typeorm';
-import { isDuplicateKey } from '../../../common/database-faults.js';
+import { storedTime } from '../../../database/columns.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
+import { upsert } from '../../../database/upsert.js';
 import { ThrottleHit } from './throttle-hit.entity.js';
 
-/** The row of a key that is only ever locked: whoever counts exactly goes through it first. */
+/** The row of a key that is only ever locked: whoever counts goes through it first. */
 export const GATE = new Date(0);
 
 export interface Count {
@@ -13,27 +14,31 @@ export interface Count {
   oldest: Date | null;
 }
 
+interface RawCount {
+  hits: number | string | null;
+  oldest: Date | string | null;
+}
+
 @Injectable()
 export class ThrottleRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Hits in the slots after `since`. */
   async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
-    const slots = await (tx ? entities(tx) : this.dataSource.manager).find(ThrottleHit, {
-      where: { hash, slot: MoreThan(since), hits: MoreThan(0) },
-      order: { slot: 'ASC' },
-    });
-    return { hits: slots.reduce((sum, { hits }) => sum + hits, 0), oldest: slots[0]?.slot ?? null };
+    const row = await (tx ? entities(tx) : this.dataSource.manager)
+      .createQueryBuilder(ThrottleHit, 'hit')
+      .select('SUM(hit.hits)', 'hits')
+      .addSelect('MIN(hit.slot)', 'oldest')
+      .where({ hash, slot: MoreThan(since), hits: MoreThan(0) })
+      .getRawOne<RawCount>();
+    const oldest = row?.oldest ?? null;
+    return { hits: Number(row?.hits ?? 0), oldest: oldest === null ? null : storedTime(oldest) };
   }
 
+  /** Adds a hit to a slot of a key that this transaction has locked. */
   async add(tx: Transaction, hash: string, slot: Date): Promise<void> {
-    if (await this.increment(tx, hash, slot)) return;
-    try {
-      await entities(tx).insert(ThrottleHit, { hash, slot, hits: 1 });
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      await this.increment(tx, hash, slot);
-    }
+    const { affected } = await entities(tx).increment(ThrottleHit, { hash, slot }, 'hits', 1);
+    if (affected !== 1) await entities(tx).insert(ThrottleHit, { hash, slot, hits: 1 });
   }
 
   /** Takes one hit back, if the slot still holds one. */
@@ -41,13 +46,8 @@ export class ThrottleRepository {
     await entities(tx).decrement(ThrottleHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
-  /** Makes the other transactions that count this key exactly wait until this one ends. */
+  /** Makes the other transactions that count this key wait until this one ends. */
   lock(tx: Transaction, hash: string): Promise<void> {
-    return this.add(tx, hash, GATE);
-  }
-
-  private async increment(tx: Transaction, hash: string, slot: Date): Promise<boolean> {
-    const { affected } = await entities(tx).increment(ThrottleHit, { hash, slot }, 'hits', 1);
-    return affected === 1;
+    return upsert(tx, ThrottleHit, { hash, slot: GATE, hits: 0 });
   }
 }

@@ -48,7 +48,7 @@ export class Trackers {
   }
 }
 
-/** The caller's address: the socket's, or what trusted proxies tell; never a header that a stranger can set. */
-function addressOf(request: Request): string {
-  return normalizeIp(request.ip ?? '', IPV6_PREFIX);
+/** What the caller's address counts as; all whose address is unknown count as one. */
+function addressOf({ callerAddress }: Request): string {
+  return callerAddress === null ? 'unknown' : normalizeIp(callerAddress, IPV6_PREFIX);
 }
