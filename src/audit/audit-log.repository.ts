@@ -26,8 +26,19 @@ export class AuditLog {
     { actor, reason }: Change,
     details: Record<string, unknown> = {},
   ): Promise<void> {
+    await this.recordAll(tx, action, [{ subject, details }], { actor, reason });
+  }
+
+  /** The same change of several subjects, written by one statement. */
+  async recordAll(
+    tx: Transaction,
+    action: string,
+    changed: readonly { subject: string; details: Record<string, unknown> }[],
+    { actor, reason }: Change,
+  ): Promise<void> {
+    if (changed.length === 0) return;
     const at = this.clock.now();
-    await entities(tx).insert(AuditEvent, {
+    const events = changed.map(({ subject, details }) => ({
       at,
       id: newId('evt', at),
       action,
@@ -37,6 +48,7 @@ export class AuditLog {
       requestId: currentRequest()?.requestId ?? null,
       address: currentRequest()?.address ?? null,
       details: details as never,
-    });
+    }));
+    await entities(tx).insert(AuditEvent, events);
   }
 }

@@ -119,7 +119,28 @@ const authorize: Record<string, KnownDifference> = {
   }),
 };
 
+const UNNAMED =
+  'A request without any client authentication is an invalid_client (RFC 6749 §5.2), which is 401 since no other status says that credentials are missing (RFC 9110 §15.5.2); the reference calls it malformed.';
+
 const clients: Record<string, KnownDifference> = {
+  ...inRows(
+    [
+      'client: nobody',
+      'client: a secret without an app',
+      'token: the parameters in the query',
+      'introspect: nobody',
+    ],
+    {
+      ours: { status: 401, error: 'invalid_client' },
+      theirs: { status: 400, error: 'invalid_request' },
+      why: UNNAMED,
+    },
+  ),
+  'revoke: nobody': {
+    ours: { status: 401, error: 'invalid_client', noStore: true },
+    theirs: { status: 400, error: 'invalid_request', noStore: false },
+    why: UNNAMED,
+  },
   'client: a public app by Basic with an empty password': {
     ours: granted('profile.read posts.read'),
     theirs: refused('invalid_request'),
@@ -226,7 +247,6 @@ const revocation: Record<string, KnownDifference> = {
       'revoke: a wrong secret',
       'revoke: a wrong secret in Basic',
       'revoke: no secret',
-      'revoke: nobody',
       'revoke: the token of another app',
       'revoke: the token of another app, by a public one',
       'revoke: a JSON body',

@@ -35,6 +35,17 @@ export class InvalidRequest extends OAuthError {
   }
 }
 
+/** What whoever sent a client secret in a URL must know (RFC 6749 §2.3.1). */
+const SECRET_LEAKED =
+  'The client secret was sent in a URL, where proxies and logs keep it: it has leaked and must be rotated.';
+
+/** A client secret is in the query of the address. */
+export class SecretExposed extends InvalidRequest {
+  constructor() {
+    super(`${SECRET_LEAKED} Send the new one with HTTP Basic or in the form.`);
+  }
+}
+
 /** No endpoint has this path under `/oauth`: answered 404. */
 export class UnknownEndpoint extends InvalidRequest {
   constructor() {
@@ -51,14 +62,28 @@ export class FormTooLarge extends InvalidRequest {
 
 /** The app is unknown, disabled or did not prove who it is; `challenge` where it tried HTTP Basic (RFC 6749 §5.2). */
 export class InvalidClient extends OAuthError {
-  constructor(readonly challenge: boolean) {
-    super('invalid_client', 'The client is unknown or its credentials are wrong.');
+  constructor(
+    readonly challenge: boolean,
+    description = 'The client is unknown or its credentials are wrong.',
+  ) {
+    super('invalid_client', description);
+  }
+}
+
+/** The request does not say which app makes it: no client authentication is included (RFC 6749 §5.2). */
+export class UnnamedClient extends InvalidClient {
+  constructor() {
+    super(
+      false,
+      'Say which client this is: send client_id and client_secret with HTTP Basic or in the form; a public app sends its client_id alone.',
+    );
   }
 }
 
 /**
- * The code or refresh token is unknown, expired, used, revoked, or another app's. Whoever shows one that was once issued to
- * them does not guess, so it costs no budget of failures.
+ * The code or refresh token is unknown, expired, used, revoked, or another app's. A public app that shows one which was once
+ * issued to it does not guess, so it costs no budget of failures: thousands of its users may share one address, and each
+ * has such a token left when access ended. (A confidential app has proved itself, and spends no failures anyway.)
  */
 export class InvalidGrant extends OAuthError {
   constructor(
@@ -109,8 +134,13 @@ export class RequestNotSupported extends OAuthError {
 
 /** The endpoint exists, but not for this method: answered 405 with the methods it has. */
 export class MethodNotAllowed extends InvalidRequest {
-  constructor(readonly allow: string) {
-    super(`This endpoint does not take this method. It takes ${allow}.`);
+  /** `exposed`: a client secret is in the address. */
+  constructor(
+    readonly allow: string,
+    exposed = false,
+  ) {
+    const description = `This endpoint does not take this method. It takes ${allow}.`;
+    super(exposed ? `${description} ${SECRET_LEAKED}` : description);
   }
 }
 

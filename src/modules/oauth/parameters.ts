@@ -16,8 +16,13 @@ export class Parameters {
 
   /** The value, or undefined when it was not sent, sent empty, or sent more than once. */
   get(name: string): string | undefined {
-    const value = Object.hasOwn(this.source, name) ? this.source[name] : undefined;
-    return typeof value === 'string' && value !== '' ? value : undefined;
+    return this.isRepeated(name) ? undefined : this.all(name)[0];
+  }
+
+  /** Every value that was sent, but for empty ones. */
+  all(name: string): string[] {
+    const values = Object.hasOwn(this.source, name) ? [this.source[name]].flat() : [];
+    return values.filter((value): value is string => typeof value === 'string' && value !== '');
   }
 
   /** @throws InvalidRequest when the parameter was not sent */
@@ -31,8 +36,13 @@ export class Parameters {
     return Object.hasOwn(this.source, name) && Array.isArray(this.source[name]);
   }
 
-  /** The names that were sent more than once. */
+  /** The names that were sent. */
+  names(): string[] {
+    return Object.keys(this.source);
+  }
+
+  /** Those that were sent more than once. */
   repeated(): string[] {
-    return Object.keys(this.source).filter((name) => this.isRepeated(name));
+    return this.names().filter((name) => this.isRepeated(name));
   }
 }

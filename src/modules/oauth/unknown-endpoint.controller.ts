@@ -3,6 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../access/public.decorator.js';
 import { AllowedMethods } from '../../http/allowed-methods.js';
+import { ExposedSecrets } from './client-request/exposed-secrets.js';
 import { OAuthErrorFilter } from './client-request/oauth-error.filter.js';
 import { MethodNotAllowed, UnknownEndpoint } from './oauth.errors.js';
 
@@ -12,14 +13,18 @@ import { MethodNotAllowed, UnknownEndpoint } from './oauth.errors.js';
 @UseFilters(OAuthErrorFilter)
 @Controller('oauth')
 export class UnknownEndpointController {
-  constructor(private readonly allowed: AllowedMethods) {}
+  constructor(
+    private readonly allowed: AllowedMethods,
+    private readonly exposed: ExposedSecrets,
+  ) {}
 
   /** OPTIONS tells what an endpoint takes, without a word for other origins. */
   @All('*path')
-  unknown(@Req() request: Request, @Res() response: Response): void {
+  async unknown(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const exposed = await this.exposed.report(request);
     const allow = this.allowed.of(request.path);
     if (allow === undefined) throw new UnknownEndpoint();
-    if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow);
+    if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow, exposed);
     response.status(204).set('Allow', allow).end();
   }
 }

@@ -4,6 +4,7 @@ import { HASH, ID, optional, text, TIME } from '../../../database/columns.js';
 /** One client secret of a confidential app, as its SHA-256. */
 @Entity('app_secrets')
 @Index('ix_app_secrets_client_id', ['clientId'])
+@Index('ux_app_secrets_hash', ['hash'], { unique: true })
 export class AppSecret {
   @PrimaryColumn(ID)
   id: string;

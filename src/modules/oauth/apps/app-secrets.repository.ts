@@ -20,6 +20,15 @@ export class AppSecretsRepository {
       .getMany();
   }
 
+  /** Those of these secrets that open their app at `now`, in no order. */
+  findLiveByHash(hashes: readonly string[], now: Date): Promise<AppSecret[]> {
+    return this.dataSource.manager
+      .createQueryBuilder(AppSecret, 'secret')
+      .where('secret.hash IN (:...hashes)', { hashes })
+      .andWhere('(secret.expiresAt IS NULL OR secret.expiresAt > :now)', { now })
+      .getMany();
+  }
+
   /** Those that have ended, too, in no order. */
   findAll(clientId: string, tx?: Transaction): Promise<AppSecret[]> {
     const manager = tx ? entities(tx) : this.dataSource.manager;

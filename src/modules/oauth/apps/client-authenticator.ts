@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Clock } from '../../../common/clock.js';
 import { isId } from '../../../common/ids.js';
 import { digestsEqual, sha256 } from '../../../common/secrets.js';
-import { InvalidClient, InvalidRequest } from '../oauth.errors.js';
+import { InvalidClient, UnnamedClient } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
 import type { AppSecret } from './app-secret.entity.js';
 import { AppSecretsRepository } from './app-secrets.repository.js';
@@ -30,11 +30,11 @@ export class ClientAuthenticator {
   /**
    * The app that makes this request: a confidential one by its secret, a public one by its id alone. Moves the time of the
    * secret's last use.
-   * @throws InvalidRequest when credentials contradict each other; InvalidClient
+   * @throws InvalidRequest when credentials contradict each other; InvalidClient, also when there are none
    */
   async authenticate(request: Request, parameters: Parameters): Promise<App> {
     const presented = presentedCredentials(request, parameters);
-    if (presented.clientId === undefined) throw new InvalidRequest('client_id is required.');
+    if (presented.clientId === undefined) throw new UnnamedClient();
     const { clientId } = presented;
     const app = isId('svc_app', clientId) ? await this.apps.find(clientId) : null;
     if (app?.kind === 'public' && presented.secret === undefined) return enabled(app, presented);

@@ -15,7 +15,8 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 /**
  * The client's credentials from HTTP Basic or from the form, but not from both (RFC 6749 §2.3.1). An empty secret counts
  * as none, as clients of public apps send it.
- * @throws InvalidRequest when both are used or they name different apps; InvalidClient when the header is malformed
+ * @throws InvalidRequest when both are used or they name different apps, or when there are several headers; InvalidClient
+ * when the header is malformed
  */
 export function presentedCredentials(
   request: Request,
@@ -23,10 +24,12 @@ export function presentedCredentials(
 ): PresentedCredentials {
   const clientId = parameters.get('client_id');
   const secret = parameters.get('client_secret');
-  const header = request.get('authorization');
+  const [header, ...others] = authorizationHeaders(request);
   if (header === undefined) return { clientId, secret, basic: false };
+  if (others.length > 0) throw new InvalidRequest('Send one Authorization header, not several.');
 
   const basic = parseBasic(header);
+  if (!basic) throw new InvalidClient(true);
   if (secret !== undefined) {
     throw new InvalidRequest(
       'Send the client secret in the Authorization header or in the body, not in both.',
@@ -38,22 +41,37 @@ export function presentedCredentials(
   return { ...basic, basic: true };
 }
 
-/** The client_id that a request claims, for counting only; undefined when it claims none or contradicts itself. */
-export function claimedClientId(request: Request, parameters: Parameters): string | undefined {
-  try {
-    return presentedCredentials(request, parameters).clientId;
-  } catch {
-    return undefined;
-  }
+/** Every client_id that the request names, unproven: none, one, or several when it contradicts itself. */
+export function namedClientIds(request: Request, parameters: Parameters): string[] {
+  const inHeaders = authorizationHeaders(request).flatMap(
+    (header) => parseBasic(header)?.clientId ?? [],
+  );
+  return [...new Set([...inHeaders, ...parameters.all('client_id')])];
 }
 
-/** The two parts are form-encoded first (RFC 6749 §2.3.1), but many clients send them raw: our characters allow both. */
-function parseBasic(header: string): { clientId: string; secret?: string } {
+/** The client_id that a request claims, for counting only; undefined when it claims none or contradicts itself. */
+export function claimedClientId(request: Request, parameters: Parameters): string | undefined {
+  const [clientId, ...others] = namedClientIds(request, parameters);
+  return others.length === 0 ? clientId : undefined;
+}
+
+/** Node keeps the first header alone in `headers`. */
+function authorizationHeaders(request: Request): readonly string[] {
+  return request.headersDistinct['authorization'] ?? [];
+}
+
+/**
+ * The two parts are form-encoded first (RFC 6749 §2.3.1), but many clients send them raw: our characters allow both.
+ * Undefined when the header is malformed.
+ */
+function parseBasic(header: string): { clientId: string; secret?: string } | undefined {
   const encoded = BASIC.exec(header)?.[1];
-  const [id, secret] = splitOnce(Buffer.from(encoded ?? '', 'base64').toString('utf8'));
-  if (encoded === undefined || id === undefined || secret === undefined)
-    throw new InvalidClient(true);
-  return { clientId: formDecoded(id), secret: secret === '' ? undefined : formDecoded(secret) };
+  if (encoded === undefined) return undefined;
+  const [id, secret] = splitOnce(Buffer.from(encoded, 'base64').toString('utf8'));
+  if (id === undefined || secret === undefined) return undefined;
+  const [clientId, clientSecret] = [formDecoded(id), formDecoded(secret)];
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { clientId, secret: clientSecret === '' ? undefined : clientSecret };
 }
 
 function splitOnce(credentials: string): [string?, string?] {
@@ -61,10 +79,10 @@ function splitOnce(credentials: string): [string?, string?] {
   return colon === -1 ? [] : [credentials.slice(0, colon), credentials.slice(colon + 1)];
 }
 
-function formDecoded(part: string): string {
+function formDecoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part.replaceAll('+', ' '));
   } catch {
-    throw new InvalidClient(true);
+    return undefined;
   }
 }

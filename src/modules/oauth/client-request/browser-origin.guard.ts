@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { claimedClientId } from '../apps/presented-credentials.js';
+import { namedClientIds } from '../apps/presented-credentials.js';
 import { Parameters } from '../parameters.js';
 import { BrowserOrigins } from './browser-origins.js';
 
@@ -14,8 +14,8 @@ export class BrowserOriginGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<Response>();
     response.vary('Origin');
     const origin = request.get('origin');
-    const clientId = claimedClientId(request, new Parameters(request.body));
-    if (origin !== undefined && (await this.origins.isAllowed(origin, clientId))) {
+    const named = namedClientIds(request, new Parameters(request.body));
+    if (origin !== undefined && (await this.origins.isAllowed(origin, named))) {
       response.set({
         'Access-Control-Allow-Origin': origin,
         'Access-Control-Expose-Headers': 'WWW-Authenticate, Retry-After, X-Request-Id',

@@ -8,10 +8,14 @@ import { BrowserOriginsRepository } from './browser-origins.repository.js';
 export class BrowserOrigins {
   constructor(private readonly repository: BrowserOriginsRepository) {}
 
-  /** `clientId` is the app that the request names, if it names one: then only its own origins count. */
-  async isAllowed(origin: string, clientId?: string): Promise<boolean> {
+  /**
+   * `named` are the apps that the request names. If it names one, only that one's own origins count; if several, it
+   * contradicts itself, and no origin does.
+   */
+  async isAllowed(origin: string, named: readonly string[] = []): Promise<boolean> {
     const from = callingOrigin(origin);
-    if (from === undefined) return false;
+    if (from === undefined || named.length > 1) return false;
+    const [clientId] = named;
     if (clientId !== undefined && !isId('svc_app', clientId)) return false;
     return this.repository.isRegistered(from, clientId);
   }

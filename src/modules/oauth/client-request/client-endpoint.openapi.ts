@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { UnnamedClient } from '../oauth.errors.js';
 import { OAuthErrorResponse } from './dto/oauth-error.response.js';
 
 /** What tells one endpoint for apps from another in the published document. */
@@ -86,7 +87,7 @@ function refusals({ refusals: descriptions }: ClientOperation): MethodDecorator[
     ApiResponse({
       status: 401,
       type: OAuthErrorResponse,
-      description: 'The app could not be authenticated.',
+      description: 'No app is named, or the one that is named could not be authenticated.',
       headers: {
         'WWW-Authenticate': {
           description: 'When HTTP Basic was tried.',
@@ -98,6 +99,10 @@ function refusals({ refusals: descriptions }: ClientOperation): MethodDecorator[
           'invalid_client',
           'The client is unknown or its credentials are wrong.',
         ),
+        unnamed: {
+          ...example('invalid_client', new UnnamedClient().message),
+          summary: 'no client',
+        },
       } as never,
     }),
     ApiResponse({

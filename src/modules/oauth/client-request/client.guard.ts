@@ -7,7 +7,7 @@ import {
 import type { Request } from 'express';
 import type { App } from '../apps/app.entity.js';
 import { ClientAuthenticator } from '../apps/client-authenticator.js';
-import { InvalidRequest } from '../oauth.errors.js';
+import { InvalidRequest, SecretExposed } from '../oauth.errors.js';
 import { Parameters } from '../parameters.js';
 import { CallCounter } from '../throttle/call-counter.js';
 import { ExposedSecrets } from './exposed-secrets.js';
@@ -15,7 +15,8 @@ import { ExposedSecrets } from './exposed-secrets.js';
 declare global {
   namespace Express {
     interface Request {
-      client?: App;
+      /** The app that makes the request, once it proved who it is. */
+      authenticatedClient?: App;
     }
   }
 }
@@ -43,29 +44,33 @@ export class ClientGuard implements CanActivate {
     private readonly calls: CallCounter,
   ) {}
 
+  /** A leaked secret comes first: it leaked whatever else is wrong with the request. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
+    if (await this.exposed.report(request)) throw new SecretExposed();
     if (request.formProblem !== undefined) throw request.formProblem;
     const parameters = new Parameters(request.body);
-    const repeated = parameters.repeated().find((name) => PARAMETERS.has(name));
-    if (repeated !== undefined) throw new InvalidRequest(`${repeated} must be sent once.`);
-    if (request.query['client_secret'] !== undefined) {
-      await this.exposed.report(new Parameters(request.query), parameters.get('client_id'));
-      throw new InvalidRequest(
-        'Never send the client secret in a URL: it is logged on its way. Ask for a new one.',
-      );
-    }
-    request.client = await this.clients.authenticate(request, parameters);
-    await this.calls.take(request, request.client);
+    checkOnceEach(parameters);
+    request.authenticatedClient = await this.clients.authenticate(request, parameters);
+    await this.calls.take(request, request.authenticatedClient);
     return true;
+  }
+}
+
+/** @throws InvalidRequest when a parameter that is read comes twice, or as an array or object, such as `scope[]` */
+function checkOnceEach(parameters: Parameters): void {
+  for (const sent of parameters.names()) {
+    const name = sent.replace(/\[.*$/s, '');
+    if (PARAMETERS.has(name) && (name !== sent || parameters.isRepeated(name)))
+      throw new InvalidRequest(`${name} must be sent once, without brackets.`);
   }
 }
 
 /** The app that makes the request. */
 export const ClientOf = createParamDecorator((_: unknown, context: ExecutionContext): App => {
-  const { client } = context.switchToHttp().getRequest<Request>();
-  if (!client) throw new Error('Only an endpoint for apps has a client.');
-  return client;
+  const { authenticatedClient } = context.switchToHttp().getRequest<Request>();
+  if (!authenticatedClient) throw new Error('Only an endpoint for apps has a client.');
+  return authenticatedClient;
 });
 
 /** The form that the app sent. */

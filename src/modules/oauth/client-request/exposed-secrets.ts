@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { Clock } from '../../../common/clock.js';
-import { isId } from '../../../common/ids.js';
-import { digestsEqual, isSecret, sha256 } from '../../../common/secrets.js';
+import { isSecret, sha256 } from '../../../common/secrets.js';
 import { TransactionRunner } from '../../../database/transaction.js';
 import { AppSecretsRepository } from '../apps/app-secrets.repository.js';
-import type { Parameters } from '../parameters.js';
+import { Parameters } from '../parameters.js';
 
 /** Tells the operators about a live client secret that came in a URL, where proxies and logs have read it (RFC 6749 §2.3.1). */
 @Injectable()
@@ -17,22 +17,24 @@ export class ExposedSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** Only a secret that opens the app is worth an entry: anybody can send another. */
-  async report(query: Parameters, formClientId: string | undefined): Promise<void> {
-    const clientId = formClientId ?? query.get('client_id');
-    const secret = query.get('client_secret') ?? '';
-    if (!isId('svc_app', clientId) || !isSecret('svc_sec', secret)) return;
-    const live = await this.secrets.findLive(clientId, this.clock.now());
-    const exposed = live.find(({ hash }) => digestsEqual(hash, sha256(secret)));
-    if (!exposed) return;
-    await this.transactions.run((tx) =>
-      this.audit.record(
-        tx,
-        'app.secret_exposed',
-        clientId,
-        { actor: 'service', reason: 'the client secret was sent in a URL' },
-        { secretId: exposed.id },
-      ),
-    );
+  /**
+   * Whether the address holds a client secret, of whatever app. Only one that opens its app is worth an entry: anybody can
+   * send another.
+   */
+  async report(request: Request): Promise<boolean> {
+    const sent = new Parameters(request.query).all('client_secret');
+    const hashes = sent.filter((secret) => isSecret('svc_sec', secret)).map(sha256);
+    if (hashes.length > 0) await this.record(hashes);
+    return sent.length > 0;
+  }
+
+  private async record(hashes: readonly string[]): Promise<void> {
+    const live = await this.secrets.findLiveByHash(hashes, this.clock.now());
+    if (live.length === 0) return;
+    const change = { actor: 'service', reason: 'the client secret was sent in a URL' };
+    await this.transactions.run(async (tx) => {
+      for (const { id: secretId, clientId } of live)
+        await this.audit.record(tx, 'app.secret_exposed', clientId, change, { secretId });
+    });
   }
 }

@@ -40,7 +40,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.oauthError(thrown, request);
     const routes = request.throttledRoutes;
-    if (routes !== undefined && isFailedAttempt(error)) await this.failures.count(request, routes);
+    if (routes !== undefined && isFailedAttempt(error, request))
+      await this.failures.count(request, routes);
     const status =
       routes === 'revocation' && error instanceof TooManyAttempts ? 503 : statusOf(error);
     response
@@ -56,8 +57,12 @@ export class OAuthErrorFilter implements ExceptionFilter {
   }
 }
 
-/** What a client got wrong. A credential that was once its own is no guess, and refusing for a spent budget spends nothing. */
-function isFailedAttempt(error: OAuthError): boolean {
+/**
+ * What somebody unproven got wrong. Refusing for a spent budget spends nothing, and neither does a confidential app once its
+ * secret was right: whoever opens its callback with made-up codes would otherwise lock it out.
+ */
+function isFailedAttempt(error: OAuthError, { authenticatedClient }: Request): boolean {
+  if (authenticatedClient?.kind === 'confidential') return false;
   if (error instanceof InvalidGrant) return error.isGuess;
   return !(error instanceof TooManyAttempts) && statusOf(error) < 500;
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../audit/audit-log.repository.js';
 import { Clock } from '../../../common/clock.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import type { Grant } from './grant.entity.js';
 import { GrantsRepository } from './grants.repository.js';
 
 /** An app, as people know it. */
@@ -9,6 +10,14 @@ export interface AppName {
   clientId: string;
   name: string;
 }
+
+/** Why a grant ends when a credential of it comes back after its use, by the action that the audit log has for it. */
+const THEFTS = {
+  'code.replayed': 'code replayed',
+  'refresh_token.reused': 'refresh token reused',
+};
+
+const BATCH = 500;
 
 /** Ends a grant: every code and token of it is dead from the next request on. */
 @Injectable()
@@ -20,22 +29,29 @@ export class GrantRevocation {
     private readonly clock: Clock,
   ) {}
 
-  async revoke(grantId: string, reason: string, actor = 'service'): Promise<void> {
-    await this.transactions.run((tx) => this.revokeIn(tx, grantId, { actor, reason }));
-  }
-
-  /** The same as part of a unit. */
-  async revokeIn(
-    tx: Transaction,
+  async revoke(
     grantId: string,
-    change: Change,
+    reason: string,
+    actor = 'service',
     details: Record<string, unknown> = {},
   ): Promise<void> {
-    await this.end(tx, grantId, change, details);
+    await this.transactions.run((tx) => this.end(tx, grantId, { actor, reason }, details));
+  }
+
+  /** Ends the grant of a stolen credential, and tells so, unless the grant had ended before. */
+  async revokeStolen(
+    tx: Transaction,
+    theft: keyof typeof THEFTS,
+    { id, clientId, userId }: Pick<Grant, 'id' | 'clientId' | 'userId'>,
+  ): Promise<void> {
+    const details = { clientId, userId };
+    const change = { actor: 'service', reason: THEFTS[theft] };
+    if (await this.end(tx, id, change, details))
+      await this.audit.record(tx, theft, id, { actor: clientId }, details);
   }
 
   /**
-   * Ends every live grant of a user to these apps, or to all.
+   * Ends every grant of a user to these apps, or to all, that was not revoked before.
    * @returns the apps that lost access by it
    */
   async revokeOf(
@@ -44,14 +60,31 @@ export class GrantRevocation {
     change: Change,
   ): Promise<AppName[]> {
     const apps = clientIds === 'all' ? undefined : clientIds;
-    return this.transactions.run(async (tx) => {
-      const live = await this.grants.findLiveOneByOne(tx, userId, this.clock.now(), apps);
-      const names = new Map<string, string>();
-      for (const { id, clientId, name } of live) {
-        if (await this.end(tx, id, change, { clientId })) names.set(clientId, name);
-      }
-      return [...names].map(([clientId, name]) => ({ clientId, name }));
+    const live = await this.grants.findLive(userId, this.clock.now(), apps);
+    const names = new Map(live.map(({ clientId, name }) => [clientId, name]));
+    const losing = await this.transactions.run(async (tx) => {
+      const ids = await this.grants.findUnrevoked(tx, userId, apps);
+      const clients = new Set<string>();
+      for (let start = 0; start < ids.length; start += BATCH)
+        for (const clientId of await this.endAll(tx, ids.slice(start, start + BATCH), change))
+          clients.add(clientId);
+      return clients;
     });
+    return [...names]
+      .filter(([clientId]) => losing.has(clientId))
+      .map(([clientId, name]) => ({ clientId, name }));
+  }
+
+  /** The apps of those that ended now. */
+  private async endAll(
+    tx: Transaction,
+    ids: readonly string[],
+    change: Change,
+  ): Promise<readonly string[]> {
+    const ended = await this.grants.revokeAll(tx, ids, this.clock.now());
+    const events = ended.map(({ id, clientId }) => ({ subject: id, details: { clientId } }));
+    await this.audit.recordAll(tx, 'grant.revoked', events, change);
+    return ended.map(({ clientId }) => clientId);
   }
 
   /** False when it was revoked before. */

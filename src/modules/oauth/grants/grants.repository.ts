@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, MoreThan, type EntityManager, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, In, IsNull, MoreThan, type SelectQueryBuilder } from 'typeorm';
 import { later, MINUTE } from '../../../common/clock.js';
 import { parseScope, type Scope } from '../../../common/scopes.js';
 import { storedTime } from '../../../database/columns.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { App } from '../apps/app.entity.js';
+import { AccessToken } from '../token/access-token.entity.js';
+import { AuthorizationCode } from '../token/authorization-code.entity.js';
+import { RefreshToken } from '../token/refresh-token.entity.js';
 import { Grant } from './grant.entity.js';
 
-/** The live grants of a user to an app that have the same scopes. */
+/** The grants of a user to an app that have the same scopes and open something, or can be made to. */
 export interface LiveGrants {
   clientId: string;
   name: string;
@@ -18,13 +21,12 @@ export interface LiveGrants {
   lastUsedAt: Date | null;
 }
 
-/** A grant that would end. */
-export interface LiveGrant {
-  id: string;
-  clientId: string;
-  /** The app's. */
-  name: string;
-}
+/** What opens something, or is exchanged for what does, with the column that is null until it is of no use any more. */
+const CREDENTIALS = [
+  [RefreshToken, 'consumedAt'],
+  [AccessToken, 'revokedAt'],
+  [AuthorizationCode, 'consumedAt'],
+] as const;
 
 @Injectable()
 export class GrantsRepository {
@@ -53,14 +55,14 @@ export class GrantsRepository {
   }
 
   /**
-   * Says that the app uses the grant now, and holds its row until the unit ends: until then nobody revokes it, and nobody
-   * else gives out tokens of it. False when it was revoked or has expired.
+   * Holds the grant's row until the unit ends: until then nobody revokes it, and nobody else gives out tokens of it. False
+   * when it was revoked or has expired. A write that changes nothing, because SQLite has no other lock.
    */
-  async markUsed(tx: Transaction, id: string, now: Date): Promise<boolean> {
+  async lock(tx: Transaction, id: string, now: Date): Promise<boolean> {
     const { affected } = await entities(tx).update(
       Grant,
       { id, revokedAt: IsNull(), expiresAt: MoreThan(now) },
-      { lastUsedAt: now },
+      { scope: unchangedScope },
     );
     return affected === 1;
   }
@@ -75,9 +77,36 @@ export class GrantsRepository {
     return affected === 1;
   }
 
-  /** The user's grants that are neither revoked nor expired, to these apps or to all. */
+  /**
+   * Revokes these grants, which come in the order of their ids, but for those that were revoked before. They are locked
+   * first, so that of two units each tells its own. Three statements.
+   */
+  async revokeAll(
+    tx: Transaction,
+    ids: readonly string[],
+    now: Date,
+  ): Promise<Pick<Grant, 'id' | 'clientId'>[]> {
+    const where = { id: In(ids), revokedAt: IsNull() };
+    await entities(tx).update(Grant, where, { scope: unchangedScope });
+    const revoked = await entities(tx).find(Grant, { select: { id: true, clientId: true }, where });
+    await entities(tx).update(Grant, where, { revokedAt: now });
+    return revoked;
+  }
+
+  /**
+   * The user's grants that are neither revoked nor expired, to these apps or to all, and that have something left which
+   * opens the API or can be exchanged for it: an access token, an unused refresh token or an unused code.
+   */
   async findLive(userId: string, now: Date, clientIds?: readonly string[]): Promise<LiveGrants[]> {
-    const rows = await this.live(this.dataSource.manager, userId, now, clientIds)
+    const query = this.dataSource.manager
+      .createQueryBuilder(Grant, 'grant')
+      .innerJoin(App, 'app', 'app.clientId = grant.clientId')
+      .where('grant.userId = :userId', { userId })
+      .andWhere('grant.revokedAt IS NULL')
+      .andWhere('grant.expiresAt > :now', { now });
+    if (clientIds) query.andWhere('grant.clientId IN (:...clientIds)', { clientIds });
+    const rows = await query
+      .andWhere(hasCredential(query))
       .select('grant.clientId', 'clientId')
       .addSelect('app.name', 'name')
       .addSelect('grant.scope', 'scope')
@@ -95,19 +124,18 @@ export class GrantsRepository {
     }));
   }
 
-  /** The same one by one, to these apps or to all, in the order in which everybody locks grants. */
-  findLiveOneByOne(
+  /** The ids of the user's grants that were not revoked, to these apps or to all, in the order in which everybody locks grants. */
+  async findUnrevoked(
     tx: Transaction,
     userId: string,
-    now: Date,
     clientIds?: readonly string[],
-  ): Promise<LiveGrant[]> {
-    return this.live(entities(tx), userId, now, clientIds)
-      .select('grant.id', 'id')
-      .addSelect('grant.clientId', 'clientId')
-      .addSelect('app.name', 'name')
-      .orderBy('grant.id')
-      .getRawMany<LiveGrant>();
+  ): Promise<string[]> {
+    const grants = await entities(tx).find(Grant, {
+      select: { id: true },
+      where: { userId, revokedAt: IsNull(), ...(clientIds && { clientId: In(clientIds) }) },
+      order: { id: 'ASC' },
+    });
+    return grants.map(({ id }) => id);
   }
 
   /** Notes that these grants were used at `at`, where nothing of the minute before is noted. */
@@ -122,21 +150,26 @@ export class GrantsRepository {
       })
       .execute();
   }
+}
 
-  private live(
-    manager: EntityManager,
-    userId: string,
-    now: Date,
-    clientIds?: readonly string[],
-  ): SelectQueryBuilder<Grant> {
-    const query = manager
-      .createQueryBuilder(Grant, 'grant')
-      .innerJoin(App, 'app', 'app.clientId = grant.clientId')
-      .where('grant.userId = :userId', { userId })
-      .andWhere('grant.revokedAt IS NULL')
-      .andWhere('grant.expiresAt > :now', { now });
-    return clientIds ? query.andWhere('grant.clientId IN (:...clientIds)', { clientIds }) : query;
-  }
+/** Whether the grant of `query` has a credential that is of use at `:now`. */
+function hasCredential(query: SelectQueryBuilder<Grant>): string {
+  const conditions = CREDENTIALS.map(([entity, end]) => {
+    const credential = query
+      .subQuery()
+      .select('1')
+      .from<AccessToken | RefreshToken | AuthorizationCode>(entity, 'credential')
+      .where('credential.grantId = grant.id')
+      .andWhere(`credential.${end} IS NULL`)
+      .andWhere('credential.expiresAt > :now');
+    return `EXISTS ${credential.getQuery()}`;
+  });
+  return `(${conditions.join(' OR ')})`;
+}
+
+/** SQL, not a value. */
+function unchangedScope(): string {
+  return 'scope';
 }
 
 interface RawLiveGrants extends Omit<LiveGrants, 'scopes' | 'grantedAt' | 'lastUsedAt'> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   And,
   DataSource,
+  In,
   IsNull,
   LessThanOrEqual,
   MoreThan,
@@ -9,6 +10,7 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import { expiredRows, foundRows, type ExpiredRows } from '../../../database/expired-rows.js';
+import { entities } from '../../../database/transaction.js';
 import { Authorization } from '../authorize/authorization.entity.js';
 import { Grant } from '../grants/grant.entity.js';
 import { KnownBrowser } from '../sign-in/known-browser.entity.js';
@@ -65,6 +67,22 @@ export class ExpiredOAuthRowsRepository {
         ofEnded(query, end, ended).andWhere(isOther, { unusedSince }),
       ),
     ]);
+  }
+
+  /** Answers of used refresh tokens that ended before they were cleared. Only they go: `delete` leaves their rows. */
+  answers(ended: Date): ExpiredRows {
+    const where = { answerExpiresAt: LessThanOrEqual(ended) };
+    return {
+      ...expiredRows(this.dataSource, RefreshToken, where, 'answerExpiresAt'),
+      delete: async (tx, keys) => {
+        const { affected } = await entities(tx).update(
+          RefreshToken,
+          { ...where, hash: In(keys.map(({ hash }) => hash as string)) },
+          { sealedAnswer: null, answerExpiresAt: null },
+        );
+        return affected ?? 0;
+      },
+    };
   }
 
   grants(ended: Date): ExpiredRows[] {

@@ -49,6 +49,11 @@ export class OAuthPruneService {
     ];
   }
 
+  /** What may be cleared now: a part of rows that stay. */
+  cleared(): ExpiredRows {
+    return this.rows.answers(later(this.clock.now(), -MARGIN_MS));
+  }
+
   /** The longest window is a day, unless the operator set one that is longer. */
   private hitsMs(): number {
     return Math.max(HITS_MS, 2 * this.config.budgets.windowSeconds * SECOND);

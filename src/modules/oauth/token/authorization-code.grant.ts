@@ -7,6 +7,7 @@ import { TransactionRunner } from '../../../database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
+import { GrantUse } from '../grants/grant-use.js';
 import { GrantsRepository } from '../grants/grants.repository.js';
 import { InvalidGrant } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
@@ -29,6 +30,7 @@ export class AuthorizationCodeGrant {
     private readonly users: UsersService,
     private readonly issuer: TokenIssuer,
     private readonly revocation: GrantRevocation,
+    private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -53,6 +55,7 @@ export class AuthorizationCodeGrant {
     if (!(await this.users.active(grant.userId))) throw unknownCode(false);
     const tokens = await this.consume(issued, provesVerifier);
     if (!tokens) throw unknownCode(!provesVerifier);
+    this.use.note(grant.id, this.clock.now());
     return tokens;
   }
 
@@ -68,7 +71,7 @@ export class AuthorizationCodeGrant {
     return this.transactions.run(async (tx) => {
       const now = this.clock.now();
       const first =
-        (await this.grants.markUsed(tx, id, now)) && (await this.codes.consume(tx, code.hash, now));
+        (await this.grants.lock(tx, id, now)) && (await this.codes.consume(tx, code.hash, now));
       if (!first || !provesVerifier) return undefined;
       const tokens = await this.issuer.issue(tx, grant, parseScope(grant.scope));
       await this.audit.record(tx, 'token.issued', id, { actor: clientId }, { clientId, userId });
@@ -80,7 +83,7 @@ export class AuthorizationCodeGrant {
   private async refuseReplay({ code, grant }: IssuedCode, provesVerifier: boolean): Promise<never> {
     const harmlessUntil = later(code.consumedAt ?? this.clock.now(), HARMLESS_REPEAT_MS);
     if (provesVerifier && this.clock.now() >= harmlessUntil)
-      await this.revocation.revoke(grant.id, 'code replayed');
+      await this.transactions.run((tx) => this.revocation.revokeStolen(tx, 'code.replayed', grant));
     throw unknownCode(!provesVerifier);
   }
 }

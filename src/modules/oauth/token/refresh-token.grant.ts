@@ -12,6 +12,7 @@ import { isSecret, sha256 } from '../../../common/secrets.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
+import { GrantUse } from '../grants/grant-use.js';
 import { GrantsRepository } from '../grants/grants.repository.js';
 import { InvalidGrant, InvalidScope } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
@@ -43,6 +44,7 @@ export class RefreshTokenGrant {
     private readonly grants: GrantsRepository,
     private readonly issuer: TokenIssuer,
     private readonly revocation: GrantRevocation,
+    private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -57,10 +59,9 @@ export class RefreshTokenGrant {
     const value = parameters.require('refresh_token');
     const stored = await this.find(app, value);
     const presented = { value, stored, scope: parameters.get('scope') };
-    const tokens =
-      stored.userStatus === 'active' &&
-      (await this.transactions.run((tx) => this.answer(tx, presented)));
+    const tokens = await this.transactions.run((tx) => this.answer(tx, presented));
     if (!tokens) throw unusable(false);
+    this.use.note(stored.grantId, this.clock.now());
     return tokens;
   }
 
@@ -75,28 +76,31 @@ export class RefreshTokenGrant {
   /** The grant's row comes first: whoever holds it is alone with all tokens of the grant, and no revocation overtakes. */
   private async answer(tx: Transaction, presented: Presented): Promise<IssuedTokens | undefined> {
     const { grantId, consumedAt } = presented.stored;
-    if (!(await this.grants.markUsed(tx, grantId, this.clock.now()))) return undefined;
+    if (!(await this.grants.lock(tx, grantId, this.clock.now()))) return undefined;
     const issued = consumedAt ? undefined : await this.rotate(tx, presented);
     return issued ?? this.answerAgain(tx, presented);
   }
 
-  /** Undefined when the token expired, or was used since it was looked up. */
+  /** Undefined when the token expired, or was used since it was looked up, or its user is blocked. */
   private async rotate(
     tx: Transaction,
     { value, stored, scope }: Presented,
   ): Promise<IssuedTokens | undefined> {
     const now = this.clock.now();
+    if (stored.userStatus !== 'active' || stored.expiresAt <= now) return undefined;
     const { hash, grantId, grantExpiresAt, predecessorHash } = stored;
     const grant = { id: grantId, expiresAt: grantExpiresAt };
     const next = this.issuer.prepare(grant, narrowedScopes(stored, scope), now, hash);
-    const sealed = sealAnswer(value, next.tokens);
-    if (!(await this.tokens.consumeRefresh(tx, hash, sealed, now))) return undefined;
+    const sealedAnswer = sealAnswer(value, next.tokens);
+    const answer = { sealedAnswer, answerExpiresAt: later(now, REPLAY_MS) };
+    if (!(await this.tokens.consumeRefresh(tx, hash, answer, now))) return undefined;
     await this.tokens.insert(tx, next.access, next.refresh);
     if (predecessorHash !== null) await this.tokens.forgetAnswer(tx, predecessorHash);
     await this.record(tx, 'token.refreshed', stored);
     return next.tokens;
   }
 
+  /** Undefined when the token was not used, or came back as a theft, or when what it was answered with is dead. */
   private async answerAgain(
     tx: Transaction,
     { value, stored, scope }: Presented,
@@ -106,19 +110,19 @@ export class RefreshTokenGrant {
     if (!use) return undefined;
     const answer = repeatable(use, value, now);
     if (!answer) {
-      await this.endGrant(tx, stored);
+      await this.revocation.revokeStolen(tx, 'refresh_token.reused', {
+        ...stored,
+        id: stored.grantId,
+      });
       return undefined;
     }
+    if (stored.userStatus !== 'active') return undefined;
+    if (await this.tokens.isRevoked(tx, sha256(answer.accessToken))) return undefined;
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(answer.scopes)) {
       throw new InvalidScope('The refresh token was used a moment ago with another scope.');
     }
     await this.record(tx, 'token.replayed', stored);
     return { ...answer, expiresIn: secondsLeft(answer.expiresAt, now) };
-  }
-
-  private endGrant(tx: Transaction, { grantId, clientId, userId }: StoredRefresh): Promise<void> {
-    const change = { actor: 'service', reason: 'refresh token reused' };
-    return this.revocation.revokeIn(tx, grantId, change, { clientId, userId });
   }
 
   private record(
@@ -133,8 +137,8 @@ export class RefreshTokenGrant {
 
 /** What to answer a used token with again, or null when its return is a theft. */
 function repeatable(use: RefreshUse, value: string, now: Date): RefreshAnswer | null {
-  const { consumedAt, sealedAnswer } = use;
-  if (sealedAnswer === null || now > later(consumedAt, REPLAY_MS)) return null;
+  const { sealedAnswer, answerExpiresAt } = use;
+  if (sealedAnswer === null || answerExpiresAt === null || now > answerExpiresAt) return null;
   return openAnswer(value, sealedAnswer);
 }
 

@@ -84,6 +84,7 @@ export class TokenIssuer {
         consumedAt: null,
         predecessorHash,
         sealedAnswer: null,
+        answerExpiresAt: null,
       },
     };
   }

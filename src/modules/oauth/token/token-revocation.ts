@@ -6,7 +6,9 @@ import { TransactionRunner } from '../../../database/transaction.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { InvalidRequest } from '../oauth.errors.js';
-import { TokensRepository } from './tokens.repository.js';
+import { TokensRepository, type StoredRefresh } from './tokens.repository.js';
+
+type OwnedToken = Pick<StoredRefresh, 'grantId' | 'clientId' | 'userId'>;
 
 /**
  * Ends a token that its app gives back (RFC 7009 §2.1). An access token ends alone; with a refresh token, used or not, the
@@ -28,25 +30,34 @@ export class TokenRevocation {
     else if (isSecret('svcrt', token)) await this.revokeGrantOf(app, sha256(token));
   }
 
-  private async revokeAccess({ clientId }: App, hash: string): Promise<void> {
+  private async revokeAccess(app: App, hash: string): Promise<void> {
     const stored = await this.tokens.findAccess(hash);
     if (!stored) return;
-    if (stored.clientId !== clientId) throw anothersToken();
-    const { grantId, userId } = stored;
+    await this.checkOwner(app, stored);
+    const { grantId, clientId, userId } = stored;
     await this.transactions.run(async (tx) => {
-      if (await this.tokens.revokeAccess(tx, hash, this.clock.now()))
-        await this.audit.record(tx, 'token.revoked', grantId, { actor: clientId }, { userId });
+      if (!(await this.tokens.revokeAccess(tx, hash, this.clock.now()))) return;
+      const change = { actor: clientId };
+      await this.audit.record(tx, 'token.revoked', grantId, change, { clientId, userId });
     });
   }
 
-  private async revokeGrantOf({ clientId }: App, hash: string): Promise<void> {
+  private async revokeGrantOf(app: App, hash: string): Promise<void> {
     const stored = await this.tokens.findRefresh(hash);
     if (!stored) return;
-    if (stored.clientId !== clientId) throw anothersToken();
-    await this.grants.revoke(stored.grantId, 'refresh token revoked by the app', clientId);
+    await this.checkOwner(app, stored);
+    const { grantId, clientId, userId } = stored;
+    const reason = 'refresh token revoked by the app';
+    await this.grants.revoke(grantId, reason, clientId, { clientId, userId });
   }
-}
 
-function anothersToken(): InvalidRequest {
-  return new InvalidRequest('The token was issued to another client.');
+  /** @throws InvalidRequest when the token is another app's, which is written down */
+  private async checkOwner(app: App, { grantId, clientId, userId }: OwnedToken): Promise<void> {
+    if (clientId === app.clientId) return;
+    const change = { actor: app.clientId };
+    await this.transactions.run((tx) =>
+      this.audit.record(tx, 'token.foreign', grantId, change, { clientId, userId }),
+    );
+    throw new InvalidRequest('The token was issued to another client.');
+  }
 }

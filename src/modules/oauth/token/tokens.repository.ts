@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, MoreThan } from 'typeorm';
+import { DataSource, IsNull, MoreThan, Not } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { AppQuota } from '../../quota/app-quota.entity.js';
@@ -26,6 +26,7 @@ export interface StoredAccess {
 /** A refresh token with its grant and user, from one statement. Whether the grant is alive is asked under its lock. */
 export interface StoredRefresh {
   hash: string;
+  expiresAt: Date;
   consumedAt: Date | null;
   predecessorHash: string | null;
   grantId: string;
@@ -37,10 +38,8 @@ export interface StoredRefresh {
   userStatus: User['status'];
 }
 
-export interface RefreshUse {
-  consumedAt: Date;
-  sealedAnswer: string | null;
-}
+/** What a used refresh token was answered with, and until when it may be answered so again; null when it may not. */
+export type RefreshUse = Pick<RefreshToken, 'sealedAnswer' | 'answerExpiresAt'>;
 
 @Injectable()
 export class TokensRepository {
@@ -90,12 +89,17 @@ export class TokensRepository {
     return affected === 1;
   }
 
+  async isRevoked(tx: Transaction, accessHash: string): Promise<boolean> {
+    return entities(tx).existsBy(AccessToken, { hash: accessHash, revokedAt: Not(IsNull()) });
+  }
+
   async findRefresh(hash: string): Promise<StoredRefresh | null> {
     const row = await this.dataSource.manager
       .createQueryBuilder(RefreshToken, 'token')
       .innerJoin(Grant, 'grant', 'grant.id = token.grantId')
       .innerJoin(User, 'user', 'user.id = grant.userId')
       .select('token.hash', 'hash')
+      .addSelect('token.expiresAt', 'expiresAt')
       .addSelect('token.consumedAt', 'consumedAt')
       .addSelect('token.predecessorHash', 'predecessorHash')
       .addSelect('grant.id', 'grantId')
@@ -107,42 +111,45 @@ export class TokensRepository {
       .where('token.hash = :hash', { hash })
       .getRawOne<RawRefresh>();
     if (!row) return null;
-    const { consumedAt, grantExpiresAt } = row;
+    const { expiresAt, consumedAt, grantExpiresAt } = row;
     return {
       ...row,
+      expiresAt: storedTime(expiresAt),
       consumedAt: consumedAt === null ? null : storedTime(consumedAt),
       grantExpiresAt: storedTime(grantExpiresAt),
     };
   }
 
-  /** When a refresh token was used, and its answer; null when it was not. */
-  async findUse(tx: Transaction, hash: string): Promise<RefreshUse | null> {
-    const token = await entities(tx).findOne(RefreshToken, {
-      select: { hash: true, consumedAt: true, sealedAnswer: true },
-      where: { hash },
+  /** What came of the use of a refresh token; null when it was not used. */
+  findUse(tx: Transaction, hash: string): Promise<RefreshUse | null> {
+    return entities(tx).findOne(RefreshToken, {
+      select: { hash: true, sealedAnswer: true, answerExpiresAt: true },
+      where: { hash, consumedAt: Not(IsNull()) },
     });
-    if (!token?.consumedAt) return null;
-    return { consumedAt: token.consumedAt, sealedAnswer: token.sealedAnswer };
   }
 
   /** False when it was used or has expired: of two refreshes, one gets the successor (RFC 9700 §4.14.2). */
   async consumeRefresh(
     tx: Transaction,
     hash: string,
-    sealedAnswer: string,
+    answer: { sealedAnswer: string; answerExpiresAt: Date },
     now: Date,
   ): Promise<boolean> {
     const { affected } = await entities(tx).update(
       RefreshToken,
       { hash, consumedAt: IsNull(), expiresAt: MoreThan(now) },
-      { consumedAt: now, sealedAnswer },
+      { consumedAt: now, ...answer },
     );
     return affected === 1;
   }
 
   /** From now on, who comes back with this used token gets no answer any more. */
   async forgetAnswer(tx: Transaction, hash: string): Promise<void> {
-    await entities(tx).update(RefreshToken, { hash }, { sealedAnswer: null });
+    await entities(tx).update(
+      RefreshToken,
+      { hash },
+      { sealedAnswer: null, answerExpiresAt: null },
+    );
   }
 }
 
@@ -152,7 +159,8 @@ interface RawAccess extends Omit<StoredAccess, 'expiresAt' | 'quota'> {
   monthlyPostLimit: number | null;
 }
 
-interface RawRefresh extends Omit<StoredRefresh, 'consumedAt' | 'grantExpiresAt'> {
+interface RawRefresh extends Omit<StoredRefresh, 'expiresAt' | 'consumedAt' | 'grantExpiresAt'> {
+  expiresAt: Date | string;
   consumedAt: Date | string | null;
   grantExpiresAt: Date | string;
 }
