@@ -1,4 +1,4 @@
-import { formTargetOf, pageHeaders } from './page-headers.js';
+import { pageHeaders } from './page-headers.js';
 
 function policyOf(headers: Record<string, string>): string[] {
   return headers['Content-Security-Policy']?.split('; ') ?? [];
@@ -24,41 +24,10 @@ describe('pageHeaders', () => {
     expect(pageHeaders({ secure: false })).not.toHaveProperty('Strict-Transport-Security');
   });
 
-  it("lets forms lead to this server and to the request's redirect, each named once", () => {
-    const target = 'https://app.example';
-    const headers = pageHeaders({ secure: true, formTargets: [target, 'com.app:', target] });
-    expect(policyOf(headers)).toContain("form-action 'self' https://app.example com.app:");
-  });
-});
-
-describe('formTargetOf', () => {
-  it.each([
-    ['https://app.example/callback?tenant=1', 'https://app.example'],
-    ['https://app.example:8443/callback', 'https://app.example:8443'],
-    ['https://APP.example:443/callback', 'https://app.example'],
-    ['http://127.0.0.1:49152/', 'http://127.0.0.1:49152'],
-    ['http://localhost:3000/callback', 'http://localhost:3000'],
-  ])('names the origin of %s', (redirectUri, target) => {
-    expect(formTargetOf(redirectUri)).toBe(target);
-  });
-
-  it.each([
-    ['com.example.app:/callback', 'com.example.app:'],
-    ['com.example.app://callback', 'com.example.app:'],
-    ['COM.Example.App:/callback', 'com.example.app:'],
-  ])('names the private-use scheme of %s', (redirectUri, target) => {
-    expect(formTargetOf(redirectUri)).toBe(target);
-  });
-
-  it('names only the scheme of an IPv6 loopback, which a host-source cannot express', () => {
-    expect(formTargetOf('http://[::1]:49152/callback')).toBe('http:');
-  });
-
-  it('lets no character of a host end the directive', () => {
-    expect(formTargetOf("https://a;script-src'.example/")).toBe('https:');
-  });
-
-  it('refuses a relative address', () => {
-    expect(() => formTargetOf('/callback')).toThrow(TypeError);
+  it('leaves form-action out, and nothing else, where a form leads to an app', () => {
+    const usual = policyOf(pageHeaders({ secure: true }));
+    const leading = policyOf(pageHeaders({ secure: true, leadsToApp: true }));
+    expect(leading).toEqual(usual.filter((directive) => !directive.startsWith('form-action')));
+    expect(leading).toHaveLength(usual.length - 1);
   });
 });

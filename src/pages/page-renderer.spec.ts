@@ -217,7 +217,7 @@ describe('Consent page', () => {
   it('says for how long, in the largest unit that fits', () => {
     expect(everyPage.consent).toMatch(/30 days.*180 days/);
     const lifetimes = { refreshIdle: 3_600, grant: 86_400 };
-    expect(renderer.consent({ ...consent, lifetimes })).toMatch(/1 hour.*1 day /);
+    expect(renderer.consent({ ...consent, lifetimes })).toMatch(/60 minutes.*24 hours /);
   });
 
   it('says where to take access back', () => {
@@ -244,11 +244,23 @@ describe('Connected apps page', () => {
     expect(form).toContain('not yet');
   });
 
-  it('removes what is ticked when Enter is pressed, and all by another button', () => {
+  it('removes what is ticked when Enter is pressed, and all by a button that has to be opened first', () => {
     const buttons = tagsOf(form, 'button');
     expect(buttons).toHaveLength(2);
     expect(buttons[0]).not.toContain('name=');
-    expect(buttons[1]).toContain('name="all" value="1"');
+    const details = /<details\b[^>]*>.*<\/details>/s.exec(form)?.[0] ?? '';
+    expect(details).toMatch(/<button[^>]* name="all" value="1">Remove all 2 apps<\/button>/);
+    expect(tagsOf(form, 'details')[0]).not.toContain('open');
+  });
+
+  it('offers to remove all only where there are several', () => {
+    expect(renderer.connectedApps({ ...apps, apps: [app] })).not.toContain('name="all"');
+  });
+
+  it('links an error to the first box, and to nothing when there is none', () => {
+    expect(everyPage['connected apps with an error']).toContain('<a href="#app-0">Tick some</a>');
+    const empty = renderer.connectedApps({ ...apps, apps: [], error: 'Tick some' });
+    expect(empty).toContain('<p id="summary-text">Tick some</p>');
   });
 
   it('has one button, without all, for a single app', () => {
@@ -270,6 +282,13 @@ describe('Message page', () => {
     const html = renderer.message({ ...message, paragraphs: ['One.', 'Two & up.'] });
     expect(html).toContain('<h1>Expired</h1>');
     expect(html).toContain('<p>Two &amp; up.</p>');
+  });
+
+  it('has a footer where one is given', () => {
+    expect(renderer.message(message)).not.toContain('<footer');
+    expect(renderer.message({ ...message, footer: 'Nothing is shared.' })).toContain(
+      '<footer class="foot"><p>Nothing is shared.</p></footer>',
+    );
   });
 
   it('links to where to go on', () => {

@@ -95,6 +95,8 @@ export interface MessageView {
   title: string;
   paragraphs: readonly string[];
   error?: boolean;
+  /** One sentence at the end of the page. */
+  footer?: string;
   /** Where to go on. */
   link?: { href: string; text: string };
 }

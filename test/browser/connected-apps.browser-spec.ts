@@ -159,13 +159,16 @@ describe.skipIf(chromiumFound === null)(title, () => {
       await page.getByRole('button', { name: 'Remove access' }).click();
       await page.getByRole('status').waitFor();
       await inspect('apps-notice');
-      await page.getByRole('button', { name: 'Remove all' }).click();
+      await page.getByText('Remove all apps').click();
+      await inspect('apps-all');
+      await page.getByRole('button', { name: 'Remove all 2 apps' }).click();
       await page.getByText('No app has access').waitFor();
       await inspect('apps-none');
       await page.goto(urlOf(`/account/apps/${clientId}`));
       await inspect('apps-unknown');
       await page.context().close();
     },
+    60_000,
   );
 });
 

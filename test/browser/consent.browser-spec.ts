@@ -198,6 +198,9 @@ describe.skipIf(chromiumFound === null)(title, () => {
       await page.fill('[name=phone]', user.phone);
       await page.click(SIGN_IN_BUTTON);
       await inspect('code');
+      await page.getByRole('button', { name: 'Send a new code' }).click();
+      await page.getByRole('status').waitFor();
+      await inspect('code-notice');
       await page.fill('[name=code]', 'wrong');
       await page.click(VERIFY_BUTTON);
       await inspect('code-error');

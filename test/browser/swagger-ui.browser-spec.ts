@@ -81,7 +81,7 @@ describe.skipIf(chromiumFound === null)(title, () => {
     return { status: status.trim(), body: await live.locator('.highlight-code').innerText() };
   }
 
-  it('a partner clicks Authorize, signs in, allows, and reads a 200 of GET /dev/v1/me', async () => {
+  it('O147 a partner clicks Authorize, signs in, allows, and reads a 200 of GET /dev/v1/me', async () => {
     await authorize(ana, 'Allow');
     await expect.poll(() => dialog().getByText('Authorized').count()).toBe(1);
     await page.screenshot({ path: join(SCREENSHOTS, 'docs-authorized.png') });
@@ -93,7 +93,7 @@ describe.skipIf(chromiumFound === null)(title, () => {
     expect(complaints).toEqual([]);
   });
 
-  it('a partner who denies is told so, and has no token', async () => {
+  it('O147 a partner who denies is told so, and has no token', async () => {
     await authorize(ben, 'Deny');
     const told = dialog().locator('.errors');
     await expect.poll(() => told.count()).toBe(1);

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { maskPhone } from '../../common/phone-number.js';
 import { AppConfig } from '../../config/app-config.js';
-import { formTargetOf, pageHeaders } from '../../pages/page-headers.js';
+import { pageHeaders } from '../../pages/page-headers.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
 import type { ConnectedAppView, FormBinding, SessionBinding } from '../../pages/views.js';
 import type { SignInUser } from '../users/users.repository.js';
@@ -34,6 +34,8 @@ export interface SignInPlace {
 export interface WayOn {
   /** The sentence in the place of `START_AGAIN`. */
   startAgain: string;
+  /** What is said below every error. */
+  footer?: string;
   link?: { href: string; text: string };
 }
 
@@ -45,6 +47,9 @@ export interface Membership {
 
 /** Where the connected apps are. */
 export const APPS_PATH = '/account/apps';
+
+/** What an app's visitors read below what went wrong. */
+export const NOT_BEFORE_ALLOWED = 'Nothing is shared with an app before you have allowed it.';
 
 const AUTHORIZE_PATH = '/oauth/authorize';
 
@@ -89,7 +94,7 @@ export class OAuthPages {
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
     });
-    this.send(response, html, {}, [formTargetOf(redirectUri)]);
+    this.send(response, html, { leadsToApp: true });
   }
 
   connectedApps(
@@ -111,12 +116,12 @@ export class OAuthPages {
   error(
     response: Response,
     { status, title, paragraphs, retryAfterSeconds }: PageError,
-    { startAgain, link }: WayOn,
+    { startAgain, footer, link }: WayOn,
   ): void {
     const words = paragraphs.map((paragraph) =>
       paragraph === START_AGAIN ? startAgain : paragraph,
     );
-    const html = this.renderer.message({ title, paragraphs: words, error: true, link });
+    const html = this.renderer.message({ title, paragraphs: words, error: true, footer, link });
     this.send(response, html, { status, retryAfterSeconds });
   }
 
@@ -126,10 +131,12 @@ export class OAuthPages {
     const html = this.renderer.message({
       title: 'This link does not work',
       paragraphs: [
-        `The app that sent you here made a mistake: ${refused.message}`,
-        'Nothing was shared with it. You can close this page, or go back and try again from there.',
+        'The app that sent you here made a mistake. Nothing was shared with it.',
+        'You can close this page, or go back and try again from there.',
+        `For the people who run the app: ${refused.message}`,
       ],
       error: true,
+      footer: NOT_BEFORE_ALLOWED,
       link: {
         href: errorRedirect(refused, this.config.publicUrl),
         text: `Return to ${host}`,
@@ -138,9 +145,12 @@ export class OAuthPages {
     this.send(response, html, { status: 400 });
   }
 
-  private send(response: Response, html: string, remark: Remark, formTargets?: string[]): void {
-    const { status = 200, retryAfterSeconds } = remark;
-    response.status(status).set(pageHeaders({ secure: this.config.secure, formTargets }));
+  private send(
+    response: Response,
+    html: string,
+    { status = 200, retryAfterSeconds, leadsToApp }: Remark & { leadsToApp?: boolean },
+  ): void {
+    response.status(status).set(pageHeaders({ secure: this.config.secure, leadsToApp }));
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
     response.send(html);
   }

@@ -1,4 +1,4 @@
-import { Module, type Type } from '@nestjs/common';
+import { Module, type MiddlewareConsumer, type NestModule, type Type } from '@nestjs/common';
 import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
@@ -9,6 +9,7 @@ import { ConnectedAppsController } from './account/connected-apps.controller.js'
 import { ConnectedAppsService } from './account/connected-apps.service.js';
 import { FormTokens } from './account/form-tokens.js';
 import { Memberships } from './account/memberships.js';
+import { UnreadablePathMiddleware } from './account/unreadable-path.middleware.js';
 import { AppSecretsRepository } from './apps/app-secrets.repository.js';
 import { AppSecretsService } from './apps/app-secrets.service.js';
 import { AppsRepository } from './apps/apps.repository.js';
@@ -128,4 +129,8 @@ const repositories: Type[] = [
   ],
   exports: [AppsService, GrantOpener, TokenIssuer, StoredAccessTokenVerifier, OAuthPruneService],
 })
-export class OAuthModule {}
+export class OAuthModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(UnreadablePathMiddleware).forRoutes('account');
+  }
+}

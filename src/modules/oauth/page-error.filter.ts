@@ -8,10 +8,10 @@ import {
   sendRedirect,
 } from './authorize/authorization-response.js';
 import { InvalidRequest, TooManyAttempts } from './oauth.errors.js';
-import { OAuthPages, type WayOn } from './oauth-pages.js';
+import { NOT_BEFORE_ALLOWED, OAuthPages, type WayOn } from './oauth-pages.js';
 import {
-  CrossSiteForm,
   fault,
+  ForeignToken,
   malformedForm,
   PageError,
   tooManyAttempts,
@@ -24,6 +24,7 @@ import { FailureCounter } from './throttle/failure-counter.js';
 export class PageErrorFilter implements ExceptionFilter {
   protected readonly wayOn: WayOn = {
     startAgain: 'Go back to the app and start again from there.',
+    footer: NOT_BEFORE_ALLOWED,
   };
   private readonly logger = new Logger(PageErrorFilter.name);
 
@@ -41,8 +42,7 @@ export class PageErrorFilter implements ExceptionFilter {
       return;
     }
     const error = this.pageError(thrown, request);
-    if (error.status === 403 && !(error instanceof CrossSiteForm))
-      await this.failures.count(request, 'decision');
+    if (error instanceof ForeignToken) await this.failures.count(request, 'decision');
     this.pages.error(response, error, this.wayOn);
   }
 

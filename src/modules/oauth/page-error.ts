@@ -28,6 +28,13 @@ export const wrongRedirectUri = (): PageError =>
     'Tell the people who run the app. Nothing was shared with it.',
   ]);
 
+export const removedRedirectUri = (): PageError =>
+  new PageError(400, 'The app has changed its registration', [
+    'The address that your answer would have been sent to is not registered for the app any more.',
+    'Nothing was shared with it.',
+    START_AGAIN,
+  ]);
+
 export const malformedLink = (): PageError =>
   new PageError(400, 'This link is broken', [
     'The link that brought you here cannot be read.',
@@ -46,20 +53,20 @@ export const expiredTransaction = (): PageError =>
     START_AGAIN,
   ]);
 
-export const foreignForm = (): PageError =>
-  new PageError(403, 'This form did not come from your browser', [
-    'The page you sent does not belong to this browser, or you signed in as somebody else since.',
-    'It had no effect.',
-    START_AGAIN,
-  ]);
-
-/** Sent by another site, so no guess of whoever sits at the browser: nothing that could be counted against them. */
-export class CrossSiteForm extends PageError {
+/** A form that does not belong to this browser or to who is signed in. */
+export class ForeignForm extends PageError {
   constructor() {
-    const { status, title, paragraphs } = foreignForm();
-    super(status, title, paragraphs);
+    super(403, 'This form did not come from your browser', [
+      'The page you sent does not belong to this browser, or it is out of date: another tab may have started anew, or you ' +
+        'signed in as somebody else since.',
+      'It had no effect.',
+      START_AGAIN,
+    ]);
   }
 }
+
+/** Its token is another one's, which may be a guess: the only form that counts as a failure. */
+export class ForeignToken extends ForeignForm {}
 
 export const noCookies = (): PageError =>
   new PageError(403, 'Your browser did not keep our cookie', [
@@ -101,8 +108,21 @@ export const tooManyAttempts = (seconds: number): PageError =>
     429,
     'Too many attempts',
     [
-      `Too many attempts. Try again in ${inWords(seconds)}.`,
+      `Too many attempts. Try again in ${inWords(seconds)}. This page may have expired by then.`,
+      START_AGAIN,
       'Your account is safe; nothing was shared.',
+    ],
+    seconds,
+  );
+
+export const lockedPhone = (seconds: number): PageError =>
+  new PageError(
+    429,
+    'Too many attempts',
+    [
+      `Too many wrong codes were typed for this phone number. Nobody can sign in with it for ${inWords(seconds)}.`,
+      'If it is yours and you cannot wait, ask support to let you sign in before that.',
+      START_AGAIN,
     ],
     seconds,
   );

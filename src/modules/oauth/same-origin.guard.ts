@@ -1,7 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { AppConfig } from '../../config/app-config.js';
-import { CrossSiteForm } from './page-error.js';
+import { ForeignForm } from './page-error.js';
 
 /**
  * Refuses forms that another site sent from the user's browser (RFC 6749 §10.12). Stricter than the framework's check,
@@ -23,7 +23,7 @@ export class SameOriginGuard implements CanActivate {
       (origin !== undefined && origin !== this.origin) ||
       site === 'cross-site' ||
       site === 'same-site';
-    if (foreign) throw new CrossSiteForm();
+    if (foreign) throw new ForeignForm();
     return true;
   }
 }

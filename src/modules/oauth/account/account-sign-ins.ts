@@ -4,7 +4,7 @@ import { Clock, later, SECOND } from '../../../common/clock.js';
 import { isId, newId } from '../../../common/ids.js';
 import { AppConfig } from '../../../config/app-config.js';
 import type { FormBinding } from '../../../pages/views.js';
-import { expiredTransaction, foreignForm, noCookies } from '../page-error.js';
+import { expiredTransaction, ForeignToken, noCookies } from '../page-error.js';
 import { FormTokens, tokensEqual } from './form-tokens.js';
 
 /** Bytes of a UUID version 7 that hold its time, in milliseconds. */
@@ -34,8 +34,9 @@ export class AccountSignIns {
     browserHash: string | undefined,
   ): FormBinding {
     if (browserHash === undefined) throw noCookies();
-    if (!isId('txn', transaction) || token === undefined) throw expiredTransaction();
-    if (!tokensEqual(this.tokens.ofSignIn(transaction, browserHash), token)) throw foreignForm();
+    if (!isId('txn', transaction)) throw expiredTransaction();
+    const own = this.tokens.ofSignIn(transaction, browserHash);
+    if (token === undefined || !tokensEqual(own, token)) throw new ForeignToken();
     const end = later(startOf(transaction), this.config.lifetimes.transaction * SECOND);
     if (end <= this.clock.now()) throw expiredTransaction();
     return { transaction, token, next: isId('svc_app', next) ? next : undefined };

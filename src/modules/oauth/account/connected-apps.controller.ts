@@ -56,9 +56,14 @@ export class ConnectedAppsController {
     this.pages.connectedApp(response, { user, binding: { ...binding, next: clientId } }, app);
   }
 
-  /** Where a browser lands that opens the address of a form of signing in. */
-  @Get(':step')
-  formAddress(@Res() response: Response): void {
+  @Get()
+  account(@Res() response: Response): void {
+    sendRedirect(response, APPS_PATH);
+  }
+
+  /** Where a browser lands that opens the address of a form of signing in, or a mistyped one. */
+  @Get('{*path}')
+  elsewhere(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
   }
 

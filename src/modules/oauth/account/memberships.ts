@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Membership } from '../oauth-pages.js';
-import { foreignForm, signedOut } from '../page-error.js';
+import { ForeignToken, signedOut } from '../page-error.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { FormTokens, tokensEqual } from './form-tokens.js';
@@ -30,7 +30,7 @@ export class Memberships {
   async ofForm(request: Request, token: string | undefined): Promise<Membership> {
     const membership = await this.current(request);
     if (!membership) throw signedOut();
-    if (!tokensEqual(membership.binding.token, token ?? '')) throw foreignForm();
+    if (!tokensEqual(membership.binding.token, token ?? '')) throw new ForeignToken();
     return membership;
   }
 }

@@ -1,6 +1,7 @@
 import type { Scope } from '../../../common/scopes.js';
 import type { RegisteredApp } from '../apps/apps.service.js';
 import type { Parameters } from '../parameters.js';
+import type { Authorization } from './authorization.entity.js';
 
 /** An authorization request while it is checked: the client may turn out to be nobody. */
 export interface UncheckedRequest {
@@ -22,6 +23,8 @@ export interface AuthorizationRequest {
   scopes: readonly Scope[];
   state: string;
   codeChallenge: string | null;
+  /** Of `prompt`, what wants the user to sign in even with a session. */
+  signInPrompt: Authorization['signInPrompt'];
 }
 
 /** Throws a PageError: there is nobody to redirect to yet. */

@@ -32,6 +32,10 @@ export class Authorization {
   @Column(optional(text(43)))
   codeChallenge: string | null;
 
+  /** The `prompt` that wants the user to sign in even with a session. */
+  @Column(optional(text(14)))
+  signInPrompt: 'login' | 'select_account' | null;
+
   /** SHA-256 of the browser's cookie: no other browser may continue. */
   @Column(HASH)
   browserHash: string;

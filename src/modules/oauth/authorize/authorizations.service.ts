@@ -11,8 +11,9 @@ import { redirectUriMatches } from '../apps/redirect-uri.js';
 import {
   alreadyAnswered,
   expiredTransaction,
-  foreignForm,
+  ForeignToken,
   noCookies,
+  removedRedirectUri,
   unknownApp,
 } from '../page-error.js';
 import type { AuthorizationRequest } from './authorization-request.js';
@@ -28,6 +29,8 @@ export interface Pending {
   state: string;
   codeChallenge: string | null;
   userId: string | null;
+  /** Whether the app wants its user to sign in even with a session. */
+  asksToSignIn: boolean;
   /** What the next page's form must carry. */
   binding: FormBinding;
 }
@@ -43,30 +46,17 @@ export class AuthorizationsService {
     private readonly config: AppConfig,
   ) {}
 
+  /** @param isKept false to show what would be started, without starting it */
   async start(
     request: AuthorizationRequest,
     browserHash: string,
     userId: string | null,
+    isKept: boolean,
   ): Promise<Pending> {
-    const now = this.clock.now();
     const token = randomToken();
-    const { app, redirectUri, scopes, state, codeChallenge } = request;
-    const authorization: Authorization = {
-      id: newId('txn', now),
-      clientId: app.clientId,
-      redirectUri,
-      scope: formatScope(scopes),
-      state,
-      codeChallenge,
-      browserHash,
-      tokenHash: sha256(token),
-      userId,
-      answeredAt: null,
-      createdAt: now,
-      expiresAt: later(now, this.config.lifetimes.transaction * SECOND),
-    };
-    await this.transactions.run((tx) => this.repository.insert(tx, authorization));
-    return pending(authorization, app, token);
+    const authorization = this.newAuthorization(request, browserHash, userId, sha256(token));
+    if (isKept) await this.transactions.run((tx) => this.repository.insert(tx, authorization));
+    return pending(authorization, request.app, token);
   }
 
   /**
@@ -80,17 +70,19 @@ export class AuthorizationsService {
   ): Promise<Pending> {
     if (browserHash === undefined) throw noCookies();
     const authorization = isId('txn', transaction) ? await this.repository.find(transaction) : null;
-    if (!authorization || token === undefined) throw expiredTransaction();
+    if (!authorization) throw expiredTransaction();
     if (
+      token === undefined ||
       !digestsEqual(authorization.browserHash, browserHash) ||
       !digestsEqual(authorization.tokenHash, sha256(token))
     ) {
-      throw foreignForm();
+      throw new ForeignToken();
     }
     if (authorization.answeredAt) throw alreadyAnswered();
     if (authorization.expiresAt <= this.clock.now()) throw expiredTransaction();
     const app = await this.apps.find(authorization.clientId);
-    if (!app?.enabled || !stillRegistered(app, authorization.redirectUri)) throw unknownApp();
+    if (!app?.enabled) throw unknownApp();
+    if (!stillRegistered(app, authorization.redirectUri)) throw removedRedirectUri();
     return pending(authorization, app, token);
   }
 
@@ -99,9 +91,33 @@ export class AuthorizationsService {
     return this.repository.assignUser(tx, id, userId);
   }
 
-  /** Forgets who signed in for this request. */
-  async forgetUser(id: string): Promise<void> {
-    await this.transactions.run((tx) => this.repository.assignUser(tx, id, null));
+  /** The same in a unit of its own; with null it forgets who signed in. */
+  async changeUser(id: string, userId: string | null): Promise<void> {
+    await this.transactions.run((tx) => this.repository.assignUser(tx, id, userId));
+  }
+
+  private newAuthorization(
+    { app, redirectUri, scopes, state, codeChallenge, signInPrompt }: AuthorizationRequest,
+    browserHash: string,
+    userId: string | null,
+    tokenHash: string,
+  ): Authorization {
+    const now = this.clock.now();
+    return {
+      id: newId('txn', now),
+      clientId: app.clientId,
+      redirectUri,
+      scope: formatScope(scopes),
+      state,
+      codeChallenge,
+      signInPrompt,
+      browserHash,
+      tokenHash,
+      userId,
+      answeredAt: null,
+      createdAt: now,
+      expiresAt: later(now, this.config.lifetimes.transaction * SECOND),
+    };
   }
 }
 
@@ -112,7 +128,7 @@ function stillRegistered(app: RegisteredApp, redirectUri: string): boolean {
 }
 
 function pending(authorization: Authorization, app: RegisteredApp, token: string): Pending {
-  const { id, redirectUri, scope, state, codeChallenge, userId } = authorization;
+  const { id, redirectUri, scope, state, codeChallenge, userId, signInPrompt } = authorization;
   return {
     id,
     app,
@@ -121,6 +137,7 @@ function pending(authorization: Authorization, app: RegisteredApp, token: string
     state,
     codeChallenge,
     userId,
+    asksToSignIn: signInPrompt !== null,
     binding: { transaction: id, token },
   };
 }

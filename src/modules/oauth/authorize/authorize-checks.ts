@@ -12,14 +12,14 @@ import { checkClient } from './checks/client.check.js';
 import { checkDuplicates } from './checks/duplicates.check.js';
 import { checkExtensions } from './checks/extensions.check.js';
 import { checkPkce } from './checks/pkce.check.js';
-import { checkPrompt } from './checks/prompt.check.js';
+import { checkPrompt, signInPromptOf } from './checks/prompt.check.js';
 import { checkRedirectUri } from './checks/redirect-uri.check.js';
 import { checkResponseType } from './checks/response-type.check.js';
 import { checkScope } from './checks/scope.check.js';
-import { checkState } from './checks/state.check.js';
+import { checkState, checkStateLength } from './checks/state.check.js';
 
-/** Until these hold there is nobody to redirect to: a failure is a page. */
-const pageChecks: readonly PageCheck[] = [checkClient, checkRedirectUri];
+/** Until these hold there is nobody to redirect to, or nothing that could be given back: a failure is a page. */
+const pageChecks: readonly PageCheck[] = [checkClient, checkRedirectUri, checkStateLength];
 
 /** From here on failures are redirected to the app, in this order. */
 const redirectedChecks: readonly AuthorizeCheck[] = [
@@ -49,6 +49,7 @@ export function checkAuthorizationRequest(unchecked: UncheckedRequest): Authoriz
     scopes: canonicalScopes(splitScope(parameters.require('scope'))),
     state: parameters.require('state'),
     codeChallenge: parameters.get('code_challenge') ?? null,
+    signInPrompt: signInPromptOf(parameters),
   };
 }
 

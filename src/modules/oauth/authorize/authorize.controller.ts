@@ -11,11 +11,11 @@ import { malformedLink, notAPage } from '../page-error.js';
 import { isWellEncoded, Parameters } from '../parameters.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
+import { Throttled } from '../throttle/oauth-throttler.guard.js';
 import type { AuthorizationRequest } from './authorization-request.js';
 import { AuthorizationRefused } from './authorization-response.js';
 import { AuthorizationsService } from './authorizations.service.js';
 import { checkAuthorizationRequest } from './authorize-checks.js';
-import { asksToSignIn } from './checks/prompt.check.js';
 import { ReusedChallenge } from './reused-challenge.js';
 
 /** The authorization endpoint (RFC 6749 §3.1). */
@@ -38,8 +38,9 @@ export class AuthorizeController {
     this.asksFirst = authorize.errorsBeforeSignIn === 'page';
   }
 
-  /** Checks the request, then asks the user to sign in or, with a session, to decide. */
+  /** Checks the request, then asks the user to sign in or, with a session, to decide. HEAD writes nothing (RFC 9110 §9.3.2). */
   @Get()
+  @Throttled('authorize')
   @ApiAuthorize()
   async authorize(
     @Query() query: Record<string, unknown>,
@@ -50,14 +51,15 @@ export class AuthorizeController {
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
     const user = await this.signIn.current(request);
-    const checked = await this.check(app, parameters).catch((error: unknown) => {
+    const isKept = request.method !== 'HEAD';
+    const checked = await this.check(app, parameters, isKept).catch((error: unknown) => {
       if (user || !this.asksFirst || !(error instanceof AuthorizationRefused)) throw error;
       this.pages.refusal(response, error);
     });
     if (!checked) return;
     const browser = this.cookies.ensureBrowser(request, response);
-    const known = asksToSignIn(parameters) ? null : user;
-    const pending = await this.authorizations.start(checked, browser, known?.id ?? null);
+    const known = checked.signInPrompt === null ? user : null;
+    const pending = await this.authorizations.start(checked, browser, known?.id ?? null, isKept);
     if (known) await this.pages.consent(response, pending, known);
     else this.pages.phone(response, pending);
   }
@@ -66,9 +68,10 @@ export class AuthorizeController {
   private async check(
     app: RegisteredApp | null,
     parameters: Parameters,
+    isKept: boolean,
   ): Promise<AuthorizationRequest> {
     const checked = checkAuthorizationRequest({ app, parameters });
-    await this.challenges.check(checked);
+    await this.challenges.check(checked, isKept);
     return checked;
   }
 
@@ -76,6 +79,13 @@ export class AuthorizeController {
   @Get(':step')
   @ApiExcludeEndpoint()
   formAddress(): never {
+    throw notAPage();
+  }
+
+  /** The same for a mistyped address. */
+  @Get('{*path}')
+  @ApiExcludeEndpoint()
+  elsewhere(): never {
     throw notAPage();
   }
 }

@@ -72,6 +72,12 @@ export function ApiAuthorize(): MethodDecorator {
       description: 'Client or redirect URI are not registered: a page, never a redirect.',
       content: PAGE,
     }),
+    ApiResponse({
+      status: 429,
+      description: 'Too many requests from this address.',
+      headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } },
+      content: PAGE,
+    }),
     ApiResponse({ status: 500, description: 'Something went wrong on our side.', content: PAGE }),
     ApiResponse({
       status: 503,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { TransactionRunner } from '../../../database/transaction.js';
+import type { RegisteredApp } from '../apps/apps.service.js';
 import { InvalidRequest } from '../oauth.errors.js';
 import { AuthorizationCodesRepository } from '../token/authorization-codes.repository.js';
 import type { AuthorizationRequest } from './authorization-request.js';
@@ -20,23 +21,29 @@ export class ReusedChallenge {
     private readonly config: AppConfig,
   ) {}
 
-  /** Writes it down or, where the operator wants so, refuses it. @throws AuthorizationRefused */
-  async check({ app, redirectUri, state, codeChallenge }: AuthorizationRequest): Promise<void> {
+  /**
+   * Writes it down and, where the operator wants so, refuses it.
+   * @param isKept false to write nothing
+   * @throws AuthorizationRefused
+   */
+  async check(
+    { app, redirectUri, state, codeChallenge }: AuthorizationRequest,
+    isKept: boolean,
+  ): Promise<void> {
     if (codeChallenge === null) return;
     if (!(await this.codes.wasIssuedFor(app.clientId, codeChallenge))) return;
     const refused = this.config.authorize.refuseReusedChallenge;
-    await this.transactions.run((tx) =>
-      this.audit.record(
-        tx,
-        'authorization.challenge_reused',
-        app.clientId,
-        { actor: 'service', reason: 'the code_challenge led to a code before' },
-        { refused },
-      ),
-    );
+    if (isKept) await this.writeDown(app, refused);
     if (refused) {
       const error = new InvalidRequest('code_challenge was used before: make a new one each time.');
       throw new AuthorizationRefused(redirectUri, state, error);
     }
+  }
+
+  private writeDown({ clientId }: RegisteredApp, refused: boolean): Promise<void> {
+    const change = { actor: 'service', reason: 'the code_challenge led to a code before' };
+    return this.transactions.run((tx) =>
+      this.audit.record(tx, 'authorization.challenge_reused', clientId, change, { refused }),
+    );
   }
 }

@@ -11,7 +11,7 @@ import type { Pending } from '../authorize/authorizations.service.js';
 import { PendingOf } from '../authorize/pending.guard.js';
 import { BrowserForms } from '../browser-form.decorator.js';
 import { AccessDenied } from '../oauth.errors.js';
-import { foreignForm, malformedForm } from '../page-error.js';
+import { ForeignForm, malformedForm } from '../page-error.js';
 import { Parameters } from '../parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { ConsentService } from './consent.service.js';
@@ -37,7 +37,7 @@ export class ConsentController {
     const parameters = new Parameters(form);
     const user = await this.signIn.current(request);
     const seenBy = parameters.get('user');
-    if (!user || user.id !== pending.userId || user.id !== seenBy) throw foreignForm();
+    if (!user || user.id !== pending.userId || user.id !== seenBy) throw new ForeignForm();
     const { redirectUri, state } = pending;
     const decision = parameters.get('decision');
     if (decision !== 'approve' && decision !== 'deny') throw malformedForm();

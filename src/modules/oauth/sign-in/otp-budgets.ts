@@ -87,6 +87,14 @@ export class OtpBudgets {
     return 'hits' in own ? own : sooner(shared, own);
   }
 
+  /** How the guesses that this browser has at passwords of this phone stand, without taking one. */
+  async peekGuess(phone: string, browserHash: string): Promise<Standing> {
+    const shared = await this.counter.peek(this.guesses, phone);
+    if (!shared.spent || !(await this.browsers.isKnown(browserHash, phone))) return shared;
+    const own = await this.counter.peek(this.ownGuesses, ownKey(browserHash, phone));
+    return own.spent ? sooner(shared, own) : own;
+  }
+
   /** Takes a guess at a password of this phone. */
   async takeGuess(phone: string, browserHash: string): Promise<Take> {
     const shared = await this.take([{ budget: this.guesses, key: phone }]);

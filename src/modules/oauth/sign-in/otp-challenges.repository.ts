@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, LessThan, MoreThan } from 'typeorm';
-import { isDuplicateKey } from '../../../common/database-faults.js';
+import { DataSource, IsNull, LessThan, MoreThan, type FindOptionsWhere } from 'typeorm';
 import { entities, type Transaction } from '../../../database/transaction.js';
+import { upsert } from '../../../database/upsert.js';
 import { OtpChallenge } from './otp-challenge.entity.js';
 
 /** Guesses at one password. */
@@ -13,46 +13,31 @@ export class OtpChallengesRepository {
 
   /** Whether a password for this phone is still open in this transaction. */
   isOpen(transactionId: string, phone: string, now: Date): Promise<boolean> {
-    return this.dataSource.manager.existsBy(OtpChallenge, {
-      transactionId,
-      phone,
-      attempts: LessThan(MOST_ATTEMPTS),
-      consumedAt: IsNull(),
-      expiresAt: MoreThan(now),
-    });
+    return this.dataSource.manager.existsBy(OtpChallenge, { ...open(transactionId, now), phone });
+  }
+
+  /** The challenge of this transaction, if it may still be met. */
+  findOpen(transactionId: string, now: Date): Promise<OtpChallenge | null> {
+    return this.dataSource.manager.findOneBy(OtpChallenge, open(transactionId, now));
   }
 
   /** The transaction's only challenge from now on. */
-  async replace(tx: Transaction, challenge: OtpChallenge): Promise<void> {
-    if (await this.overwrite(tx, challenge)) return;
-    try {
-      await entities(tx).insert(OtpChallenge, challenge);
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      await this.overwrite(tx, challenge);
-    }
+  replace(tx: Transaction, challenge: OtpChallenge): Promise<void> {
+    return upsert(tx, OtpChallenge, challenge);
   }
 
   /**
    * Counts an attempt before anything is compared, so that parallel guesses cannot exceed the limit.
-   * @returns the challenge, or null when there is none that is open
+   * @returns the challenge, or null when none for this phone is open
    */
   async countAttempt(
     tx: Transaction,
     transactionId: string,
+    phone: string,
     now: Date,
   ): Promise<OtpChallenge | null> {
-    const { affected } = await entities(tx).increment(
-      OtpChallenge,
-      {
-        transactionId,
-        attempts: LessThan(MOST_ATTEMPTS),
-        consumedAt: IsNull(),
-        expiresAt: MoreThan(now),
-      },
-      'attempts',
-      1,
-    );
+    const condition = { ...open(transactionId, now), phone };
+    const { affected } = await entities(tx).increment(OtpChallenge, condition, 'attempts', 1);
     return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { transactionId }) : null;
   }
 
@@ -69,10 +54,13 @@ export class OtpChallengesRepository {
     );
     return affected === 1;
   }
+}
 
-  private async overwrite(tx: Transaction, challenge: OtpChallenge): Promise<boolean> {
-    const { transactionId, ...fields } = challenge;
-    const { affected } = await entities(tx).update(OtpChallenge, { transactionId }, fields);
-    return affected === 1;
-  }
+function open(transactionId: string, now: Date): FindOptionsWhere<OtpChallenge> {
+  return {
+    transactionId,
+    attempts: LessThan(MOST_ATTEMPTS),
+    consumedAt: IsNull(),
+    expiresAt: MoreThan(now),
+  };
 }

@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { TransactionRunner } from '../../../database/transaction.js';
+import { Metrics } from '../../../metrics/metrics.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
 import { OtpBudgets, type Taken } from './otp-budgets.js';
 import type { OtpChallenge } from './otp-challenge.entity.js';
@@ -17,6 +18,7 @@ export class OtpDelivery {
     private readonly queue: SmsQueue,
     private readonly budgets: OtpBudgets,
     private readonly audit: AuditLog,
+    private readonly metrics: Metrics,
     private readonly transactions: TransactionRunner,
     private readonly config: AppConfig,
   ) {}
@@ -64,6 +66,7 @@ export class OtpDelivery {
   }
 
   private async failed(userId: string, spent: readonly Taken[]): Promise<void> {
+    this.metrics.otpSendFailures.inc();
     for (const taken of spent) await this.budgets.giveBack(taken);
     await this.transactions.run((tx) =>
       this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' }),

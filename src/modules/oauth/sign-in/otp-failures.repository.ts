@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { isDuplicateKey } from '../../../common/database-faults.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
+import { upsert } from '../../../database/upsert.js';
 import { OtpFailures } from './otp-failures.entity.js';
 
 @Injectable()
@@ -20,16 +20,8 @@ export class OtpFailuresRepository {
 
   /** The same, with a row that counts nothing where there was none. */
   async open(tx: Transaction, phone: string, now: Date): Promise<OtpFailures> {
-    const held = await this.hold(tx, phone, now);
-    if (held) return held;
-    const fresh: OtpFailures = { phone, failures: 0, lastAt: now, lockedUntil: null };
-    try {
-      await entities(tx).insert(OtpFailures, fresh);
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      return (await this.hold(tx, phone, now)) ?? fresh;
-    }
-    return fresh;
+    await upsert(tx, OtpFailures, { phone, lastAt: now });
+    return entities(tx).findOneByOrFail(OtpFailures, { phone });
   }
 
   /** Changes the row that this transaction holds. */

@@ -19,23 +19,29 @@ export type MetChallenge = Pick<OtpChallenge, 'transactionId' | 'phone' | 'codeH
   Pick<Visitor, 'browserHash'>;
 
 /**
+ * Why no password of this phone is compared for now. `locked`: a hundred in a row were wrong, and nobody signs in with it for
+ * a day. `guessed`: its guesses of the last minutes are used up.
+ */
+export interface ClosedPhone {
+  outcome: 'locked' | 'guessed';
+  retryAfterSeconds: number;
+}
+
+/**
  * What became of an attempt. `closed`: no password is open, since none was asked for, or it expired, was used or guessed
- * away. `locked`: too many guesses at this phone.
+ * away.
  */
 export type Verification =
   | { outcome: 'right'; userId: string; challenge: MetChallenge }
   | { outcome: 'wrong' | 'closed' }
-  | { outcome: 'locked'; retryAfterSeconds: number };
+  | ClosedPhone;
 
 /**
- * What became of asking for a message. `wait`: too many were asked for, and the earlier password stays good. `locked`: nobody
- * signs in with this phone for now. `country`: no message goes to numbers of this country.
+ * What became of asking for a message. `wait`: too many were asked for, and the earlier password stays good. `country`: no
+ * message goes to numbers of this country.
  */
 export type Sending =
-  | { outcome: 'sent' }
-  | { outcome: 'country' }
-  | { outcome: 'wait'; retryAfterSeconds: number }
-  | { outcome: 'locked'; retryAfterSeconds: number };
+  { outcome: 'sent' | 'country' } | { outcome: 'wait'; retryAfterSeconds: number } | ClosedPhone;
 
 /** One-time passwords by phone (source document, section 3; NIST SP 800-63B). */
 @Injectable()
@@ -54,12 +60,13 @@ export class OtpService {
 
   /**
    * Sends a new password for this transaction to `phone` (E.164), if it is a user's; for any other phone everything but the
-   * message is the same. That is also why the messages of the day are only looked at here, and taken when one is sent.
+   * message is the same. That is also why the messages of the day are only looked at here, and taken when one is sent. None
+   * is sent that could not be typed in.
    */
   async send(transactionId: string, phone: string, visitor: Visitor): Promise<Sending> {
     if (!this.isServed(phone)) return { outcome: 'country' };
-    const locked = await this.lock.secondsLeft(phone);
-    if (locked !== undefined) return { outcome: 'locked', retryAfterSeconds: locked };
+    const closed = await this.closed(phone, visitor);
+    if (closed) return closed;
     const { spent, retryAfterSeconds } = await this.budgets.peekTotal();
     if (spent) return { outcome: 'wait', retryAfterSeconds };
     const take = await this.budgets.takeSend(phone, visitor, () =>
@@ -79,29 +86,25 @@ export class OtpService {
     return this.repository.isOpen(transactionId, phone, this.clock.now());
   }
 
-  /** Tries a password, within what the challenge, the budgets and the lock of its phone allow. A right one is not spent yet. */
+  /**
+   * Tries a password, within what the lock and the budgets of its phone and the challenge allow. What one of them refuses
+   * takes nothing from the others, and only a wrong password uses up a budget. A right one is not spent yet.
+   */
   async verify(
     transactionId: string,
     password: string,
     { browserHash }: Visitor,
   ): Promise<Verification> {
-    const now = this.clock.now();
-    const challenge = await this.transactions.run((tx) =>
-      this.repository.countAttempt(tx, transactionId, now),
-    );
-    if (!challenge) return { outcome: 'closed' };
-    const { phone, userId, codeHash } = challenge;
-    const earlier = await this.lock.secondsLeft(phone);
-    if (earlier !== undefined) return { outcome: 'locked', retryAfterSeconds: earlier };
-    const take = await this.budgets.takeGuess(phone, browserHash);
-    if (!('hits' in take)) return { outcome: 'locked', ...take };
-    const equal = digestsEqual(codeHash, this.hash(transactionId, phone, password));
-    const right = equal && userId !== null;
-    const locked = await this.lock.judge(challenge, right);
-    if (locked !== undefined) return { outcome: 'locked', retryAfterSeconds: locked };
-    return right
-      ? { outcome: 'right', userId, challenge: { transactionId, phone, codeHash, browserHash } }
-      : { outcome: 'wrong' };
+    const open = await this.repository.findOpen(transactionId, this.clock.now());
+    if (!open) return { outcome: 'closed' };
+    const locked = await this.locked(open.phone);
+    if (locked) return locked;
+    const take = await this.budgets.takeGuess(open.phone, browserHash);
+    if (!('hits' in take)) return { outcome: 'guessed', ...take };
+    const verification = await this.compare(open, password, browserHash);
+    if (verification.outcome === 'right' || verification.outcome === 'closed')
+      await this.budgets.giveBack(take);
+    return verification;
   }
 
   /**
@@ -116,6 +119,40 @@ export class OtpService {
       await this.browsers.remember(tx, { browserHash, phone, signedInAt: now });
     await this.lock.reset(tx, phone);
     return true;
+  }
+
+  /** Counts the attempt before it compares. Of the challenge that was open, at the phone whose budgets were asked. */
+  private async compare(
+    { transactionId, phone }: OtpChallenge,
+    password: string,
+    browserHash: string,
+  ): Promise<Verification> {
+    const now = this.clock.now();
+    const challenge = await this.transactions.run((tx) =>
+      this.repository.countAttempt(tx, transactionId, phone, now),
+    );
+    if (!challenge) return { outcome: 'closed' };
+    const { userId, codeHash } = challenge;
+    const equal = digestsEqual(codeHash, this.hash(transactionId, phone, password));
+    const right = equal && userId !== null;
+    const retryAfterSeconds = await this.lock.judge(challenge, right);
+    if (retryAfterSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds };
+    return right
+      ? { outcome: 'right', userId, challenge: { transactionId, phone, codeHash, browserHash } }
+      : { outcome: 'wrong' };
+  }
+
+  /** Why no password of this phone would be compared in this browser now, or undefined when one would. */
+  private async closed(phone: string, { browserHash }: Visitor): Promise<ClosedPhone | undefined> {
+    const locked = await this.locked(phone);
+    if (locked) return locked;
+    const { spent, retryAfterSeconds } = await this.budgets.peekGuess(phone, browserHash);
+    return spent ? { outcome: 'guessed', retryAfterSeconds } : undefined;
+  }
+
+  private async locked(phone: string): Promise<ClosedPhone | undefined> {
+    const retryAfterSeconds = await this.lock.secondsLeft(phone);
+    return retryAfterSeconds === undefined ? undefined : { outcome: 'locked', retryAfterSeconds };
   }
 
   private isServed(phone: string): boolean {

@@ -7,26 +7,32 @@ import type { Transaction } from '../../../database/transaction.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { OAuthPages, type SignInPlace } from '../oauth-pages.js';
-import { TooManyAttempts } from '../oauth.errors.js';
-import { malformedForm } from '../page-error.js';
+import { lockedPhone, malformedForm, tooManyAttempts, type PageError } from '../page-error.js';
 import { Parameters } from '../parameters.js';
 import { FailureCounter } from '../throttle/failure-counter.js';
 import { Trackers } from '../throttle/trackers.js';
 import { parseOneTimePassword } from './one-time-password.js';
-import { OtpService, type Verification } from './otp.service.js';
+import { OtpService, type ClosedPhone, type Verification } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
 
 const NOT_A_PHONE = 'Enter your phone number with its country code, such as +1 415 555 0100.';
 const NOT_OUR_COUNTRY = 'We cannot send messages to numbers of this country.';
 const NOT_A_CODE = 'Enter the 6 digits of the code.';
 const WRONG_CODE = 'That is not the code we sent. Look at the newest message and try again.';
+const SENT_AGAIN =
+  'If there is an account for this number, a new code is on its way. Only the newest one works.';
+const EXPIRED_BY_THEN =
+  ' This page will have expired by then: go back to where you came from and start again.';
 const CLOSED_CODE = 'This code does not work any more. Send a new one.';
 
 /** What one sign-in is part of, and where it leads. */
 export interface SignInCourse {
   place: SignInPlace;
-  /** Who is signed in here already: a reload or a second click sends a step again that is done. */
-  userOf: (request: Request) => Promise<SignInUser | null>;
+  /**
+   * Who is signed in here already: a reload or a second click sends a step again that is done. `phone` (E.164) is what was
+   * typed to sign in with.
+   */
+  userOf: (request: Request, phone?: string) => Promise<SignInUser | null>;
   /** What else is written in the unit that signs in. */
   also?: (tx: Transaction, userId: string) => Promise<void>;
   /** Shows what comes after. */
@@ -48,10 +54,11 @@ export class SignInSteps {
 
   /** Sends a one-time password to the phone of the form, for the first time or again. */
   async sendPassword(course: SignInCourse, request: Request, response: Response): Promise<void> {
-    if (await this.isDone(course, request, response)) return;
     const { place } = course;
-    const typed = new Parameters(request.body).get('phone') ?? '';
+    const form = new Parameters(request.body);
+    const typed = form.get('phone') ?? '';
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
+    if (await this.isDone(course, request, response, phone)) return;
     if (phone === undefined) {
       this.pages.phone(response, place, { status: 400, phone: typed, error: NOT_A_PHONE });
       return;
@@ -60,7 +67,9 @@ export class SignInSteps {
     const sending = await this.otp.send(transaction, phone, this.trackers.visitor(request));
     switch (sending.outcome) {
       case 'sent':
-        return this.pages.code(response, place, phone);
+        return this.pages.code(response, place, phone, {
+          notice: form.get('again') === undefined ? undefined : SENT_AGAIN,
+        });
       case 'country':
         return this.pages.phone(response, place, {
           status: 400,
@@ -68,7 +77,8 @@ export class SignInSteps {
           error: NOT_OUR_COUNTRY,
         });
       case 'locked':
-        throw new TooManyAttempts(sending.retryAfterSeconds);
+      case 'guessed':
+        throw tooManyGuesses(sending);
       case 'wait':
         return this.askToWait(response, place, { typed, phone }, sending.retryAfterSeconds);
     }
@@ -93,7 +103,7 @@ export class SignInSteps {
       this.trackers.visitor(request),
     );
     const { outcome } = verification;
-    if (outcome === 'locked') throw new TooManyAttempts(verification.retryAfterSeconds);
+    if (outcome === 'locked' || outcome === 'guessed') throw tooManyGuesses(verification);
     const user =
       outcome === 'right' ? await this.enter(course, request, response, verification) : null;
     if (user) return course.goOn(response, user);
@@ -124,7 +134,8 @@ export class SignInSteps {
     { typed, phone }: { typed: string; phone: string },
     seconds: number,
   ): Promise<void> {
-    const error = `Too many messages were asked for. Try again in ${inWords(seconds)}.`;
+    const lasts = seconds < this.config.lifetimes.transaction;
+    const error = `Too many messages were asked for. Try again in ${inWords(seconds)}.${lasts ? '' : EXPIRED_BY_THEN}`;
     const remark = { status: 429, retryAfterSeconds: seconds };
     if (await this.otp.isOpen(place.binding.transaction, phone)) {
       const notice = `${error} The last code we sent still works.`;
@@ -139,10 +150,15 @@ export class SignInSteps {
     { userOf, goOn }: SignInCourse,
     request: Request,
     response: Response,
+    phone?: string,
   ): Promise<boolean> {
-    const user = await userOf(request);
+    const user = await userOf(request, phone);
     if (!user) return false;
     await goOn(response, user);
     return true;
   }
+}
+
+function tooManyGuesses({ outcome, retryAfterSeconds }: ClosedPhone): PageError {
+  return outcome === 'locked' ? lockedPhone(retryAfterSeconds) : tooManyAttempts(retryAfterSeconds);
 }

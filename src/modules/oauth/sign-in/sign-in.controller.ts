@@ -55,22 +55,32 @@ export class SignInController {
     @Res() response: Response,
   ): Promise<void> {
     await this.signIn.signOut(request, response);
-    await this.authorizations.forgetUser(pending.id);
+    await this.authorizations.changeUser(pending.id, null);
     this.pages.phone(response, pending);
   }
 
   private course(pending: Pending): SignInCourse {
     return {
       place: pending,
-      userOf: (request) => this.whoAnswers(pending, request),
+      userOf: (request, phone) => this.whoAnswers(pending, request, phone),
       also: (tx, userId) => this.authorizations.assignUser(tx, pending.id, userId),
       goOn: (response, user) => this.pages.consent(response, pending, user),
     };
   }
 
-  /** Who signed in for this request, unless somebody else has signed in since. */
-  private async whoAnswers({ userId }: Pending, request: Request): Promise<SignInUser | null> {
-    const user = userId === null ? null : await this.signIn.current(request);
-    return user?.id === userId ? user : null;
+  /**
+   * Who signed in for this request, unless somebody else has signed in since. Also who signed in in another tab and types
+   * their phone here, unless the app wants them to sign in again; another phone is somebody else's.
+   */
+  private async whoAnswers(
+    { id, userId, asksToSignIn }: Pending,
+    request: Request,
+    phone: string | undefined,
+  ): Promise<SignInUser | null> {
+    const user = await this.signIn.current(request);
+    if (user === null || user.id === userId) return user;
+    if (userId !== null || asksToSignIn || user.phone !== phone) return null;
+    await this.authorizations.changeUser(id, user.id);
+    return user;
   }
 }

@@ -23,7 +23,10 @@ export class SignInService {
     private readonly config: AppConfig,
   ) {}
 
-  /** The user who is signed in at this browser and may still be, or null. Keeps the session alive, writing at most once a minute. */
+  /**
+   * The user who is signed in at this browser and may still be, or null. Keeps the session alive, writing at most once a
+   * minute, and never for HEAD.
+   */
   async current(request: Request): Promise<SignInUser | null> {
     const hash = this.cookies.sessionHash(request);
     if (hash === undefined) return null;
@@ -31,7 +34,7 @@ export class SignInService {
     const session = await this.sessions.findLive(hash, now);
     if (!session) return null;
     const end = this.end(now);
-    if (end.getTime() - session.expiresAt.getTime() >= MINUTE) {
+    if (request.method !== 'HEAD' && end.getTime() - session.expiresAt.getTime() >= MINUTE) {
       await this.transactions.run((tx) => this.sessions.prolong(tx, hash, end));
     }
     return this.users.active(session.userId);

@@ -1,6 +1,6 @@
 import { InteractionRequired, InvalidRequest } from '../../oauth.errors.js';
 import type { Parameters } from '../../parameters.js';
-import type { AuthorizeCheck } from '../authorization-request.js';
+import type { AuthorizationRequest, AuthorizeCheck } from '../authorization-request.js';
 
 /** Values of `prompt` that are understood (OpenID Connect Core §3.1.2.1, by analogy). */
 export const PROMPTS: readonly string[] = ['none', 'login', 'consent', 'select_account'];
@@ -16,9 +16,10 @@ export const checkPrompt: AuthorizeCheck = ({ parameters }) => {
     throw new InvalidRequest(`prompt may hold only: ${PROMPTS.join(' ')}.`);
 };
 
-/** Whether the user is to sign in even with a session: again, or as somebody else. */
-export function asksToSignIn(parameters: Parameters): boolean {
-  return promptsOf(parameters).some((prompt) => prompt === 'login' || prompt === 'select_account');
+/** What asks the user to sign in even with a session: again, or as somebody else. */
+export function signInPromptOf(parameters: Parameters): AuthorizationRequest['signInPrompt'] {
+  const prompts = promptsOf(parameters);
+  return (['login', 'select_account'] as const).find((prompt) => prompts.includes(prompt)) ?? null;
 }
 
 function promptsOf(parameters: Parameters): string[] {

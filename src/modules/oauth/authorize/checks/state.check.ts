@@ -1,12 +1,15 @@
 import { InvalidRequest } from '../../oauth.errors.js';
 import { stateTooLong } from '../../page-error.js';
-import type { AuthorizeCheck } from '../authorization-request.js';
+import type { AuthorizeCheck, PageCheck } from '../authorization-request.js';
 
 const MOST_BYTES = 4096;
 
-/** `state` is sent (source document, section 4.1), and short enough to be given back. */
+/** `state` is short enough to be given back, whatever else is wrong: every redirect would have to carry it. */
+export const checkStateLength: PageCheck = ({ parameters }) => {
+  if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_BYTES) throw stateTooLong();
+};
+
+/** `state` is sent (source document, section 4.1). */
 export const checkState: AuthorizeCheck = ({ parameters }) => {
-  const state = parameters.get('state');
-  if (state === undefined) throw new InvalidRequest('state is required.');
-  if (Buffer.byteLength(state) > MOST_BYTES) throw stateTooLong();
+  if (parameters.get('state') === undefined) throw new InvalidRequest('state is required.');
 };
