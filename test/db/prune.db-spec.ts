@@ -4,15 +4,22 @@ import { sha256 } from '../../src/common/secrets.js';
 import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import { KnownBrowser } from '../../src/modules/oauth/sign-in/known-browser.entity.js';
+import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
+import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
 import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
 import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
-import { Prune } from '../../src/operations/jobs/prune.service.js';
+import { JobRun } from '../../src/operations/job-run.entity.js';
+import { hourOf } from '../../src/operations/jobs/job-runs.repository.js';
+import { Prune, PRUNE } from '../../src/operations/jobs/prune.service.js';
 import { onEachEngine } from '../support/engines.js';
+import { scansOf } from '../support/query-plan.js';
 import { useTestApp } from '../support/test-app.js';
 
-const DAY = 24 * 3_600_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const ROWS = 3000;
 
 interface Search {
@@ -61,6 +68,19 @@ onEachEngine('The searches of pruning', (database) => {
       id: `txn_${number}`,
     }));
     await fill(KnownBrowser, (_, hash) => ({ ...browser(hash), phone: '+1', signedInAt: now }));
+    await fill(OtpChallenge, (number, hash) => ({
+      ...live,
+      transactionId: `txn_${number}`,
+      phone: '+1',
+      codeHash: hash,
+    }));
+    await fill(OtpFailures, (number) => ({ phone: `+1${number}`, failures: 1, lastAt: now }));
+    await fill(SignInSession, (number, hash) => ({ ...live, hash, userId: `usr_${number}` }));
+    await fill(JobRun, (number) => ({
+      job: number % 2 === 0 ? PRUNE : 'other',
+      period: hourOf(later(now, -Math.floor(number / 2) * HOUR)),
+      startedAt: now,
+    }));
     await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
     for (const { tableName } of app().dataSource.entityMetadatas)
       await app().dataSource.query(`ANALYZE ${isSqlite ? '' : 'TABLE '}${tableName}`);
@@ -82,25 +102,13 @@ onEachEngine('The searches of pruning', (database) => {
     return found.filter(({ query }) => /^SELECT .* LIMIT 1000$/s.test(query));
   }
 
-  /** The steps of a plan that read a whole table or index. */
-  async function scans({ query, parameters }: Search): Promise<string[]> {
-    const explain = isSqlite ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
-    const steps: Record<string, unknown>[] = await app().dataSource.query(
-      `${explain} ${query}`,
-      parameters,
-    );
-    expect(steps.length).toBeGreaterThan(0);
-    return steps
-      .filter(({ detail, type }) =>
-        isSqlite ? String(detail).startsWith('SCAN') : type === 'ALL' || type === 'index',
-      )
-      .map((step) => JSON.stringify(step));
-  }
-
   it('O142 Never read a whole table, and stop at a thousand rows', async () => {
     await fillAll();
     const all = await searches();
     expect(all.length).toBeGreaterThan(15);
-    for (const search of all) expect(await scans(search), search.query).toEqual([]);
+    for (const { query, parameters } of all) {
+      const scans = await scansOf(database, app().dataSource, query, parameters);
+      expect(scans, query).toEqual([]);
+    }
   });
 });

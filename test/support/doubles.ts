@@ -27,8 +27,10 @@ export class SmsInbox extends SmsSender {
   /** What it was given and refused. */
   readonly refused: TextMessage[] = [];
   private refusals = 0;
+  private released = Promise.resolve();
 
   override async send(message: TextMessage): Promise<void> {
+    await this.released;
     if (this.refusals > 0) {
       this.refusals -= 1;
       this.refused.push(message);
@@ -40,6 +42,15 @@ export class SmsInbox extends SmsSender {
   /** Refuses so many messages from now on; 0 takes them again. */
   refuse(times = Infinity): void {
     this.refusals = times;
+  }
+
+  /** Answers nobody until what this returns is called. */
+  hold(): () => void {
+    let release = (): void => undefined;
+    this.released = new Promise((resolve) => {
+      release = resolve;
+    });
+    return release;
   }
 
   count(phone: string): number {

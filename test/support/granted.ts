@@ -23,7 +23,9 @@ export function sendForm(
   return app.fetch(path, { method: 'POST', headers, body });
 }
 
-/** Whether an access token opens the API. */
+/** Whether an access token opens the API. @throws when the answer is neither 200 nor 401 */
 export async function opens(app: TestApp, accessToken: string): Promise<boolean> {
-  return (await app.call(accessToken, 'GET', '/me')).status === 200;
+  const { status } = await app.call(accessToken, 'GET', '/me');
+  if (status !== 200 && status !== 401) throw new Error(`GET /me answered ${status}.`);
+  return status === 200;
 }

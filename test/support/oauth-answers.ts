@@ -63,7 +63,7 @@ export function expectRefusal(
     state,
   });
   expect(searchParams.get('error_description')).toMatch(DESCRIPTION);
-  expect(searchParams.has('iss')).toBe(true);
+  expect(searchParams.get('iss')).toBe(page.baseUrl);
   expect(searchParams.has('code')).toBe(false);
   return searchParams;
 }
@@ -78,6 +78,11 @@ export async function stored(
     .getRepository(AuthorizationCode)
     .countBy(grants.map(({ id }) => ({ grantId: id })));
   return { grants: grants.length, codes: grants.length === 0 ? 0 : codes };
+}
+
+/** Finds a value in a dump wherever it is not a part of a longer number or word. */
+export function standingAlone(value: string): RegExp {
+  return new RegExp(`(?<![0-9A-Za-z])${value}(?![0-9A-Za-z])`);
 }
 
 /** Every row of every table, as text. */

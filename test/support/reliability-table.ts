@@ -1,77 +1,108 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { basename, dirname, join, relative } from 'node:path';
 import { ASSERTIONS } from './assertions.js';
+import type { Topic } from './assertions/topic.js';
 
 export const RELIABILITY_PAGE = 'docs/reliability.md';
 
-/** A test that proves a rule, by its title. */
+/** Where a rule is looked at, by its number. */
 export interface Proof {
   number: string;
-  title: string;
   file: string;
 }
 
-/** A string that begins with the number of a rule is the title of a test. */
-const TITLE = /(['"`])(O\d+) ((?:(?!\1).)+)\1/g;
+/** The numbers in front of the title of `it(…)` or `it.each(…)(…)`: one that is skipped proves nothing. */
+const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:O\d+ )+)/g;
 
-/** Every numbered test, in the order of files and lines. */
-export async function proofs(): Promise<Proof[]> {
-  const entries = await readdir('test', { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('-spec.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
+/** The number that a row of the oracle gives as what it `proves`. */
+const PROVES = /'(O\d+)'/g;
+
+/** Every numbered test. */
+export async function tests(): Promise<Proof[]> {
+  const files = [...(await filesOf('test', '-spec.ts')), ...(await filesOf('src', '.spec.ts'))];
+  return proofsIn(files, TITLE);
+}
+
+/** Every numbered request of the oracle. Agreement is no proof, so no rule may have these alone. */
+export async function comparisons(): Promise<Proof[]> {
+  return proofsIn(await filesOf('test/oracle/rows', '.rows.ts'), PROVES);
+}
+
+/** The page as it must be. */
+export async function reliabilityPage(): Promise<string> {
+  const proofs = [...(await tests()), ...(await comparisons())];
+  const sections = ASSERTIONS.map((topic) => sectionOf(topic, proofs));
+  const links = unique(proofs.map(({ file }) => `[${nameOf(file)}]: ${relative('docs', file)}`));
+  return `${[INTRODUCTION, ...sections, links.toSorted().join('\n')].join('\n\n')}\n`;
+}
+
+function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
+  const numbers = Object.keys(rules);
+  const rows = Object.entries(rules).map(([number, { rule, source }]) => {
+    const own = proofs.filter((proof) => proof.number === number);
+    const places = unique(own.map(({ file }) => `[${nameOf(file)}]`)).join(', ');
+    return `| ${number} | ${rule.replaceAll('|', String.raw`\|`)} | ${places} | ${source} |`;
+  });
+  return [`## ${title} (${numbers[0]}–${numbers.at(-1)})`, '', HEADER, ...rows].join('\n');
+}
+
+/** The folder and name of a file, by which it is linked: `races/refresh`, `oracle/token`. */
+function nameOf(file: string): string {
+  const folder = basename(dirname(file.replace('/rows/', '/')));
+  const name = basename(file).replace(/(\.[a-z0-9]+-spec|\.spec|\.rows)\.ts$/, '');
+  return `${folder}/${name}`;
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}
+
+async function filesOf(folder: string, ending: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(ending));
+  return files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
+}
+
+async function proofsIn(files: readonly string[], pattern: RegExp): Promise<Proof[]> {
   const found = files.map(async (file) => {
     const source = await readFile(file, 'utf8');
-    return [...source.matchAll(TITLE)].map(([, , number = '', title = '']) => ({
-      number,
-      title: title.replace(/,? \$\{ROUNDS\} times/, '').replaceAll('\\', ''),
-      file,
-    }));
+    return [...source.matchAll(pattern)].flatMap(([, numbers = '']) =>
+      numbers
+        .trim()
+        .split(' ')
+        .map((number) => ({ number, file })),
+    );
   });
   return (await Promise.all(found)).flat();
 }
 
-/** The page as it must be, formatted. */
-export async function reliabilityPage(): Promise<string> {
-  const all = await proofs();
-  const rows = Object.entries(ASSERTIONS).map(([number, source]) => {
-    const own = all.filter((proof) => proof.number === number);
-    const plain = own.find(({ title }) => !title.includes('%')) ?? own[0];
-    const files = [...new Set(own.map(({ file }) => file))].map(linkTo).join(', ');
-    return `| ${number} | ${escaped(plain?.title ?? '')} | ${own.length} | ${files} | ${source} |`;
-  });
-  const page = [INTRODUCTION, HEADER, ...rows].join('\n');
-  return format(page, { ...(await resolveConfig(RELIABILITY_PAGE)), parser: 'markdown' });
-}
-
-function linkTo(file: string): string {
-  const name =
-    file
-      .split('/')
-      .at(-1)
-      ?.replace(/\.(e2e|db|browser)-spec\.ts$/, '') ?? file;
-  return `[${name}](${relative('docs', file)})`;
-}
-
-function escaped(title: string): string {
-  return title.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll(/%[sj]/g, '…');
-}
-
-const HEADER = '| Rule | What holds | Tests | Where | Source |\n| --- | --- | --- | --- | --- |';
+const HEADER = '| Rule | What holds | Where | Source |\n| --- | --- | --- | --- |';
 
 const INTRODUCTION = `# What the authorization server promises
 
-Every rule of the authorization server has a number, and at least one test whose title begins with it. The tests call the
-real service over HTTP and run on SQLite, MariaDB and MySQL; races run on MariaDB and MySQL, with two processes of the
-service, three rounds in \`npm test\` and a hundred in \`npm run test:races\`. A rule may hold in more ways than its line here
-tells: the line is the title of one of its tests, and the number beside it counts the tests as they are written, of which
-many run once per engine and per example.
+Every rule of the authorization server, topic by topic, with the tests that hold it and the standard that it comes from. For
+partners who want to know what they can rely on, and for whoever changes the server: a rule that stops holding fails a test
+with its number.
 
-"Source" names the standard that a rule comes from; \`own\` is a rule of ours. A second implementation of the same standards
-answers the same requests in [test/oracle](../test/oracle), and every difference is listed there with its reason.
+How to read a rule:
 
-This page is generated from the tests: \`npm run reliability\` writes it, and the tests fail when it is out of date or when a
-rule has no test.
-`;
+- _Gets a page with 400_: an HTML page with this status for the person at the browser. Nobody is redirected.
+- _The app is told \`invalid_scope\`_: a 303 to the redirect URI of the request with this \`error\`, the \`state\` of the request and
+  \`iss\`. Nothing is granted.
+- _Is \`invalid_grant\`_: a JSON error (RFC 6749 §5.2) of the endpoint that was called, with status 400 unless another one is
+  named. _Spends nothing_: the code or token that came with the request still works.
+- Numbers are the defaults where they can be configured. "Source" is \`own\` where a rule is ours.
+
+Each rule has at least one test whose title begins with its number. Tests call the real service over HTTP and run on SQLite,
+MariaDB and MySQL.
+
+**Races** (\`races/…\`) send what must happen once many times at the same moment, most of them to two processes of the service
+that share a MariaDB or MySQL database: three rounds in \`npm test\`, a hundred in \`npm run test:races\`.
+
+**The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that is asked the same requests.
+Every difference between the two answers is listed with its reason in
+[differences.ts](../test/oracle/differences.ts), and one that is not listed fails; see
+[decision 0010](decisions/0010-an-oracle.md).
+
+This page is generated: \`npm run reliability\` writes it, from the rules in \`test/support/assertions/\` and the numbers in the
+tests. A rule without a test, a test without a rule, and a page that is out of date fail \`npm test\`.`;

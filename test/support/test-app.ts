@@ -30,6 +30,7 @@ export const NO_BUDGETS = Object.fromEntries(
     'OAUTH_TOKEN_FAILURES',
     'OAUTH_TOKEN_ADDRESS_FAILURES',
     'OAUTH_TOKEN_CALLS',
+    'OAUTH_AUTHORIZE_CALLS',
     'OAUTH_DECISION_FAILURES',
     'OAUTH_DECISION_ADDRESS_FAILURES',
     'OAUTH_DECISION_CALLS',
@@ -40,6 +41,11 @@ export const NO_BUDGETS = Object.fromEntries(
     'OTP_ADDRESS_HOURLY',
     'OTP_DAILY_TOTAL',
   ].map((name) => [name, '0']),
+);
+
+/** The budgets of a service whose operator set none: an empty variable counts as unset. */
+export const DEFAULT_BUDGETS = Object.fromEntries(
+  Object.keys(NO_BUDGETS).map((name) => [name, '']),
 );
 
 export interface TestClient extends RegisteredApp {

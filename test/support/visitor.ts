@@ -17,6 +17,8 @@ export interface Site {
 
 /** An HTML answer with its forms. */
 export interface Page {
+  /** The public URL of the site that answered. */
+  baseUrl: string;
   status: number;
   headers: Headers;
   html: string;
@@ -106,7 +108,8 @@ export class Visitor {
     const html = await answer.text();
     const title = /<title>(.*?)<\/title>/s.exec(html)?.[1]?.trim() ?? '';
     const { status, headers } = answer;
-    return { status, headers, html, title, location: headers.get('location') };
+    const { baseUrl } = this.app;
+    return { baseUrl, status, headers, html, title, location: headers.get('location') };
   }
 }
 

@@ -1,4 +1,3 @@
-import { request as httpRequest } from 'node:http';
 import { DataSource } from 'typeorm';
 import { newSecret } from '../../../src/common/secrets.js';
 import { entities, TransactionRunner } from '../../../src/database/transaction.js';
@@ -7,9 +6,13 @@ import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { GrantRevocation } from '../../../src/modules/oauth/grants/grant-revocation.js';
 import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
 import { TokenIssuer } from '../../../src/modules/oauth/token/token-issuer.js';
+import { Post } from '../../../src/modules/posts/post.entity.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../../support/engines.js';
+import { sendForm } from '../../support/granted.js';
+import { getRaw } from '../../support/raw-request.js';
 import { useTestApp, type TestApp } from '../../support/test-app.js';
+import { approve, exchange } from '../../support/visitor.js';
 import { Member } from './member.js';
 import { expectRefusal } from './refusal.js';
 
@@ -41,17 +44,6 @@ async function expectInvalidToken(answer: Response, reason: string): Promise<voi
     `Bearer realm="dev", error="invalid_token", error_description="${reason}"`,
   );
   expect(error_description.startsWith(`${reason}. `)).toBe(true);
-}
-
-/** Sends these header lines as they are, several of one name included. */
-function statusOfRaw(url: string, headers: readonly string[]): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(url, { headers }, (answer) => {
-      answer.resume();
-      answer.on('end', () => resolve(answer.statusCode));
-    });
-    sent.on('error', reject).end();
-  });
 }
 
 onEachEngine('Bearer authentication', (database) => {
@@ -143,6 +135,27 @@ onEachEngine('Bearer authentication', (database) => {
         await expectInvalidToken(await me(app(), `Bearer ${credential}`), MALFORMED);
     });
 
+    it('O114 a code that waits for its exchange opens nothing, and is not spent by it', async () => {
+      const client = await app().addClient();
+      const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+      await expectInvalidToken(await me(app(), `Bearer ${code}`), MALFORMED);
+      expect((await exchange(app(), client, code)).status).toBe(200);
+    });
+
+    it('O114 a token that its app gave back is unknown', async () => {
+      const { client, token } = await Member.join(app());
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      expect((await sendForm(app(), '/oauth/revoke', client, { token })).status).toBe(200);
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    });
+
+    it('O115 a token that expired is told so, also where its scopes would not do', async () => {
+      const { token } = await Member.join(app(), { scopes: ['posts.read'] });
+      await expectRefusal(await me(app(), `Bearer ${token}`), 403, 'insufficient_scope');
+      app().clock.advance(HOUR_MS);
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
+    });
+
     it('O114 a token is good until its hour is over, and expired from then on', async () => {
       const { token } = await Member.join(app());
       const start = app().clock.now();
@@ -200,13 +213,25 @@ onEachEngine('Bearer authentication', (database) => {
       await expectRefusal(answer, 400, 'invalid_request');
     });
 
+    it('O116 a second one in a form body is refused, and nothing is stored', async () => {
+      const { token, user } = await Member.join(app());
+      const answer = await app().fetch('/dev/v1/posts', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: new URLSearchParams({ access_token: token, content: 'Hi' }),
+      });
+      await expectRefusal(answer, 415, 'unsupported_media_type');
+      expect(await app().dataSource.manager.countBy(Post, { userId: user.id })).toBe(0);
+    });
+
     it('O116 two Authorization headers are 400', async () => {
       const { token } = await Member.join(app());
       const header = ['Authorization', `Bearer ${token}`];
       const url = `${app().baseUrl}/dev/v1/me`;
       const host = ['Host', new URL(url).host];
-      expect(await statusOfRaw(url, [...host, ...header])).toBe(200);
-      expect(await statusOfRaw(url, [...host, ...header, ...header])).toBe(400);
+      expect((await getRaw(url, [...host, ...header])).status).toBe(200);
+      const twice = await getRaw(url, [...host, ...header, ...header]);
+      await expectRefusal(twice, 400, 'invalid_request');
     });
 
     it('neither the answer nor a shared cache keeps what is private', async () => {

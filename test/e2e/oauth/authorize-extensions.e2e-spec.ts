@@ -3,7 +3,7 @@ import { auditTrail } from '../../support/audit-trail.js';
 import { onEachEngine } from '../../support/engines.js';
 import { expectPage, expectRefusal, stored } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
-import { approve, authorizeLink, Visitor } from '../../support/visitor.js';
+import { approve, authorizeLink, CHALLENGE, Visitor, type Page } from '../../support/visitor.js';
 
 function challenge(): Record<string, string> {
   return {
@@ -55,25 +55,50 @@ onEachEngine('The prompt of an authorization request', (database) => {
 onEachEngine('Errors shown before anybody signed in', (database) => {
   const app = useTestApp(database, { OAUTH_ERRORS_BEFORE_SIGN_IN: 'page' });
   let client: TestClient;
+  let native: TestClient;
 
   beforeAll(async () => {
     client = await app().addClient();
+    native = await app().addClient({ kind: 'public' });
   });
+
+  /** Expects a page with 400 that offers the error, and `state`, to the app. */
+  function expectOffer(page: Page, error: string, state: string | null): void {
+    expectPage(page, 400);
+    expect(page.html).toContain('Return to garden.example');
+    expect(page.html).toMatch(/<p>For the people who run the app: [^<]+<\/p>/);
+    const [, address = ''] = /href="(https:\/\/garden\.example[^"]*)"/.exec(page.html) ?? [];
+    const { searchParams } = new URL(address.replaceAll('&amp;', '&'));
+    expect(Object.fromEntries(searchParams)).toEqual({
+      error,
+      error_description: expect.any(String),
+      ...(state !== null && { state }),
+      iss: app().baseUrl,
+    });
+    expect(page.html).not.toContain('<script');
+  }
 
   it.each([
     [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ response_type: undefined }, 'invalid_request'],
     [{ scope: 'nothing' }, 'invalid_scope'],
-    [{ state: undefined }, 'invalid_request'],
+    [{ scope: undefined }, 'invalid_scope'],
     [{ code_challenge: 'short', code_challenge_method: 'S256' }, 'invalid_request'],
+    [{ code_challenge: CHALLENGE, code_challenge_method: 'plain' }, 'invalid_request'],
   ])('O20 With %j a visitor decides whether to return to the app', async (parameters, error) => {
-    const page = await new Visitor(app()).open(authorizeLink(client, parameters));
-    expectPage(page, 400);
-    expect(page.html).toContain('Return to garden.example');
-    const [, address = ''] = /href="(https:\/\/garden\.example[^"]*)"/.exec(page.html) ?? [];
-    const url = new URL(address.replaceAll('&amp;', '&'));
-    expect(url.searchParams.get('error')).toBe(error);
-    expect(url.searchParams.get('iss')).toBe(app().config.publicUrl);
-    expect(page.html).not.toContain('<script');
+    const link = authorizeLink(client, { state: 'a b&c', ...parameters });
+    expectOffer(await new Visitor(app()).open(link), error, 'a b&c');
+  });
+
+  it('O20 A public app without a code_challenge is such an error, too', async () => {
+    const link = authorizeLink(native, { code_challenge: undefined });
+    expectOffer(await new Visitor(app()).open(link), 'invalid_request', 'af0ifjsldkj');
+  });
+
+  it('O20 A missing or repeated state is not in the address of the app', async () => {
+    const missing = authorizeLink(client, { state: undefined });
+    for (const link of [missing, `${authorizeLink(client)}&state=other`])
+      expectOffer(await new Visitor(app()).open(link), 'invalid_request', null);
   });
 
   it('O20 Somebody who is signed in is sent to the app at once', async () => {
@@ -124,6 +149,7 @@ onEachEngine('A code_challenge that may come once', (database) => {
     await approve(app(), await app().addUser(), client, same);
     const page = await new Visitor(app()).open(authorizeLink(client, same));
     expectRefusal(page, client, 'invalid_request');
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
     const fresh = await new Visitor(app()).open(authorizeLink(client, challenge()));
     expect(fresh.status).toBe(200);
   });

@@ -1,5 +1,5 @@
 import { onEachEngine } from '../../support/engines.js';
-import { expectPage, expectRefusal } from '../../support/oauth-answers.js';
+import { expectPage, expectRefusal, stored } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
 import { authorizeLink, CHALLENGE, Visitor, type Page } from '../../support/visitor.js';
 
@@ -22,11 +22,21 @@ onEachEngine('PKCE in the authorization request', (database) => {
     return new Visitor(app()).open(authorizeLink(client, parameters));
   }
 
+  /** Expects the error at the app's redirect, and no grant or code for it. */
+  async function expectRefused(
+    client: TestClient,
+    challenge: string | undefined,
+    method: string | undefined,
+  ): Promise<void> {
+    expectRefusal(await ask(client, challenge, method), client, 'invalid_request');
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  }
+
   it.each([undefined, ''])(
     'O21 A public app with the challenge %j is refused',
     async (challenge) => {
-      expectRefusal(await ask(native, challenge, undefined), native, 'invalid_request');
-      expectRefusal(await ask(native, challenge, 'S256'), native, 'invalid_request');
+      await expectRefused(native, challenge, undefined);
+      await expectRefused(native, challenge, 'S256');
     },
   );
 
@@ -38,8 +48,8 @@ onEachEngine('PKCE in the authorization request', (database) => {
   it.each(['plain', undefined, '', 's256', 'S512', 'S256 '])(
     'O22 The code_challenge_method %j is refused',
     async (method) => {
-      expectRefusal(await ask(native, CHALLENGE, method), native, 'invalid_request');
-      expectRefusal(await ask(confidential, CHALLENGE, method), confidential, 'invalid_request');
+      await expectRefused(native, CHALLENGE, method);
+      await expectRefused(confidential, CHALLENGE, method);
     },
   );
 
@@ -51,6 +61,6 @@ onEachEngine('PKCE in the authorization request', (database) => {
     ['a line break at its end', `${CHALLENGE}\n`],
     ['a tilde', `${CHALLENGE.slice(1)}~`],
   ])('O23 A challenge with %s is refused here, not later', async (_, challenge) => {
-    expectRefusal(await ask(native, challenge, 'S256'), native, 'invalid_request');
+    await expectRefused(native, challenge, 'S256');
   });
 });

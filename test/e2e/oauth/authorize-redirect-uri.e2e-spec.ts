@@ -115,6 +115,16 @@ onEachEngine('The redirect_uri of an authorization request', (database) => {
     expect(await statusOf(native, redirectUri)).toBe(400);
   });
 
+  it.each([
+    ['http://127.0.0.1/cb', ['http://localhost/cb', 'http://localhost:5104/cb', 'http://[::1]/cb']],
+    ['http://[::1]/cb', ['http://localhost/cb', 'http://localhost:5104/cb', 'http://127.0.0.1/cb']],
+    ['http://localhost:4000/cb', ['http://127.0.0.1:4000/cb', 'http://[::1]:4000/cb']],
+  ])('O5 A public app that registered %s is sent to no other name of it', async (own, others) => {
+    const client = await app().addClient({ kind: 'public', redirectUris: [own] });
+    for (const other of others) expect(await statusOf(client, other)).toBe(400);
+    expect(await statusOf(client, own)).toBe(200);
+  });
+
   it('O6 A confidential app may not choose the port of its loopback address', async () => {
     const server = await app().addClient({ redirectUris: ['http://127.0.0.1:8080/cb'] });
     expect(await statusOf(server, 'http://127.0.0.1:8080/cb')).toBe(200);

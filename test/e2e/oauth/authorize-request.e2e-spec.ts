@@ -1,5 +1,5 @@
 import { onEachEngine } from '../../support/engines.js';
-import { expectPage, expectRefusal, stored } from '../../support/oauth-answers.js';
+import { dumpOf, expectPage, expectRefusal, stored } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
 import { approve, authorizeLink, Visitor, type Page } from '../../support/visitor.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
@@ -8,12 +8,22 @@ onEachEngine('The authorization request', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     client = await app().addClient();
   });
 
   function open(link: string): Promise<Page> {
     return new Visitor(app()).open(link);
+  }
+
+  /** Expects the error at the app's redirect, and no grant or code for it. */
+  async function expectRefused(
+    link: string,
+    error: string,
+    { of = client, ...expected }: { of?: TestClient; state?: string | null } = {},
+  ): Promise<void> {
+    expectRefusal(await open(link), of, error, expected);
+    expect(await stored(app(), of)).toEqual({ grants: 0, codes: 0 });
   }
 
   it('O1 A valid request without a session shows the sign-in page and issues nothing', async () => {
@@ -29,6 +39,7 @@ onEachEngine('The authorization request', (database) => {
     ['unknown', () => 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp'],
     ['malformed', () => "svc_app_' OR 1=1 -- "],
     ['in upper case', () => client.clientId.toUpperCase()],
+    ['in upper case after its prefix', () => `svc_app_${client.clientId.slice(8).toUpperCase()}`],
     ['followed by a space', () => `${client.clientId} `],
     ['10,000 characters long', () => 'x'.repeat(10_000)],
   ])('O2 A client_id that is %s gets a page, never a redirect', async (_, clientId) => {
@@ -41,37 +52,41 @@ onEachEngine('The authorization request', (database) => {
     const disabled = await app().addClient();
     const apps = app().service(AppsService);
     await apps.changeStatus(disabled.clientId, 'disabled', { actor: 'test' });
-    expectPage(await open(authorizeLink(disabled)), 400);
+    const page = await open(authorizeLink(disabled));
+    expectPage(page, 400);
+    expect(page.html).not.toContain('<form');
   });
 
   it('O3 A request without redirect_uri gets a page', async () => {
     expectPage(await open(authorizeLink(client, { redirect_uri: undefined })), 400);
   });
 
+  it('O10 So does one whose redirect_uri is empty', async () => {
+    expectPage(await open(authorizeLink(client, { redirect_uri: '' })), 400);
+  });
+
   it('O7 A missing response_type is an invalid_request for the app', async () => {
-    const page = await open(authorizeLink(client, { response_type: undefined }));
-    expectRefusal(page, client, 'invalid_request');
+    await expectRefused(authorizeLink(client, { response_type: undefined }), 'invalid_request');
   });
 
   it.each(['token', 'code token', 'foo', 'CODE'])(
     'O7 The response_type "%s" is an unsupported_response_type for the app',
     async (responseType) => {
-      const page = await open(authorizeLink(client, { response_type: responseType }));
-      expectRefusal(page, client, 'unsupported_response_type');
+      const link = authorizeLink(client, { response_type: responseType });
+      await expectRefused(link, 'unsupported_response_type');
     },
   );
 
   it.each(['scope', 'response_type', 'code_challenge', 'code_challenge_method'])(
     'O8 Sending %s twice is an invalid_request for the app',
     async (name) => {
-      const page = await open(`${authorizeLink(client)}&${name}=a&${name}=b`);
-      expectRefusal(page, client, 'invalid_request');
+      await expectRefused(`${authorizeLink(client)}&${name}=a&${name}=b`, 'invalid_request');
     },
   );
 
   it('O8 Sending state twice is an invalid_request without a state', async () => {
-    const page = await open(`${authorizeLink(client)}&state=other`);
-    expectRefusal(page, client, 'invalid_request', { state: null });
+    const link = `${authorizeLink(client)}&state=other`;
+    await expectRefused(link, 'invalid_request', { state: null });
   });
 
   it.each(['client_id', 'redirect_uri'] as const)(
@@ -85,10 +100,11 @@ onEachEngine('The authorization request', (database) => {
 
   it('O9 Array and object syntax names unknown parameters', async () => {
     const withoutState = authorizeLink(client, { state: undefined });
-    const page = await open(`${withoutState}&state[]=x&scope[a]=b`);
-    expectRefusal(page, client, 'invalid_request', { state: null });
+    const brackets = `${withoutState}&state[]=x&scope[a]=b`;
+    await expectRefused(brackets, 'invalid_request', { state: null });
     const withoutScope = authorizeLink(client, { scope: undefined });
-    expectRefusal(await open(`${withoutScope}&scope[a]=posts.read`), client, 'invalid_scope');
+    await expectRefused(`${withoutScope}&scope[a]=posts.read`, 'invalid_scope');
+    expectPage(await open(`${authorizeLink(client)}&scope[a]=b&state[]=x`), 200);
   });
 
   it.each(['%zz', '%', '%ff', '%c3%28', '%ed%a0%80'])(
@@ -117,13 +133,16 @@ onEachEngine('The authorization request', (database) => {
     ['scope', 'invalid_scope'],
     ['response_type', 'invalid_request'],
   ])('O10 An empty %s counts as omitted', async (name, error) => {
-    const page = await open(authorizeLink(client, { [name]: '' }));
-    expectRefusal(page, client, error, name === 'state' ? { state: null } : {});
+    const link = authorizeLink(client, { [name]: '' });
+    await expectRefused(link, error, name === 'state' ? { state: null } : {});
   });
 
-  it('O10 An empty code_challenge of a confidential app counts as omitted', async () => {
-    expectPage(await open(authorizeLink(client, { code_challenge: '' })), 200);
-  });
+  it.each(['code_challenge', 'code_challenge_method', 'prompt'])(
+    'O10 An empty %s of a confidential app counts as omitted',
+    async (name) => {
+      expectPage(await open(authorizeLink(client, { [name]: '' })), 200);
+    },
+  );
 
   it('O11 Unknown parameters are ignored, even twice', async () => {
     const link = authorizeLink(client, { nonce: 'n', audience: 'a', resource: 'r' });
@@ -133,18 +152,18 @@ onEachEngine('The authorization request', (database) => {
   it.each(['posts.delete', 'profile.read posts.delete', 'Profile.read', 'profile.read,posts.read'])(
     'O12 The unknown scope "%s" is an invalid_scope for the app',
     async (scope) => {
-      expectRefusal(await open(authorizeLink(client, { scope })), client, 'invalid_scope');
+      await expectRefused(authorizeLink(client, { scope }), 'invalid_scope');
     },
   );
 
   it('O12 A scope that the app is not registered for is an invalid_scope', async () => {
     const reader = await app().addClient({ scope: 'profile.read' });
-    const page = await open(authorizeLink(reader, { scope: 'profile.read posts.write' }));
-    expectRefusal(page, reader, 'invalid_scope');
+    const link = authorizeLink(reader, { scope: 'profile.read posts.write' });
+    await expectRefused(link, 'invalid_scope', { of: reader });
   });
 
   it.each([undefined, ' ', '   '])('O13 The scope %j is an invalid_scope', async (scope) => {
-    expectRefusal(await open(authorizeLink(client, { scope })), client, 'invalid_scope');
+    await expectRefused(authorizeLink(client, { scope }), 'invalid_scope');
   });
 
   it('O14 Repeated scopes show one box each, in the order of the source document', async () => {
@@ -166,19 +185,27 @@ onEachEngine('The authorization request', (database) => {
     ['other scripts and emoji', 'état 状態 🏡'],
     ['4,096 bytes', 's'.repeat(4096)],
   ])('O15 A state with %s comes back as it was', async (_, state) => {
+    const wrong = authorizeLink(client, { state, response_type: 'token' });
+    await expectRefused(wrong, 'unsupported_response_type', { state });
     const user = await app().addUser();
     expect((await approve(app(), user, client, { state })).get('state')).toBe(state);
-    const refused = await open(authorizeLink(client, { state, response_type: 'token' }));
-    expectRefusal(refused, client, 'unsupported_response_type', { state });
   });
 
-  it('O15 A state of 4,097 bytes gets a page', async () => {
-    expectPage(await open(authorizeLink(client, { state: 'é'.repeat(2048) + 'x' })), 400);
+  it.each([
+    ['nothing', {}],
+    ['the response_type', { response_type: 'token' }],
+    ['the scope', { scope: undefined }],
+    ['the code_challenge', { code_challenge: 'short', code_challenge_method: 'S256' }],
+    ['the prompt', { prompt: 'none' }],
+  ])('O15 A state of 4,097 bytes gets a page when %s is wrong besides', async (_, wrong) => {
+    const state = 'é'.repeat(2048) + 'x';
+    expectPage(await open(authorizeLink(client, { ...wrong, state })), 400);
+    expectPage(await open(`${authorizeLink(client, { ...wrong, state })}&scope=again`), 400);
   });
 
   it('O15 A missing state is an invalid_request without a state', async () => {
-    const page = await open(authorizeLink(client, { state: undefined }));
-    expectRefusal(page, client, 'invalid_request', { state: null });
+    const link = authorizeLink(client, { state: undefined });
+    await expectRefused(link, 'invalid_request', { state: null });
   });
 
   it('O16 Every redirect names the issuer', async () => {
@@ -197,6 +224,22 @@ onEachEngine('The authorization request', (database) => {
     expect(page.location).not.toContain('+');
   });
 
+  it.each([
+    ['approve', 'code=svcac_'],
+    ['deny', 'error=access_denied&'],
+  ])('O17 So it is after the decision to %s', async (decision, first) => {
+    const withQuery = await app().addClient({ redirectUris: ['https://garden.example/cb?a=1'] });
+    const visitor = new Visitor(app());
+    const link = authorizeLink(withQuery, { state: 'a b' });
+    const consent = await visitor.signIn(link, await app().addUser());
+    const fields = { scope: [...withQuery.scopes], decision };
+    const { location } = await visitor.submit(consent, '/oauth/authorize/decision', fields);
+    const start = `https://garden.example/cb?a=1&${first}`;
+    expect(location?.slice(0, start.length)).toBe(start);
+    expect(location).toContain('&state=a%20b&');
+    expect(location).not.toContain('+');
+  });
+
   it.each(['X-Forwarded-Host', 'X-Forwarded-Proto', 'Forwarded'])(
     'O16 The header %s does not change the issuer',
     async (name) => {
@@ -208,11 +251,10 @@ onEachEngine('The authorization request', (database) => {
   );
 
   it('O20 A protocol error is redirected at once, and nothing is stored for it', async () => {
-    const fresh = await app().addClient();
-    const page = await open(authorizeLink(fresh, { response_type: 'token' }));
-    expectRefusal(page, fresh, 'unsupported_response_type');
+    const page = await open(authorizeLink(client, { response_type: 'token' }));
+    expectRefusal(page, client, 'unsupported_response_type');
     expect(page.headers.getSetCookie()).toEqual([]);
-    expect(await stored(app(), fresh)).toEqual({ grants: 0, codes: 0 });
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it.each(['%zz', 'browser=%zz; session=%zz', 'browser=; session=', '=;;=', 'x'.repeat(8000)])(
@@ -229,4 +271,37 @@ onEachEngine('The authorization request', (database) => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(await answer.text()).toBe('');
   });
+
+  it('HEAD has the status and headers of GET, signed in or not, and writes nothing', async () => {
+    const visitor = new Visitor(app());
+    const code_challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbGJSstw_cMs';
+    const link = authorizeLink(client, { code_challenge, code_challenge_method: 'S256' });
+    const head = async (path: string): Promise<Response> => {
+      const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      return app().fetch(path, { method: 'HEAD', headers: { cookie } });
+    };
+    const compare = async (path: string): Promise<void> => {
+      const before = await dumpOf(app());
+      const asked = await head(path);
+      expect(await dumpOf(app())).toBe(before);
+      const got = await visitor.open(path);
+      expect(asked.status).toBe(got.status);
+      for (const name of ['content-type', 'cache-control', 'content-security-policy', 'location'])
+        expect([name, asked.headers.get(name)]).toEqual([name, got.headers.get(name)]);
+    };
+    await compare(link);
+    await compare(authorizeLink(client, { scope: 'nothing' }));
+    const consent = await visitor.signIn(link, await app().addUser());
+    const fields = { scope: ['profile.read'], decision: 'approve' };
+    await visitor.submit(consent, '/oauth/authorize/decision', fields);
+    app().clock.advance(5 * 60_000);
+    await compare(link);
+    app().clock.advance(5 * 60_000);
+    await compare('/account/apps');
+  });
+
+  it.each(['/oauth/authorize/', '/oauth/authorize/sign-in', '/oauth/authorize/a/b'])(
+    'The address %s, which a browser may land on, answers with a page',
+    async (path) => expectPage(await open(path), 400),
+  );
 });

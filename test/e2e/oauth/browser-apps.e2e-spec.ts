@@ -2,7 +2,7 @@ import { onEachEngine } from '../../support/engines.js';
 import { granted, sendForm } from '../../support/granted.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
-import { approve, exchange } from '../../support/visitor.js';
+import { approve, exchange, VERIFIER } from '../../support/visitor.js';
 import { App } from '../../../src/modules/oauth/apps/app.entity.js';
 
 const ORIGIN = 'https://spa.example';
@@ -105,6 +105,37 @@ onEachEngine('Apps that run in browsers, on other origins', (database) => {
     expect((await exchange(app(), spa, code)).status).toBe(200);
   });
 
+  it('O124 The page may read the tokens of an exchange, and that they were revoked', async () => {
+    const headers = { origin: ORIGIN };
+    const code = (await approve(app(), await app().addUser(), spa)).get('code') ?? '';
+    const form = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: spa.redirectUris[0] ?? '',
+      code_verifier: VERIFIER,
+    };
+    const exchanged = await sendForm(app(), '/oauth/token', spa, form, headers);
+    const { refresh_token: token } = await json<TokenBody>(exchanged);
+    const revoked = await sendForm(app(), '/oauth/revoke', spa, { token }, headers);
+    for (const answer of [exchanged, revoked]) {
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+      expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+    }
+  });
+
+  it('O125 A confidential app is not called from browsers, not from its own origin either', async () => {
+    const headers = { origin: 'https://server.example' };
+    const { refresh_token } = await granted(app(), confidential);
+    const form = { grant_type: 'refresh_token', refresh_token };
+    const renewed = await sendForm(app(), '/oauth/token', confidential, form, headers);
+    expect(renewed.status).toBe(200);
+    const { access_token: token } = await json<TokenBody>(renewed);
+    const revoked = await sendForm(app(), '/oauth/revoke', confidential, { token }, headers);
+    expect(revoked.status).toBe(200);
+    for (const answer of [renewed, revoked]) expect(corsHeaders(answer)).toEqual([]);
+  });
+
   it('O124 A request that names another app, or a confidential one, is not shared', async () => {
     const other = await app().addClient({
       kind: 'public',
@@ -115,6 +146,37 @@ onEachEngine('Apps that run in browsers, on other origins', (database) => {
       const answer = await sendForm(app(), '/oauth/token', named, form, { origin: ORIGIN });
       expect(corsHeaders(answer)).toEqual([]);
     }
+  });
+
+  it('O125 Neither is one that contradicts itself about a confidential app', async () => {
+    const basic = (id: string, password = ''): string =>
+      `Basic ${Buffer.from(`${id}:${password}`).toString('base64')}`;
+    const { clientId, secret = '' } = confidential;
+    const contradictions = [
+      [basic(clientId, secret), { client_id: spa.clientId }],
+      [basic(spa.clientId), { client_id: clientId }],
+      [basic(clientId, secret), { client_secret: secret }],
+      [basic(clientId, secret), { client_id: clientId, client_secret: secret }],
+    ] as const;
+    for (const [authorization, form] of contradictions)
+      for (const path of ENDPOINTS) {
+        const headers = { origin: ORIGIN, authorization };
+        const answer = await sendForm(app(), path, undefined, form, headers);
+        expect(answer.status).toBe(400);
+        expect(corsHeaders(answer)).toEqual([]);
+      }
+    const twice = `client_id=${spa.clientId}&client_id=${clientId}`;
+    const headers = { origin: ORIGIN, 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await app().fetch('/oauth/token', { method: 'POST', headers, body: twice });
+    expect(answer.status).toBe(400);
+    expect(corsHeaders(answer)).toEqual([]);
+  });
+
+  it('O124 One that names no app is shared with the origin of a browser app', async () => {
+    const headers = { origin: ORIGIN };
+    const answer = await sendForm(app(), '/oauth/token', undefined, {}, headers);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
   });
 
   it('O124 A disabled app shares nothing any more', async () => {
@@ -146,5 +208,22 @@ onEachEngine('Apps that run in browsers, on other origins', (database) => {
     expect(post.status).toBe(201);
     const { refresh_token: token } = await json<TokenBody>(renewed);
     expect((await sendForm(app(), '/oauth/revoke', spa, { token }, headers)).status).toBe(200);
+  });
+});
+
+onEachEngine('A browser app that tried too often', (database) => {
+  const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '1' });
+
+  it('O124 may read that it must wait, and for how long', async () => {
+    const spa = await app().addClient({ kind: 'public', redirectUris: [`${ORIGIN}/callback`] });
+    const form = { grant_type: 'refresh_token', refresh_token: 'x' };
+    const guess = (): Promise<Response> =>
+      sendForm(app(), '/oauth/token', spa, form, { origin: ORIGIN });
+    expect((await guess()).status).toBe(400);
+    const { status, headers } = await guess();
+    expect(status).toBe(429);
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
   });
 });

@@ -1,7 +1,16 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { onEachEngine } from '../../support/engines.js';
 import { expectTokenError } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
-import { approve, VERIFIER } from '../../support/visitor.js';
+import {
+  approve,
+  CHALLENGE as CODE_CHALLENGE,
+  exchange,
+  requestToken,
+  VERIFIER,
+} from '../../support/visitor.js';
 
 const CHALLENGE = 'Basic realm="oauth", charset="UTF-8"';
 
@@ -93,15 +102,28 @@ onEachEngine('Client authentication at the token endpoint', (database) => {
     await expectTokenError(answer, 'invalid_client');
   });
 
-  it('O86 An unknown app and a wrong secret get the same answer', async () => {
-    const wrong = await exchangeWith(client, { client_id: id, client_secret: 'wrong' });
-    const unknown = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
-    const nobody = await exchangeWith(client, { client_id: unknown, client_secret: 'wrong' });
-    expect(nobody.status).toBe(wrong.status);
-    expect(await nobody.text()).toBe(await wrong.text());
-    const names = (answer: Response): string[] => [...answer.headers.keys()];
-    expect(names(nobody)).toEqual(names(wrong));
-  });
+  /** All of an answer but what differs from one request to the next. */
+  async function wholeOf(answer: Response): Promise<object> {
+    const own = ['date', 'x-request-id'];
+    const headers = [...answer.headers].filter(([name]) => !own.includes(name));
+    return { status: answer.status, headers, body: await answer.text() };
+  }
+
+  it.each(['the form', 'Basic'])(
+    'O86 An unknown app and a wrong secret get the same answer, byte for byte, in %s',
+    async (place) => {
+      const secretOf = async (client_id: string): Promise<object> =>
+        wholeOf(
+          place === 'Basic'
+            ? await exchangeWith(client, {}, `Basic ${base64(`${client_id}:wrong`)}`)
+            : await exchangeWith(client, { client_id, client_secret: 'wrong' }),
+        );
+      const wrong = await secretOf(id);
+      expect(wrong).toMatchObject({ status: 401 });
+      expect(await secretOf('svc_app_01jdx8m3wze5cr4w0hg3k7n2qp')).toEqual(wrong);
+      expect(await secretOf('nobody')).toEqual(wrong);
+    },
+  );
 
   it.each([
     ['no credentials', 'Basic'],
@@ -134,8 +156,56 @@ onEachEngine('Client authentication at the token endpoint', (database) => {
     );
   });
 
-  it('Nobody at all is an invalid_request', async () => {
-    await expectTokenError(await exchangeWith(client, {}), 'invalid_request');
+  it('O108 Nobody at all is 401 at each endpoint, without a challenge, and is told what to send', async () => {
+    const forms = ['', '&client_id=', `&client_secret=${secret}`];
+    for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/introspect'])
+      for (const form of forms) {
+        const body = new URLSearchParams(`token=x${form}`);
+        const answer = await app().fetch(path, { method: 'POST', body });
+        expect(answer.headers.get('www-authenticate')).toBeNull();
+        expect(await answer.clone().text()).toContain('send client_id and client_secret');
+        await expectTokenError(answer, 'invalid_client');
+      }
+  });
+
+  it.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])(
+    'O83 Two Authorization headers are an invalid_request at %s, even when one of them is right',
+    async (path) => {
+      const right = `Basic ${base64(`${id}:${secret}`)}`;
+      for (const authorization of [
+        [right, right],
+        [right, 'Bearer x'],
+      ]) {
+        const body = 'grant_type=foo&token=x';
+        const answer = await sendHeaders(path, authorization, body);
+        expect(answer.status).toBe(400);
+        expect(answer.body).toContain('"error":"invalid_request"');
+        expect(answer.body).toContain('Send one Authorization header');
+      }
+    },
+  );
+
+  /** With `node:http`, since `fetch` joins headers of one name. */
+  async function sendHeaders(
+    path: string,
+    authorization: string[],
+    body: string,
+  ): Promise<{ status: number | undefined; body: string }> {
+    const sent = request(new URL(path, app().baseUrl), { method: 'POST' });
+    sent.setHeader('authorization', authorization);
+    sent.setHeader('content-type', 'application/x-www-form-urlencoded');
+    const [answer] = (await once(sent.end(body), 'response')) as [IncomingMessage];
+    return { status: answer.statusCode, body: await textOf(answer) };
+  }
+
+  it('O88 A valid verifier does not stand in for the secret, and the code is good for it after', async () => {
+    const challenge = { code_challenge: CODE_CHALLENGE, code_challenge_method: 'S256' };
+    const user = await app().addUser();
+    const code = (await approve(app(), user, client, challenge)).get('code') ?? '';
+    const form = { code_verifier: VERIFIER };
+    const unproven = await exchange(app(), client, code, { ...form, client_secret: undefined });
+    await expectTokenError(unproven, 'invalid_client');
+    expect((await exchange(app(), client, code, form)).status).toBe(200);
   });
 
   it('O89 A public app names itself, in the body or in Basic with an empty password', async () => {
@@ -153,9 +223,38 @@ onEachEngine('Client authentication at the token endpoint', (database) => {
     await expectTokenError(basic, 'invalid_client');
   });
 
+  it('O71 A client that tries a wrong secret in Basic may try the right one in the body', async () => {
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const wrong = `Basic ${base64(`${id}:${secret}x`)}`;
+    const grant = { grant_type: 'authorization_code', redirect_uri: client.redirectUris[0], code };
+    const form = { ...grant, client_id: undefined, client_secret: undefined };
+    const refused = await requestToken(app(), client, form, { authorization: wrong });
+    await expectTokenError(refused, 'invalid_client');
+    expect((await requestToken(app(), client, grant)).status).toBe(200);
+  });
+
   it('A secret of another app opens nothing', async () => {
     const other = await app().addClient();
     const form = { client_id: id, client_secret: other.secret ?? '' };
     await expectTokenError(await exchangeWith(client, form), 'invalid_client');
+  });
+});
+
+onEachEngine('A public app that sends an empty password', (database) => {
+  const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '3' });
+
+  it('O89 spends no attempt by it, however often it comes', async () => {
+    const native = await app().addClient({ kind: 'public' });
+    const authorization = `Basic ${base64(`${native.clientId}:`)}`;
+    for (let each = 0; each < 5; each += 1) {
+      const form = {
+        client_id: undefined,
+        grant_type: 'authorization_code',
+        code: (await approve(app(), await app().addUser(), native)).get('code') ?? '',
+        redirect_uri: native.redirectUris[0],
+        code_verifier: VERIFIER,
+      };
+      expect((await requestToken(app(), native, form, { authorization })).status).toBe(200);
+    }
   });
 });

@@ -4,6 +4,7 @@ import { AppSecret } from '../../../src/modules/oauth/apps/app-secret.entity.js'
 import { AppSecretsService } from '../../../src/modules/oauth/apps/app-secrets.service.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
 import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
+import { GrantUse } from '../../../src/modules/oauth/grants/grant-use.js';
 import { TokenIssuer } from '../../../src/modules/oauth/token/token-issuer.js';
 import { auditTrail } from '../../support/audit-trail.js';
 import { onEachEngine, onEachServer } from '../../support/engines.js';
@@ -34,6 +35,8 @@ onEachEngine('Client secrets', (database) => {
   let client: TestClient;
   let first: string;
   beforeEach(async () => {
+    // What the refreshes of the test before left to be written must not count as a statement of this one.
+    await app().service(GrantUse).flush();
     client = await app().addClient();
     first = client.secret ?? '';
   });
@@ -200,7 +203,7 @@ onEachEngine('Client secrets', (database) => {
       for (const body of bodies) expect(body).toBe(bodies[0]);
     });
 
-    it('O136 The time of an answer does not tell whether the app exists', async () => {
+    it('O86 O136 The time of an answer does not tell whether the app exists', async () => {
       const times: Record<'unknown' | 'wrong', number[]> = { unknown: [], wrong: [] };
       const measure = async (kind: 'unknown' | 'wrong', clientId: string): Promise<void> => {
         const start = performance.now();

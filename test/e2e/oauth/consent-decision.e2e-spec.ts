@@ -1,5 +1,6 @@
 import { AppRedirectUri } from '../../../src/modules/oauth/apps/app-redirect-uri.entity.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
+import { SmsQueue } from '../../../src/modules/oauth/sign-in/sms-queue.js';
 import { onEachEngine } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { expectPage, expectRefusal, stored } from '../../support/oauth-answers.js';
@@ -13,6 +14,7 @@ import {
 } from '../../support/visitor.js';
 import { SCOPES } from '../../../src/common/scopes.js';
 
+const SIGN_IN = '/oauth/authorize/sign-in';
 const DECISION = '/oauth/authorize/decision';
 const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
 
@@ -47,6 +49,11 @@ onEachEngine('The decision', (database) => {
     expect(redirectParameters(done).has('code')).toBe(true);
   }
 
+  function expectAnswered(page: Page): void {
+    expectPage(page, 409);
+    expect(page.title).toMatch(/^Error: This request was already answered /);
+  }
+
   it('O18 Allow answers 303 with an empty body', async () => {
     const done = await visitor.submit(await consentPage(), DECISION, ALLOW_ALL);
     expect(done.status).toBe(303);
@@ -55,18 +62,19 @@ onEachEngine('The decision', (database) => {
     expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it.each(['token', 'transaction', 'user'])(
-    'O30 Without its %s the form is refused',
-    async (name) => {
-      const page = await consentPage();
-      const fields = fieldsOf(page);
-      fields.delete(name);
-      const refused = await visitor.post(DECISION, fields);
-      expect([400, 403]).toContain(refused.status);
-      expectPage(refused, refused.status);
-      await expectStillOpen(page);
-    },
-  );
+  it.each([
+    ['token', 403],
+    ['user', 403],
+    ['transaction', 400],
+  ])('O30 A form whose %s is missing or empty is refused with %d', async (name, status) => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.set(name, '');
+    expectPage(await visitor.post(DECISION, fields), status);
+    fields.delete(name);
+    expectPage(await visitor.post(DECISION, fields), status);
+    await expectStillOpen(page);
+  });
 
   it('O30 A wrong token is refused', async () => {
     const page = await consentPage();
@@ -89,17 +97,18 @@ onEachEngine('The decision', (database) => {
     await expectStillOpen(page);
   });
 
-  it.each(['transaction', 'token', 'decision'])(
-    'A form with two of %s is refused',
-    async (name) => {
-      const page = await consentPage();
-      const fields = fieldsOf(page);
-      fields.append(name, fields.get(name) ?? '');
-      const refused = await visitor.post(DECISION, fields);
-      expect([400, 403]).toContain(refused.status);
-      await expectStillOpen(page);
-    },
-  );
+  it.each([
+    ['transaction', 400],
+    ['token', 403],
+    ['user', 403],
+    ['decision', 400],
+  ])('A form with two of %s is refused', async (name, status) => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.append(name, fields.get(name) ?? '');
+    expectPage(await visitor.post(DECISION, fields), status);
+    await expectStillOpen(page);
+  });
 
   it.each(['', 'APPROVE', 'yes', 'approve '])('The decision "%s" is refused', async (decision) => {
     const page = await consentPage();
@@ -130,6 +139,17 @@ onEachEngine('The decision', (database) => {
     await victim.signIn(authorizeLink(client), await app().addUser());
     expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
     await expectStillOpen(page);
+  });
+
+  it('O31 Nor can another browser in which the same user is signed in', async () => {
+    const user = await app().addUser();
+    const page = await visitor.signIn(authorizeLink(client), user);
+    const second = new Visitor(app());
+    const own = await second.signIn(authorizeLink(client, { state: 'second' }), user);
+    expectPage(await second.post(DECISION, fieldsOf(page)), 403);
+    await expectStillOpen(page);
+    const redirect = redirectParameters(await second.submit(own, DECISION, ALLOW_ALL));
+    expect(redirect.get('state')).toBe('second');
   });
 
   it('O32 After signing out nobody can answer', async () => {
@@ -172,7 +192,7 @@ onEachEngine('The decision', (database) => {
     const page = await consentPage();
     await visitor.submit(page, DECISION, ALLOW_ALL);
     for (const decision of ['approve', 'deny'])
-      expectPage(await visitor.submit(page, DECISION, { ...ALLOW_ALL, decision }), 409);
+      expectAnswered(await visitor.submit(page, DECISION, { ...ALLOW_ALL, decision }));
     expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
@@ -181,10 +201,9 @@ onEachEngine('The decision', (database) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => visitor.submit(page, DECISION, ALLOW_ALL)),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
-      303,
-      ...Array<number>(19).fill(409),
-    ]);
+    const losers = answers.filter(({ status }) => status !== 303);
+    expect(losers).toHaveLength(19);
+    for (const loser of losers) expectAnswered(loser);
     expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
@@ -205,18 +224,40 @@ onEachEngine('The decision', (database) => {
     const user = await app().addUser();
     const waiting = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
     const first = await visitor.signIn(authorizeLink(client), user);
-    const codePage = await visitor.submit(waiting, '/oauth/authorize/sign-in', {
-      phone: user.phone,
-    });
-    await expect
-      .poll(() => app().sms.messages.filter(({ to }) => to === user.phone).length)
-      .toBe(2);
-    const code = await app().sms.password(user.phone);
-    const second = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
-    for (const page of [first, second]) {
-      const done = await visitor.submit(page, DECISION, ALLOW_ALL);
-      expect(redirectParameters(done).has('code')).toBe(true);
+    const second = await visitor.submit(waiting, SIGN_IN, { phone: user.phone });
+    for (const [page, state] of [
+      [second, 'tab-2'],
+      [first, 'af0ifjsldkj'],
+    ] as const) {
+      const redirect = redirectParameters(await visitor.submit(page, DECISION, ALLOW_ALL));
+      expect(redirect.get('state')).toBe(state);
+      expect(redirect.has('code')).toBe(true);
     }
+    await app().service(SmsQueue).idle();
+    expect(app().sms.count(user.phone)).toBe(1);
+  });
+
+  it.each(['login', 'select_account'])(
+    'O34 A waiting tab with prompt=%s signs in by a code of its own',
+    async (prompt) => {
+      const user = await app().addUser();
+      const waiting = await visitor.open(authorizeLink(client, { prompt }));
+      await visitor.signIn(authorizeLink(client), user);
+      const page = await visitor.submit(waiting, SIGN_IN, { phone: user.phone });
+      expect(page.html).toContain('name="code"');
+      await expect.poll(() => app().sms.count(user.phone)).toBe(2);
+    },
+  );
+
+  it('O34 Whoever types another phone into a waiting tab signs in as its owner', async () => {
+    const [user, other] = [await app().addUser(), await app().addUser()];
+    const waiting = await visitor.open(authorizeLink(client));
+    await visitor.signIn(authorizeLink(client), user);
+    const codePage = await visitor.submit(waiting, SIGN_IN, { phone: other.phone });
+    const code = await app().sms.password(other.phone);
+    const consent = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    expect(consent.html).toContain(other.name);
+    expect(consent.html).not.toContain(user.name);
   });
 
   it('O35 A request is open for fifteen minutes', async () => {
@@ -270,7 +311,10 @@ onEachEngine('The decision', (database) => {
   it('O39 A redirect that was removed meanwhile gets no code', async () => {
     const page = await consentPage();
     await app().dataSource.getRepository(AppRedirectUri).delete({ clientId: client.clientId });
-    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 400);
+    const refused = await visitor.submit(page, DECISION, ALLOW_ALL);
+    expectPage(refused, 400);
+    expect(refused.html).toContain('is not registered for the app any more');
+    expect(refused.html).not.toContain('switched off');
     expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 });

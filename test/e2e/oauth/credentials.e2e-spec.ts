@@ -1,11 +1,24 @@
 import { formatScope, SCOPES } from '../../../src/common/scopes.js';
+import { App } from '../../../src/modules/oauth/apps/app.entity.js';
+import { User } from '../../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
-import { dumpOf } from '../../support/oauth-answers.js';
+import { dumpOf, expectPage, standingAlone } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
-import { approve, exchange, requestToken, VERIFIER } from '../../support/visitor.js';
+import {
+  approve,
+  authorizeLink,
+  exchange,
+  redirectParameters,
+  requestToken,
+  VERIFIER,
+  Visitor,
+} from '../../support/visitor.js';
+import { Member } from '../api/member.js';
 
 const MINUTE = 60_000;
+/** How many credentials of each kind are compared. */
+const EACH = 50;
 
 onEachEngine('Credentials and codes of the source document', (database) => {
   const app = useTestApp(database);
@@ -95,16 +108,60 @@ onEachEngine('What the tables hold of credentials', (database) => {
     const dump = await dumpOf(app());
     expect(dump).toMatch(/access_tokens \[\{"hash":"[0-9a-f]{64}"/);
     for (const value of raw) {
-      expect(dump).not.toContain(`"${value}"`);
+      expect(dump).not.toMatch(standingAlone(value));
       if (value.length > 6) expect(dump).not.toContain(value.replace(/^svc_?[a-z]+_/, ''));
     }
     for (const prefix of ['svc_sec_', 'svcac_', 'svcat_', 'svcrt_'])
       expect(dump).not.toContain(prefix);
   });
 
-  it('O134 No two credentials are the same', async () => {
-    const clients = await Promise.all(Array.from({ length: 20 }, () => app().addClient()));
-    expect(new Set(clients.map(({ secret }) => secret)).size).toBe(20);
+  it('O134 Each credential is a prefix and 32 random bytes, and of fifty no two are the same', async () => {
+    const client = await app().addClient();
+    const visitor = new Visitor(app());
+    await visitor.signIn(authorizeLink(client), await app().addUser());
+    const random = new Set<string>();
+    for (let each = 0; each < EACH; each += 1) {
+      const consent = await visitor.open(authorizeLink(client));
+      const allowed = { scope: [...client.scopes], decision: 'approve' };
+      const done = await visitor.submit(consent, '/oauth/authorize/decision', allowed);
+      const code = redirectParameters(done).get('code') ?? '';
+      const tokens = await json<TokenBody>(await exchange(app(), client, code));
+      const { secret = '' } = await app().addClient();
+      for (const [prefix, value] of [
+        ['svc_sec_', secret],
+        ['svcac_', code],
+        ['svcat_', tokens.access_token],
+        ['svcrt_', tokens.refresh_token],
+      ] as const) {
+        expect(value.startsWith(prefix)).toBe(true);
+        const bytes = Buffer.from(value.slice(prefix.length), 'base64url');
+        expect(`${prefix}${bytes.toString('base64url')}`).toBe(value);
+        expect(bytes).toHaveLength(32);
+        random.add(bytes.toString('hex'));
+      }
+    }
+    expect(random.size).toBe(4 * EACH);
+  });
+
+  it('O135 An id in upper case is the id of nobody', async () => {
+    const member = await Member.join(app());
+    const post = await member.publish();
+    const comment = await member.comment(post.id);
+    const { client, user } = member;
+    const { manager } = app().dataSource;
+    const inUpperCase = (id: string): string => id.replace(/[^_]+$/, (end) => end.toUpperCase());
+    for (const clientId of [inUpperCase(client.clientId), client.clientId.toUpperCase()]) {
+      const form = { grant_type: 'refresh_token', refresh_token: 'x' };
+      const token = await requestToken(app(), { ...client, clientId }, form);
+      expect(await json(token)).toMatchObject({ error: 'invalid_client' });
+      const page = await new Visitor(app()).open(authorizeLink({ ...client, clientId }));
+      expectPage(page, 400);
+      expect(await manager.countBy(App, { clientId })).toBe(0);
+    }
+    expect(await manager.countBy(User, { id: inUpperCase(user.id) })).toBe(0);
+    expect((await member.get(`/posts/${inUpperCase(post.id)}`)).status).toBe(404);
+    expect((await member.delete(`/comments/${inUpperCase(comment.id)}`)).status).toBe(404);
+    expect((await member.delete(`/comments/${comment.id}`)).status).toBe(200);
   });
 
   it('O135 With upper and lower case swapped nothing opens', async () => {

@@ -1,3 +1,4 @@
+import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { SCOPES } from '../../../src/common/scopes.js';
 import { onEachEngine } from '../../support/engines.js';
@@ -7,6 +8,7 @@ import { authorizeLink, redirectParameters, Visitor, type Page } from '../../sup
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
+const SIGN_OUT = '/oauth/authorize/sign-out';
 const DECISION = '/oauth/authorize/decision';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -96,6 +98,22 @@ onEachEngine('Too many attempts at sign-in and decision', (database) => {
     expect(redirectParameters(await visitor.submit(page, DECISION, fields)).has('code')).toBe(true);
   });
 
+  it('Neither a browser without cookies nor a page of an ended session is counted as a failure', async () => {
+    const stranger = new Visitor(app());
+    const phonePage = await stranger.open(authorizeLink(client));
+    for (let each = 0; each < 30; each += 1) {
+      stranger.cookies.clear();
+      expectPage(await stranger.submit(phonePage, SIGN_IN, { phone: user.phone }), 403);
+    }
+    const visitor = new Visitor(app());
+    const page = await visitor.signIn(authorizeLink(client), user);
+    visitor.cookies.delete('session');
+    for (let each = 0; each < 25; each += 1)
+      expectPage(await visitor.submit(page, DECISION, { decision: 'approve' }), 403);
+    expectPage(await visitor.open(authorizeLink(client)), 200);
+    expectPage(await visitor.submit(page, SIGN_OUT), 200);
+  });
+
   it('Sixty steps of one browser are its budget, good ones included', async () => {
     const visitor = new Visitor(app());
     const page = await visitor.open(authorizeLink(client));
@@ -107,30 +125,80 @@ onEachEngine('Too many attempts at sign-in and decision', (database) => {
 
 onEachEngine('Too many wrong codes for one phone', (database) => {
   const app = useTestApp(database, { OTP_PHONE_FAILURES: '10' });
+  let user: User;
+  let visitor: Visitor;
 
-  it('O48 Ten in fifteen minutes close it for every request, and a new message does not help', async () => {
-    const user = await app().addUser();
-    const visitor = new Visitor(app());
-    for (let message = 1; message <= 3; message += 1) {
-      const page = await codePage(app(), visitor, user.phone);
-      await expect
-        .poll(() => app().sms.messages.filter(({ to }) => to === user.phone).length)
-        .toBe(message);
-      const code = await app().sms.password(user.phone);
-      const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
-      if (message < 3) {
-        for (let each = 0; each < 5; each += 1) await visitor.submit(page, VERIFY, { code: wrong });
-      } else {
-        const refused = await visitor.submit(page, VERIFY, { code });
-        expectPage(refused, 429);
-        expect(refused.html).toContain('Too many attempts');
-        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      }
-    }
-    app().clock.advance(16 * MINUTE);
-    const client = await app().addClient();
+  beforeEach(async () => {
+    app().clock.advance(DAY);
     app().sms.messages.length = 0;
-    const page = await visitor.signIn(authorizeLink(client), user);
+    user = await app().addUser();
+    visitor = new Visitor(app());
+  });
+
+  async function ask(): Promise<{ page: Page; code: string; wrong: string }> {
+    visitor.cookies.delete('session');
+    const earlier = app().sms.count(user.phone);
+    const page = await codePage(app(), visitor, user.phone);
+    const code = await app().sms.password(user.phone, earlier);
+    return { page, code, wrong: String((Number(code) + 1) % 1_000_000).padStart(6, '0') };
+  }
+
+  async function fail({ page, wrong }: { page: Page; wrong: string }, times = 5): Promise<void> {
+    for (let each = 0; each < times; each += 1)
+      expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
+  }
+
+  it('O48 Ten in fifteen minutes close it for every request, and no message is sent that could not help', async () => {
+    const good = await ask();
+    await fail(await ask());
+    await fail(await ask());
+    expectTooMany(await visitor.submit(good.page, VERIFY, { code: good.code }));
+    const sent = app().sms.messages.length;
+    const seconds = expectTooMany(await codePage(app(), visitor, user.phone));
+    expect(app().sms.messages).toHaveLength(sent);
+    app().clock.advance(seconds * 1000);
+    const page = await visitor.signIn(authorizeLink(await app().addClient()), user);
     expect(page.html).toContain('name="decision"');
+  });
+
+  it('O48 A phone that nobody has is closed by its tenth, too', async () => {
+    const phone = '+14155550177';
+    for (let request = 0; request < 2; request += 1)
+      await failVerify(visitor, await codePage(app(), visitor, phone), 5);
+    expectTooMany(await codePage(app(), visitor, phone));
+  });
+
+  it('O48 Right codes use up nothing', async () => {
+    const client = await app().addClient();
+    await fail(await ask());
+    await fail(await ask(), 4);
+    for (let time = 0; time < 12; time += 1) {
+      visitor.cookies.delete('session');
+      const page = await visitor.signIn(authorizeLink(client), user);
+      expect(page.html).toContain('name="decision"');
+    }
+    await fail(await ask(), 1);
+    expectTooMany(await codePage(app(), new Visitor(app()), user.phone));
+  });
+
+  it('O48 A guess at a code that is closed, as after five wrong ones, uses up nothing', async () => {
+    const closed = await ask();
+    await fail(closed, 12);
+    await fail(await ask(), 4);
+    expectPage(await codePage(app(), visitor, user.phone), 200);
+  });
+
+  it('O47 What is refused with 429 is no attempt at the code', async () => {
+    app().clock.advance(-4 * MINUTE);
+    await fail(await ask());
+    await fail(await ask(), 4);
+    app().clock.advance(4 * MINUTE);
+    const good = await ask();
+    await fail(await ask(), 1);
+    for (let each = 0; each < 6; each += 1)
+      expectTooMany(await visitor.submit(good.page, VERIFY, { code: good.code }));
+    const challenges = app().dataSource.getRepository(OtpChallenge);
+    const [, transactionId = ''] = /name="transaction" value="([^"]*)"/.exec(good.page.html) ?? [];
+    expect(await challenges.findOneBy({ transactionId })).toMatchObject({ attempts: 0 });
   });
 });

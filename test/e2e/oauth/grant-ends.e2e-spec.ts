@@ -1,3 +1,5 @@
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { auditTrail } from '../../support/audit-trail.js';
 import { onEachEngine } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { expectPage, expectTokenError } from '../../support/oauth-answers.js';
@@ -29,6 +31,24 @@ onEachEngine('RFC 6749 §4.1.2: a code that comes back', (database) => {
     expect((await app().call(tokens.access_token, 'GET', '/me')).status).toBe(401);
     const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
     await expectTokenError(await requestToken(app(), client, refresh), 'invalid_grant');
+  });
+
+  it('O144 is a theft of its own name in the audit log, with the app and the user', async () => {
+    const { client, code } = await used();
+    const { clientId } = client;
+    app().clock.advance(10 * SECOND);
+    for (let time = 0; time < 2; time += 1)
+      await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
+    const { id, userId } = await app().dataSource.manager.findOneByOrFail(Grant, { clientId });
+    const details = { clientId, userId };
+    const trail = await auditTrail(app().dataSource, id);
+    expect(trail.filter(({ action }) => /replayed|revoked/.test(action))).toEqual(
+      expect.arrayContaining([
+        { action: 'code.replayed', actor: clientId, reason: null, details },
+        { action: 'grant.revoked', actor: 'service', reason: 'code replayed', details },
+      ]),
+    );
+    expect(trail.filter(({ action }) => action === 'code.replayed')).toHaveLength(1);
   });
 
   it('O79 ends nothing when its verifier is wrong', async () => {

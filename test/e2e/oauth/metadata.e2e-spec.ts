@@ -2,6 +2,7 @@ import { onEachEngine } from '../../support/engines.js';
 import { granted, sendForm } from '../../support/granted.js';
 import { json } from '../../support/json.js';
 import { expectRefusal, expectTokenError } from '../../support/oauth-answers.js';
+import { getRaw } from '../../support/raw-request.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
 import { approve, authorizeLink, exchange, Visitor } from '../../support/visitor.js';
 
@@ -50,6 +51,13 @@ onEachEngine('Metadata of the authorization server (RFC 8414)', (database) => {
       expect(await json(answer)).toMatchObject({ issuer: app().config.publicUrl });
     },
   );
+
+  it('O120 The header Host does not move anything', async () => {
+    const told = await json(await app().fetch(PATH));
+    const elsewhere = await getRaw(`${app().baseUrl}${PATH}`, ['Host', 'evil.example']);
+    expect(elsewhere.status).toBe(200);
+    expect(await json(elsewhere)).toEqual(told);
+  });
 
   it('O122 Every origin may read it, and everybody may keep it for an hour', async () => {
     const { headers } = await app().fetch(PATH, { headers: { origin: 'https://any.example' } });
@@ -120,6 +128,24 @@ onEachEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     expectRefusal(page, client, error);
   });
 
+  it('O121 The response mode that is told can be asked for', async () => {
+    const user = await app().addUser();
+    const redirect = await approve(app(), user, client, { response_mode: 'query' });
+    expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(200);
+  });
+
+  it.each([
+    '/oauth/register',
+    '/oauth/device_authorization',
+    '/oauth/par',
+    '/oauth/userinfo',
+    '/.well-known/jwks.json',
+    '/.well-known/openid-configuration',
+  ])('O121 The endpoint %s, which is not told, is not there', async (path) => {
+    for (const method of ['GET', 'POST'])
+      expect((await app().fetch(path, { method })).status).toBe(404);
+  });
+
   it.each([
     'password',
     'client_credentials',
@@ -140,5 +166,16 @@ onEachEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     const form = { grant_type: 'refresh_token', refresh_token: 'x', [name]: 'x' };
     const unproven = { clientId: client.clientId };
     await expectTokenError(await sendForm(app(), '/oauth/token', unproven, form), 'invalid_client');
+  });
+});
+
+onEachEngine('Metadata behind a proxy', (database) => {
+  const app = useTestApp(database, { TRUST_PROXY: '1' });
+
+  it('O120 What the proxy tells of the host does not move anything', async () => {
+    const told = await json(await app().fetch(PATH));
+    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    expect(await json(await app().fetch(PATH, { headers }))).toEqual(told);
+    expect(told).toMatchObject({ issuer: app().config.publicUrl });
   });
 });

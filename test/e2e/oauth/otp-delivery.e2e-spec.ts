@@ -89,6 +89,19 @@ onEachEngine('A gateway that fails for good', (database) => {
     expectPage(await ask(app(), client, user.phone), 429);
   });
 
+  it('O58 The page is the one that is shown while messages arrive', async () => {
+    const before = await app().addUser();
+    const healthy = await ask(app(), client, before.phone);
+    expectPage(healthy, 200);
+    await app().sms.password(before.phone);
+    app().sms.refuse();
+    for (let time = 1; time <= 2; time += 1) {
+      const user = await app().addUser();
+      expect(plain(await ask(app(), client, user.phone))).toBe(plain(healthy));
+      await expect.poll(() => failuresOf(app().dataSource, user)).toBe(1);
+    }
+  });
+
   it('O58 It is told to the audit log, with neither phone nor code', async () => {
     const user = await outage();
     const trail = await auditTrail(app().dataSource, user.id);

@@ -61,6 +61,7 @@ onEachEngine('A hundred wrong codes for one phone', (database) => {
   function expectLocked(page: Page): number {
     expectPage(page, 429);
     expect(page.html).toContain('Too many attempts');
+    expect(page.html).toContain('ask support');
     return Number(page.headers.get('retry-after'));
   }
 

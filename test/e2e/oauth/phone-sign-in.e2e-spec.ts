@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SmsQueue } from '../../../src/modules/oauth/sign-in/sms-queue.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../../support/engines.js';
 import { expectPage } from '../../support/oauth-answers.js';
@@ -12,6 +14,21 @@ const HOUR = 60 * MINUTE;
 async function ask(app: TestApp, client: TestClient, phone: string): Promise<Page> {
   const visitor = new Visitor(app);
   return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
+}
+
+/** The same, with what the proxy in front would say about the visitor's address. */
+async function askFrom(
+  app: TestApp,
+  client: TestClient,
+  address: string,
+  phone: string,
+): Promise<Page> {
+  const visitor = new Visitor(app);
+  const page = await visitor.open(authorizeLink(client));
+  const fields = new URLSearchParams({ phone });
+  for (const name of ['transaction', 'token'])
+    fields.set(name, new RegExp(`name="${name}" value="([^"]*)"`).exec(page.html)?.[1] ?? '');
+  return visitor.post(SIGN_IN, fields, { 'x-forwarded-for': address });
 }
 
 /** Messages are sent beside the request, so that there are none can only be said after the next one arrived. */
@@ -62,8 +79,18 @@ onEachEngine('Signing in by phone', (database) => {
     const page = await ask(app(), client, typed);
     expectPage(page, 400);
     expect(page.title).toMatch(/^Error: /);
-    expect(page.html).toContain('aria-invalid="true"');
+    const field = /<input[^>]*id="phone"[^>]*>/.exec(page.html)?.[0];
+    expect(field).toContain('aria-invalid="true"');
+    expect(field).toContain('aria-describedby="phone-error phone-hint"');
+    expect(page.html).toMatch(/id="phone-error">.*Error:.* \S/);
     expect(page.html).not.toContain('<script');
+  });
+
+  it('O150 A number of another country with 00 in front is shown as E.164 writes it', async () => {
+    const page = await ask(app(), client, '00442079460958');
+    expectPage(page, 200);
+    expect(page.html).toContain('<strong class="phone">+442079460958</strong>');
+    expect(page.html).toContain('value="+442079460958"');
   });
 
   it('O150 Arabic digits are digits', async () => {
@@ -198,17 +225,81 @@ onEachEngine('Messages asked for from one address', (database) => {
     const client = await app().addClient();
     const statuses: number[] = [];
     for (let each = 0; each < 22; each += 1) {
-      const visitor = new Visitor(app());
-      const page = await visitor.open(authorizeLink(client));
-      const fields = new URLSearchParams({ phone: `+1415555${2000 + each}` });
-      for (const name of ['transaction', 'token'])
-        fields.set(name, new RegExp(`name="${name}" value="([^"]*)"`).exec(page.html)?.[1] ?? '');
-      const headers = { 'x-forwarded-for': `203.0.113.${each}` };
-      statuses.push((await visitor.post(SIGN_IN, fields, headers)).status);
+      const page = await askFrom(app(), client, `203.0.113.${each}`, `+1415555${2000 + each}`);
+      statuses.push(page.status);
     }
     expect(statuses).toEqual([...Array<number>(20).fill(200), 429, 429]);
   });
 });
+
+onEachEngine('Messages asked for from one IPv6 network', (database) => {
+  const app = useTestApp(database, { TRUST_PROXY: '1', OTP_ADDRESS_HOURLY: '20' });
+
+  it('O52 Twenty an hour are sent to the /64 of one subscriber, and the next network has its own', async () => {
+    const client = await app().addClient();
+    for (let each = 1; each <= 20; each += 1)
+      expectPage(
+        await askFrom(app(), client, `2001:db8:1:2::${each}`, `+1415555${2100 + each}`),
+        200,
+      );
+    expectPage(await askFrom(app(), client, '2001:db8:1:2:ffff::1', '+14155552121'), 429);
+    expectPage(await askFrom(app(), client, '2001:db8:1:3::1', '+14155552122'), 200);
+  });
+});
+
+onEachEngine(
+  'What an answer takes, for a phone that somebody has and one that nobody has',
+  (database) => {
+    const app = useTestApp(database, {
+      OTP_RESEND_SECONDS: '60',
+      OTP_PHONE_HOURLY: '5',
+      OTP_PHONE_DAILY: '10',
+      OTP_ADDRESS_HOURLY: '200',
+      OTP_DAILY_TOTAL: '100',
+      // Shorter than the first pause of the queue, which nothing waits for then.
+      OTP_SECONDS: '1',
+    });
+    let client: TestClient;
+
+    beforeAll(async () => {
+      client = await app().addClient();
+    });
+
+    it('O54 The page does not wait for the gateway', async () => {
+      const user = await app().addUser();
+      const release = app().sms.hold();
+      try {
+        const answer = ask(app(), client, user.phone).then(({ status }) => status);
+        expect(await Promise.race([answer, sleep(10_000, 'no answer')])).toBe(200);
+        expect(app().sms.messages).toEqual([]);
+      } finally {
+        release();
+      }
+      await app().sms.password(user.phone);
+    });
+
+    it('O54 The statements for nobody are the first ones of those for a user', async () => {
+      const statementsFor = async (phone: string): Promise<string[]> => {
+        const visitor = new Visitor(app());
+        const page = await visitor.open(authorizeLink(client));
+        return app().statementsOf(async () => {
+          expectPage(await visitor.submit(page, SIGN_IN, { phone }), 200);
+          await app().service(SmsQueue).idle();
+        });
+      };
+      // Whoever is first at this address makes its row.
+      await statementsFor('+14155559974');
+      const unknown = await statementsFor('+14155559975');
+      const known = await statementsFor((await app().addUser()).phone);
+      expect(unknown).not.toEqual([]);
+      expect(known.slice(0, unknown.length)).toEqual(unknown);
+      // What is left is the message: that it is one of the day's, which only the queue writes down.
+      const message = known.slice(unknown.length).filter((statement) => /[`"]/.test(statement));
+      expect(message).not.toEqual([]);
+      for (const statement of message) expect(statement).toMatch(/[`"]throttle_/);
+    });
+  },
+);
 
 onEachEngine('National phone numbers', (database) => {
   const app = useTestApp(database, { OTP_DEFAULT_COUNTRY: 'US' });

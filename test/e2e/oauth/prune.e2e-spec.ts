@@ -204,6 +204,29 @@ onEachEngine('What pruning deletes and keeps', (database) => {
       expect(await manager.find(entity)).toMatchObject([{ expiresAt: ago(DAY - 1) }]);
   });
 
+  it('O142 Clears the answer of a used refresh token once it may not be given again, and counts no row for it', async () => {
+    const first = await tokensOf(await newCode());
+    const next = await json<TokenBody>(await refresh(first.refresh_token));
+    const used = async (): Promise<RefreshToken> =>
+      app().dataSource.manager.findOneByOrFail(RefreshToken, { hash: sha256(first.refresh_token) });
+    expect((await used()).answerExpiresAt).toEqual(later(now(), 30 * SECOND));
+    app().clock.advance(30 * SECOND + MINUTE - 1);
+    await prune().run();
+    expect((await used()).sealedAnswer).not.toBeNull();
+    app().clock.advance(1);
+    expect(await prune().preview()).toMatchObject({ refresh_tokens: 0 });
+    expect((await used()).sealedAnswer).not.toBeNull();
+    expect(await prune().run()).toMatchObject({ refresh_tokens: 0 });
+    const { consumedAt, sealedAnswer, answerExpiresAt } = await used();
+    expect({ sealedAnswer, answerExpiresAt }).toEqual({
+      sealedAnswer: null,
+      answerExpiresAt: null,
+    });
+    expect(consumedAt).not.toBeNull();
+    expect((await refresh(next.refresh_token)).status).toBe(200);
+    await expectTokenError(await refresh(first.refresh_token), 'invalid_grant');
+  });
+
   it('O142 Still ends the grant when a used refresh token comes back after a prune', async () => {
     const first = await tokensOf(await newCode());
     let newest = first;

@@ -8,6 +8,8 @@ import { requestToken } from '../../support/visitor.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 
+const DAY = 24 * 3_600_000;
+
 onEachEngine('Revocation (RFC 7009)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
@@ -80,6 +82,14 @@ onEachEngine('Revocation (RFC 7009)', (database) => {
     await expectRevoked(await revoke(tokens.access_token));
   });
 
+  it('O107 Tokens that expired are fine', async () => {
+    app().clock.advance(30 * DAY);
+    expect(await opens(app(), tokens.access_token)).toBe(false);
+    await expectTokenError(await refresh(tokens.refresh_token), 'invalid_grant');
+    await expectRevoked(await revoke(tokens.access_token));
+    await expectRevoked(await revoke(tokens.refresh_token));
+  });
+
   it.each(['access_token', 'refresh_token', 'id_token', 'foo'])(
     'O107 With the hint %s the right token ends',
     async (token_type_hint) => {
@@ -104,8 +114,20 @@ onEachEngine('Revocation (RFC 7009)', (database) => {
     const answer = await sendForm(app(), '/oauth/revoke', undefined, {
       token: tokens.refresh_token,
     });
-    await expectTokenError(answer, 'invalid_request');
+    await expectTokenError(answer, 'invalid_client');
     expect(await opens(app(), tokens.access_token)).toBe(true);
+  });
+
+  it('O93 Another app that shows a token here is in the audit log', async () => {
+    const { clientId } = client;
+    const other = await app().addClient();
+    for (const token of [tokens.access_token, tokens.refresh_token]) await revoke(token, {}, other);
+    const { id: userId } = user;
+    const { id } = await app().dataSource.manager.findOneByOrFail(Grant, { userId });
+    const trail = await auditTrail(app().dataSource, id);
+    const details = { clientId, userId };
+    const foreign = { action: 'token.foreign', actor: other.clientId, reason: null, details };
+    expect(trail.filter(({ action }) => action === 'token.foreign')).toEqual([foreign, foreign]);
   });
 
   it('O109 A token of another app is an invalid_request and lives on', async () => {

@@ -79,6 +79,18 @@ onEachEngine('The sign-in session', (database) => {
     expectSignedIn(await copy.open(authorizeLink(client)), false);
   });
 
+  it('O42 A value that somebody planted before is replaced, and opens nothing', async () => {
+    const planted = 'planted'.repeat(6);
+    visitor.cookies.set('session', planted);
+    expectSignedIn(await visitor.open(authorizeLink(client)), false);
+    expectSignedIn(await visitor.signIn(authorizeLink(client), user), true);
+    expect(visitor.cookies.get('session')).toMatch(/^[\w-]{43}$/);
+    expect(visitor.cookies.get('session')).not.toBe(planted);
+    const copy = new Visitor(app());
+    copy.cookies.set('session', planted);
+    expectSignedIn(await copy.open(authorizeLink(client)), false);
+  });
+
   it('O42 Its cookies are for this host, for HTTP and for our own forms only', async () => {
     const opened = await visitor.open(authorizeLink(client));
     const codePage = await visitor.submit(opened, '/oauth/authorize/sign-in', {
@@ -122,16 +134,60 @@ onEachEngine('Pages on plain http, on this machine', (database) => {
 });
 
 onEachEngine('The sign-in session behind https', (database) => {
-  const app = useTestApp(database, { PUBLIC_URL: 'https://platform.example' });
+  const app = useTestApp(database, {
+    PUBLIC_URL: 'https://platform.example',
+    OAUTH_DECISION_FAILURES: '2',
+  });
 
-  it('O42 Its cookies are Secure and bound to the host, and pages ask for https', async () => {
-    const client = await app().addClient();
-    const answer = await fetch(
-      `http://127.0.0.1:${app().config.server.port}${authorizeLink(client)}`,
-    );
-    expect(answer.headers.getSetCookie()).toEqual([
+  /** A visitor behind the proxy that ends https. */
+  function newVisitor(): Visitor {
+    const { baseUrl, sms, config } = app();
+    const behind = `http://127.0.0.1:${config.server.port}`;
+    return new Visitor({
+      baseUrl,
+      sms,
+      fetch: (path, init) => fetch(`${behind}${path}`, { redirect: 'manual', ...init }),
+    });
+  }
+
+  it('O42 Its cookies are Secure and bound to the host', async () => {
+    const visitor = newVisitor();
+    const link = authorizeLink(await app().addClient());
+    const opened = await visitor.open(link);
+    expect(opened.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^__Host-browser=[^;]+;.* Path=\/;.* HttpOnly; Secure; SameSite=Lax$/),
     ]);
-    expect(answer.headers.get('strict-transport-security')).toBe('max-age=31536000');
+    const consent = await visitor.signIn(link, await app().addUser());
+    expect(consent.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+    ]);
+    const out = await visitor.submit(consent, '/oauth/authorize/sign-out');
+    expect(out.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^__Host-session=; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
+      ),
+    ]);
+  });
+
+  it('O27 Every page asks for https from now on, errors too', async () => {
+    const visitor = newVisitor();
+    const link = authorizeLink(await app().addClient());
+    const phone = await visitor.open(link);
+    const consent = await visitor.signIn(link, await app().addUser());
+    const decide = (fields: Record<string, string>): Promise<Page> =>
+      visitor.submit(consent, '/oauth/authorize/decision', fields);
+    const pages = [
+      [phone, 200],
+      [consent, 200],
+      [await visitor.open('/oauth/authorize'), 400],
+      [await visitor.post('/oauth/authorize/decision', new URLSearchParams()), 400],
+      [await decide({ token: 'x' }), 403],
+      [await decide({ token: 'x' }), 403],
+      [await decide({ decision: 'approve' }), 429],
+    ] as const;
+    for (const [page, status] of pages) {
+      expectPage(page, status);
+      expect(page.headers.get('strict-transport-security')).toBe('max-age=31536000');
+    }
   });
 });

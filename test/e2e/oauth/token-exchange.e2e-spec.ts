@@ -181,6 +181,12 @@ onEachEngine('The exchange of an authorization code', (database) => {
     await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
   });
 
+  it('O80 After the user was deleted it is an invalid_grant', async () => {
+    const code = await newCode(client);
+    await app().dataSource.getRepository(User).delete({ id: user.id });
+    await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
+  });
+
   it('O80 After the app was disabled it is an invalid_client', async () => {
     const code = await newCode(client);
     const apps = app().service(AppsService);

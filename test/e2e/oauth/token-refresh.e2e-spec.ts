@@ -5,6 +5,7 @@ import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.ent
 import { User } from '../../../src/modules/users/user.entity.js';
 import { auditTrail } from '../../support/audit-trail.js';
 import { onEachEngine } from '../../support/engines.js';
+import * as grants from '../../support/granted.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { expectTokenError, expectTokenHeaders } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
@@ -32,9 +33,7 @@ onEachEngine('The refresh of an access token', (database) => {
     return requestToken(app(), of, { ...grant, ...form });
   }
 
-  async function opens(accessToken: string): Promise<boolean> {
-    return (await app().call(accessToken, 'GET', '/me')).status === 200;
-  }
+  const opens = (accessToken: string): Promise<boolean> => grants.opens(app(), accessToken);
 
   async function grantOf(refreshToken: string): Promise<string> {
     const hash = sha256(refreshToken);
@@ -112,6 +111,13 @@ onEachEngine('The refresh of an access token', (database) => {
     }
     const { scope } = await json<TokenBody>(await refresh(refresh_token));
     expect(scope).toBe('profile.read posts.read');
+  });
+
+  it('O92 An expired one is an invalid_grant, whatever scope is asked for', async () => {
+    const { refresh_token } = await newTokens(client, { scopes: ['posts.read'] });
+    app().clock.advance(30 * DAY);
+    for (const scope of ['posts.read posts.write', 'no.such'])
+      await expectTokenError(await refresh(refresh_token, { scope }), 'invalid_grant');
   });
 
   it('O102 It lives for thirty days without use', async () => {

@@ -10,6 +10,12 @@ import { approve, exchange, requestToken } from '../../support/visitor.js';
 
 const FORM = 'application/x-www-form-urlencoded';
 
+/** A form of so many parameters, the two credentials that follow it included. */
+function withParameters(count: number): string {
+  const others = Array.from({ length: count - 3 }, (_, number) => `p${number}=1`);
+  return ['grant_type=password', ...others].join('&');
+}
+
 onEachEngine('A request of the token endpoint', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
@@ -20,6 +26,22 @@ onEachEngine('A request of the token endpoint', (database) => {
 
   async function newCode(): Promise<string> {
     return (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+  }
+
+  /** A good exchange of a fresh code, as parameters. */
+  async function goodForm(): Promise<Record<string, string>> {
+    return {
+      grant_type: 'authorization_code',
+      code: await newCode(),
+      redirect_uri: client.redirectUris[0] ?? '',
+      client_id: client.clientId,
+      client_secret: client.secret ?? '',
+    };
+  }
+
+  /** The client's credentials, as the end of a form. */
+  function credentials(): string {
+    return `&client_id=${client.clientId}&client_secret=${client.secret}`;
   }
 
   function send(
@@ -51,64 +73,64 @@ onEachEngine('A request of the token endpoint', (database) => {
     expectTokenHeaders(await exchange(app(), client, 'nothing'));
   });
 
-  it.each([
-    ['JSON', JSON.stringify({ grant_type: 'authorization_code' }), 'application/json'],
-    ['JSON that is no object', '[1]', 'application/json'],
-    ['plain text', 'grant_type=authorization_code', 'text/plain'],
-    ['multipart', '--x\r\n\r\n--x--', 'multipart/form-data; boundary=x'],
-    ['a form in another character set', 'grant_type=x', `${FORM}; charset=utf-16`],
-    ['a form in Latin-1', 'grant_type=x', `${FORM}; charset=iso-8859-1`],
-  ])('O62 %s is an invalid_request', async (_, body, type) => {
-    await expectTokenError(await send(body, { 'content-type': type }), 'invalid_request');
+  it('O62 A good exchange as anything but a form is an invalid_request, and spends nothing', async () => {
+    const form = await goodForm();
+    const encoded = new URLSearchParams(form).toString();
+    const multipart = new FormData();
+    for (const [name, value] of Object.entries(form)) multipart.set(name, value);
+    const typed = [
+      ['application/json', JSON.stringify(form)],
+      ['application/json', encoded],
+      ['text/plain', encoded],
+      [`${FORM}; charset=utf-16`, encoded],
+      [`${FORM}; charset=iso-8859-1`, encoded],
+    ] as const;
+    for (const [type, body] of typed)
+      await expectTokenError(await send(body, { 'content-type': type }), 'invalid_request');
+    for (const body of [multipart, Buffer.from(encoded)])
+      await expectTokenError(await send(body), 'invalid_request');
+    const good = await send(encoded, { 'content-type': `${FORM}; charset=UTF-8` });
+    expect(good.status).toBe(200);
   });
 
-  it('O62 No content type and no body are an invalid_request', async () => {
-    await expectTokenError(await send(Buffer.from('grant_type=x')), 'invalid_request');
+  it('O62 No body is an invalid_request, and an empty form names no client', async () => {
     await expectTokenError(await send(null), 'invalid_request');
-    await expectTokenError(await send(null, { 'content-type': FORM }), 'invalid_request');
-    await expectTokenError(await send('', { 'content-type': FORM }), 'invalid_request');
+    await expectTokenError(await send(null, { 'content-type': FORM }), 'invalid_client');
+    await expectTokenError(await send('', { 'content-type': FORM }), 'invalid_client');
   });
 
-  it('O62 A request without any length is an invalid_request', async () => {
+  it('O62 A request without any length is an empty form', async () => {
     const socket = connect(app().config.server.port, '127.0.0.1');
     await once(socket, 'connect');
     const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nConnection: close`;
     socket.end(`${head}\r\n\r\n`);
     const answer = await text(socket);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toContain('"error":"invalid_request"');
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(answer).toContain('"error":"invalid_client"');
   });
 
   it.each([`${FORM};charset=UTF-8`, `${FORM}; charset="utf-8"`, FORM.toUpperCase(), `${FORM};`])(
     'O62 The content type %s is a form',
     async (type) => {
-      const { clientId: client_id, secret: client_secret = '' } = client;
-      const form = { grant_type: 'password', client_id, client_secret };
-      const answer = await send(new URLSearchParams(form).toString(), { 'content-type': type });
+      const body = `grant_type=password${credentials()}`;
+      const answer = await send(body, { 'content-type': type });
       await expectTokenError(answer, 'unsupported_grant_type');
     },
   );
 
   it('O63 Parameters in the address are not read', async () => {
-    const answer = await app().fetch('/oauth/token?grant_type=authorization_code&code=x', {
+    const { client_id = '', client_secret = '', ...grant } = await goodForm();
+    const answer = await app().fetch(`/oauth/token?${new URLSearchParams(grant)}`, {
       method: 'POST',
-      body: new URLSearchParams({
-        client_id: client.clientId,
-        client_secret: client.secret ?? '',
-      }),
+      body: new URLSearchParams({ client_id, client_secret }),
     });
     await expectTokenError(answer, 'invalid_request');
+    const form = { ...grant, client_id, client_secret };
+    expect((await send(new URLSearchParams(form))).status).toBe(200);
   });
 
   it('O63 A client_secret in the address is an invalid_request, and spends nothing', async () => {
-    const code = await newCode();
-    const form = {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: client.redirectUris[0] ?? '',
-      client_id: client.clientId,
-      client_secret: client.secret ?? '',
-    };
+    const form = await goodForm();
     const body = new URLSearchParams(form);
     const exposed = await app().fetch(`/oauth/token?client_secret=${client.secret}`, {
       method: 'POST',
@@ -132,41 +154,50 @@ onEachEngine('A request of the token endpoint', (database) => {
   );
 
   it.each([
-    ['a parameter twice', 'grant_type=authorization_code&grant_type=authorization_code'],
+    ['a parameter twice', 'grant_type=password&grant_type=password'],
     ['an optional parameter twice', 'grant_type=refresh_token&refresh_token=x&scope=a&scope=a'],
-    ['array syntax', 'grant_type[]=authorization_code'],
-    ['object syntax', 'grant_type[a]=authorization_code'],
-    ['a broken encoding', 'grant_type=authorization_code&code=%zz'],
-    ['bytes that are no UTF-8', 'grant_type=authorization_code&code=%ff'],
-    ['more than 100 parameters', Array.from({ length: 101 }, (_, i) => `p${i}=1`).join('&')],
-    ['prototype names', '__proto__[grant_type]=authorization_code&constructor=x'],
+    ['array syntax', 'grant_type[]=password'],
+    ['object syntax', 'grant_type[a]=password'],
+    ['array syntax of an optional parameter', 'grant_type=foo&scope[]=posts.read'],
+    ['object syntax of an optional parameter', 'grant_type=foo&scope[a][b]=posts.read'],
+    ['array syntax beside the parameter', 'grant_type=foo&client_id[]=x'],
+    ['a broken encoding', 'grant_type=refresh_token&refresh_token=%zz'],
+    ['bytes that are no UTF-8', 'grant_type=refresh_token&refresh_token=%ff'],
+    ['a form of 101 parameters', withParameters(101)],
+    ['prototype names', '__proto__[grant_type]=password&constructor=x'],
   ])('O65 %s is an invalid_request', async (_, body) => {
-    const credentials = `client_id=${client.clientId}&client_secret=${client.secret}`;
-    const answer = await send(`${body}&${credentials}`, { 'content-type': FORM });
+    const answer = await send(body + credentials(), { 'content-type': FORM });
     await expectTokenError(answer, 'invalid_request');
   });
 
+  it('O65 A hundred parameters are read', async () => {
+    const answer = await send(withParameters(100) + credentials(), { 'content-type': FORM });
+    await expectTokenError(answer, 'unsupported_grant_type');
+  });
+
   it('O65 Raw bytes that are no UTF-8 are an invalid_request', async () => {
-    const body = Buffer.concat([
-      Buffer.from('grant_type=refresh_token&refresh_token='),
-      Buffer.of(0xff),
-    ]);
+    const start = `grant_type=refresh_token${credentials()}&refresh_token=`;
+    const body = Buffer.concat([Buffer.from(start), Buffer.of(0xff)]);
     await expectTokenError(await send(body, { 'content-type': FORM }), 'invalid_request');
   });
 
   it('O65 More than 16,384 bytes are 413 in the same shape', async () => {
-    const body = `grant_type=authorization_code&code=${'x'.repeat(16_384)}`;
-    await expectTokenError(await send(body, { 'content-type': FORM }), 'invalid_request', 413);
-    const zipped = gzipSync(body);
-    const headers = { 'content-type': FORM, 'content-encoding': 'gzip' };
-    await expectTokenError(await send(zipped, headers), 'invalid_request', 413);
+    const most = `grant_type=password${credentials()}&p=`.padEnd(16_384, 'x');
+    const headers = { 'content-type': FORM };
+    await expectTokenError(await send(most, headers), 'unsupported_grant_type');
+    await expectTokenError(await send(`${most}x`, headers), 'invalid_request', 413);
+    const zipped = { ...headers, 'content-encoding': 'gzip' };
+    await expectTokenError(await send(gzipSync(most), zipped), 'unsupported_grant_type');
+    await expectTokenError(await send(gzipSync(`${most}x`), zipped), 'invalid_request', 413);
   });
 
-  it.each(['gzip', 'br', 'snappy'])(
-    'O65 A body that is not %s is an invalid_request',
+  it.each(['gzip', 'br', 'deflate', 'snappy'])(
+    'O65 A good exchange that is not %s is an invalid_request, and spends nothing',
     async (coding) => {
+      const body = new URLSearchParams(await goodForm()).toString();
       const headers = { 'content-type': FORM, 'content-encoding': coding };
-      await expectTokenError(await send('grant_type=x', headers), 'invalid_request');
+      await expectTokenError(await send(body, headers), 'invalid_request');
+      expect((await send(body, { 'content-type': FORM })).status).toBe(200);
     },
   );
 
@@ -181,18 +212,12 @@ onEachEngine('A request of the token endpoint', (database) => {
   });
 
   it('O67 Unknown parameters are ignored', async () => {
-    const extra = { audience: 'a', resource: 'b', client_assertion: 'c', hasOwnProperty: 'd' };
+    const extra = { audience: 'a', 'resource[]': 'b', client_assertion: 'c', hasOwnProperty: 'd' };
     expect((await exchange(app(), client, await newCode(), extra)).status).toBe(200);
   });
 
   it('O67 So are unknown parameters that come twice', async () => {
-    const body = new URLSearchParams({
-      grant_type: 'authorization_code',
-      code: await newCode(),
-      redirect_uri: client.redirectUris[0] ?? '',
-      client_id: client.clientId,
-      client_secret: client.secret ?? '',
-    });
+    const body = new URLSearchParams(await goodForm());
     for (const resource of ['https://a.example', 'https://b.example'])
       body.append('resource', resource);
     const answer = await app().fetch('/oauth/token', { method: 'POST', body });

@@ -11,7 +11,7 @@ import {
   startCluster,
   type Cluster,
 } from '../../support/cluster.js';
-import { CommandLine } from '../../support/command-line.js';
+import { CommandLine, runProcess } from '../../support/command-line.js';
 import { onEachEngine } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { TestApp, useTestApp, type TestClient } from '../../support/test-app.js';
@@ -75,7 +75,7 @@ class Load {
 
 onEachEngine('Operators who rotate at the same time', (database) => {
   const app = useTestApp(database);
-  const cli = new CommandLine(database);
+  const cli = new CommandLine(database, runProcess);
 
   async function live(client: TestClient): Promise<(Date | null)[]> {
     const all = await app().service(AppSecretsService).list(client.clientId);
@@ -124,7 +124,7 @@ onEachEngine('A rotation under load', (database) => {
       const client = await operator.addClient();
       const { clientId, secret: old = '' } = client;
       const tokens = await atOnce(WORKERS, () => refreshTokenOf(operator, client));
-      const cli = new CommandLine(database);
+      const cli = new CommandLine(database, runProcess);
       const load = new Load(cluster, client, old);
       const working = Promise.all(tokens.map((token, worker) => load.work(worker, token)));
       let secret: string;
