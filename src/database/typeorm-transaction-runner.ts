@@ -8,6 +8,9 @@ import { transactionOf, TransactionRunner, type Transaction } from './transactio
 const RETRIES = 3;
 const LONGEST_PAUSE_MS = 40;
 
+/** The unit that the running code is part of. One for all applications of a process, since each costs every promise a little. */
+const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>();
+
 /**
  * On MySQL and MariaDB every unit has a connection of its own. SQLite has one connection for all callers, where a second
  * transaction would nest into the first and its rollback would undo the other's work: there, units wait for each other.
@@ -15,7 +18,6 @@ const LONGEST_PAUSE_MS = 40;
 @Injectable()
 export class TypeormTransactionRunner extends TransactionRunner {
   private readonly oneAtATime: boolean;
-  private readonly current = new AsyncLocalStorage<{ open: boolean }>();
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly dataSource: DataSource) {
@@ -25,7 +27,9 @@ export class TypeormTransactionRunner extends TransactionRunner {
 
   override async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     // On SQLite the inner unit would wait for the outer one, which waits for it.
-    if (this.current.getStore()?.open) throw new Error('A unit of work was opened inside another.');
+    const outer = current.getStore();
+    if (outer?.open && outer.dataSource === this.dataSource)
+      throw new Error('A unit of work was opened inside another.');
     if (!this.oneAtATime) return this.attempt(work);
     const unit = this.last.then(() => this.attempt(work));
     this.last = unit.catch(() => undefined);
@@ -34,9 +38,9 @@ export class TypeormTransactionRunner extends TransactionRunner {
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry += 1) {
-      const unit = { open: true };
+      const unit = { dataSource: this.dataSource, open: true };
       try {
-        return await this.current.run(unit, () =>
+        return await current.run(unit, () =>
           this.dataSource.transaction((manager) => work(transactionOf(manager))),
         );
       } catch (error) {

@@ -25,8 +25,14 @@ inChromium('Tabs, the back button and what is typed', [], (chrome) => {
     await chrome.signIn(page, await chrome.app().addUser());
     await allow(page);
     await page.goBack().catch(() => null);
-    await page.reload().catch(() => null);
-    expect(await page.title()).toMatch(/^Error: This request was already answered/);
+    // The page before came from a form, so the browser shows none until it may send that form again.
+    const reloaded = async (): Promise<string> => {
+      await page.reload().catch(() => null);
+      return page.title();
+    };
+    await expect
+      .poll(reloaded, { timeout: 15_000 })
+      .toMatch(/^Error: This request was already answered/);
     expect(await stored(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
     await page.context().close();
   });

@@ -186,7 +186,10 @@ export function useTestApp(database: TestDatabase, env?: Record<string, string>)
   beforeAll(async () => {
     app = await TestApp.start(database, env);
   });
-  afterAll(() => app?.stop());
+  afterAll(async () => {
+    await app?.stop();
+    app = undefined;
+  });
   return () => {
     if (!app) throw new Error('The app starts before the tests, not while they are collected.');
     return app;

@@ -30,9 +30,9 @@ onEachEngine('The errors of the source document, section 7', (database) => {
     },
   );
 
-  it("'Too many attempts': the token endpoint was called too often", async () => {
+  it("'Too many attempts': the token endpoint was guessed at too often", async () => {
     const client = await app().addClient();
-    const form = { grant_type: 'refresh_token', refresh_token: 'svcrt_x' };
+    const form = { grant_type: 'refresh_token', refresh_token: 'svcrt_x', client_secret: 'guess' };
     await requestToken(app(), client, form);
     const answer = await requestToken(app(), client, form);
     expect(answer.status).toBe(429);

@@ -51,10 +51,10 @@ onEachEngine('The limits of the source document, section 8', (database) => {
 
   it("OAuth rate limit: 'Too many attempts' on the token endpoint, open again after the window", async () => {
     const client = await app().addClient();
-    const wrong = () =>
-      requestToken(app(), client, { grant_type: 'refresh_token', refresh_token: 'svcrt_x' });
-    expect((await wrong()).status).toBe(400);
-    expect((await wrong()).status).toBe(400);
+    const guess = { grant_type: 'refresh_token', refresh_token: 'svcrt_x', client_secret: 'guess' };
+    const wrong = () => requestToken(app(), client, guess);
+    expect((await wrong()).status).toBe(401);
+    expect((await wrong()).status).toBe(401);
     const refused = await wrong();
     expect(refused.status).toBe(429);
     expect(await refused.text()).toContain('Too many attempts');
@@ -62,7 +62,7 @@ onEachEngine('The limits of the source document, section 8', (database) => {
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(16 * 60);
     app().clock.advance(wait * 1000);
-    expect((await wrong()).status).toBe(400);
+    expect((await wrong()).status).toBe(401);
   });
 
   it('posts page size: limit at most 50', async () => {
