@@ -84,11 +84,12 @@ function driverWithSessionSettings(kind: ServerKind, timeoutMs: number): object 
   const seconds = Math.ceil(timeoutMs / 1000);
   const timeouts =
     kind === 'mariadb'
-      ? `max_statement_time = ${timeoutMs / 1000}, innodb_lock_wait_timeout = ${seconds}`
-      : `max_execution_time = ${timeoutMs}, innodb_lock_wait_timeout = ${seconds}`;
+      ? `max_statement_time = ${timeoutMs / 1000}`
+      : `max_execution_time = ${timeoutMs}`;
   const settings = [
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-    `SET SESSION ${timeouts}, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')`,
+    `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}`,
+    `SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')`,
   ];
   return {
     ...mysql,

@@ -1,7 +1,8 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../../access/caller.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
 import { newId } from '../../common/ids.js';
+import { BackgroundWriter } from '../../database/background-writer.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { ApiCall } from './api-call.entity.js';
 import { CallsRepository } from './calls.repository.js';
@@ -12,7 +13,6 @@ const CREATED = 201;
 
 const MOST_WAITING = 10_000;
 const BATCH = 500;
-const FLUSH_EVERY_MS = 1000;
 
 export type Call = Omit<ApiCall, 'id'>;
 
@@ -21,29 +21,19 @@ export type Call = Omit<ApiCall, 'id'>;
  * in batches, so that no read waits for a write.
  */
 @Injectable()
-export class CallLog implements OnModuleInit, OnApplicationShutdown {
+export class CallLog extends BackgroundWriter {
   private readonly logger = new Logger(CallLog.name);
   private readonly publishes = new WeakMap<Caller, Promise<unknown>>();
   private waiting: ApiCall[] = [];
   private dropped = 0;
   /** Calls of a batch that failed: written again as the same batch, so that a duplicate key means all of it is there. */
   private tried = 0;
-  private timer?: NodeJS.Timeout;
-  private flushing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly repository: CallsRepository,
     private readonly transactions: TransactionRunner,
-  ) {}
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
-  }
-
-  /** After the last open request, and before the data source goes: it belongs to a global module, and those end last. */
-  async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.flush();
+  ) {
+    super();
   }
 
   /** Records a successful publish in the transaction that publishes. */
@@ -73,13 +63,7 @@ export class CallLog implements OnModuleInit, OnApplicationShutdown {
     else this.dropped += 1;
   }
 
-  /** Writes what waits. What cannot be written stays for the next time. */
-  flush(): Promise<void> {
-    this.flushing = this.flushing.then(() => this.writeWaiting());
-    return this.flushing;
-  }
-
-  private async writeWaiting(): Promise<void> {
+  protected override async writeWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
       const batch = this.waiting.slice(0, this.tried || BATCH);
       try {

@@ -222,6 +222,13 @@ onEachServer('While somebody else holds a row', (database) => {
     expect(meta.total).toBe(0);
   });
 
+  it('O68 A refresh that waits for a table, as during an ALTER TABLE, is temporarily_unavailable', async () => {
+    await other.query('LOCK TABLES refresh_tokens READ');
+    await expectUnavailable(await refresh(app(), held));
+    await other.query('UNLOCK TABLES');
+    await expectNothingLost(app(), held);
+  });
+
   it('O68 A decision that waits is a 503 page, and can be sent again', async () => {
     await hold('authorizations');
     expectUnavailablePage(await decide(held));

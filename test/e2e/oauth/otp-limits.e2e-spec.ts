@@ -234,3 +234,18 @@ onEachEngine('One phone, however and wherever it is typed', (database) => {
     }
   });
 });
+
+onEachEngine('A budget of messages that is used up', (database) => {
+  const app = useTestApp(database, { OTP_ADDRESS_HOURLY: '3' });
+
+  it('O144 Is written to the audit log once, without the phones', async () => {
+    const client = await app().addClient();
+    const answers: number[] = [];
+    for (let each = 0; each < 5; each += 1)
+      answers.push((await ask(app(), client, `+141555597${10 + each}`)).status);
+    expect(answers).toEqual([200, 200, 200, 429, 429]);
+    const trail = await auditTrail(app().dataSource, 'otp-address');
+    expect(trail.map(({ action }) => action)).toEqual(['oauth.throttled']);
+    expect(JSON.stringify(trail)).not.toContain('141555597');
+  });
+});

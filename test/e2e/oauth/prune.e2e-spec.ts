@@ -181,12 +181,18 @@ onEachEngine('What pruning deletes and keeps', (database) => {
         slot: EPOCH,
         hits: 1,
       });
-      const taken = Array.from({ length: 20 }, () => counter.takeAll(hits));
+      const spent: string[] = [];
+      const whenSpent = async (_tx: unknown, { name }: { name: string }): Promise<void> => {
+        spent.push(name);
+      };
+      const at = app().clock.now();
+      const taken = Array.from({ length: 20 }, () => counter.takeAll(hits, at, whenSpent));
       const [standings] = await Promise.all([
         Promise.all(taken),
         ...Array.from({ length: 3 }, () => prune().run()),
       ]);
-      expect(standings.filter((spent) => spent === undefined)).toHaveLength(5);
+      expect(standings.filter((standing) => standing === undefined)).toHaveLength(5);
+      expect(spent).toEqual(['pruned']);
     }
   });
 

@@ -38,7 +38,7 @@ export class AuthorizeController {
     this.asksFirst = authorize.errorsBeforeSignIn === 'page';
   }
 
-  /** Checks the request, then asks the user to sign in or, with a session, to decide. HEAD writes nothing (RFC 9110 §9.3.2). */
+  /** Checks the request, then asks the user to sign in or, with a session, to decide. HEAD starts no request (RFC 9110 §9.3.2). */
   @Get()
   @Throttled('authorize')
   @ApiAuthorize()

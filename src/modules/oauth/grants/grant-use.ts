@@ -1,39 +1,29 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { MINUTE, SECOND } from '../../../common/clock.js';
+import { BackgroundWriter } from '../../../database/background-writer.js';
 import { TransactionRunner } from '../../../database/transaction.js';
 import { GrantsRepository } from './grants.repository.js';
 
 const MOST_KEPT = 10_000;
 const BATCH = 500;
-const FLUSH_EVERY_MS = SECOND;
 
 /**
  * Notes when apps last used their access, to the minute. What was used waits in memory and is written beside the requests,
  * for each grant at most once a minute.
  */
 @Injectable()
-export class GrantUse implements OnModuleInit, OnApplicationShutdown {
+export class GrantUse extends BackgroundWriter {
   private readonly logger = new Logger(GrantUse.name);
   /** The newest use of each grant that is to be written. */
   private waiting = new Map<string, Date>();
   /** What was written less than a minute ago, oldest first: it need not be written again. */
   private readonly written = new Map<string, Date>();
-  private timer?: NodeJS.Timeout;
-  private flushing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly grants: GrantsRepository,
     private readonly transactions: TransactionRunner,
-  ) {}
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
-  }
-
-  /** After the last open request, and before the data source goes: it belongs to a global module, and those end last. */
-  async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.flush();
+  ) {
+    super();
   }
 
   /** A grant was used. When too many wait, because the database is away for long, this use is forgotten. */
@@ -42,13 +32,7 @@ export class GrantUse implements OnModuleInit, OnApplicationShutdown {
     if (this.waiting.has(grantId) || this.waiting.size < MOST_KEPT) this.waiting.set(grantId, at);
   }
 
-  /** Writes what waits. What cannot be written stays for the next time. Never fails. */
-  flush(): Promise<void> {
-    this.flushing = this.flushing.then(() => this.writeWaiting());
-    return this.flushing;
-  }
-
-  private async writeWaiting(): Promise<void> {
+  protected override async writeWaiting(): Promise<void> {
     const taken = this.waiting;
     this.waiting = new Map();
     for (const { grantIds, at } of bySecond(taken)) {

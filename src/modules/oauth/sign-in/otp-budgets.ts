@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../common/clock.js';
 import { AppConfig } from '../../../config/app-config.js';
+import type { Transaction } from '../../../database/transaction.js';
 import {
   RollingCounter,
   type Budget,
@@ -44,6 +46,7 @@ export class OtpBudgets {
   constructor(
     private readonly counter: RollingCounter,
     private readonly browsers: KnownBrowsersRepository,
+    private readonly audit: AuditLog,
     private readonly clock: Clock,
     { otp, budgets }: AppConfig,
   ) {
@@ -125,8 +128,18 @@ export class OtpBudgets {
 
   private async take(hits: readonly Hit[]): Promise<Take> {
     const at = this.clock.now();
-    const spent = await this.counter.takeAll(hits, at);
+    const spent = await this.counter.takeAll(hits, at, (tx, { name, limit }) =>
+      limit === 1 ? Promise.resolve() : this.record(tx, name),
+    );
     return spent ? { retryAfterSeconds: spent.retryAfterSeconds } : { hits, at };
+  }
+
+  /** A budget of one is a pause: everybody spends it. */
+  private record(tx: Transaction, name: string): Promise<void> {
+    return this.audit.record(tx, 'oauth.throttled', name, {
+      actor: 'service',
+      reason: 'too many attempts',
+    });
   }
 }
 

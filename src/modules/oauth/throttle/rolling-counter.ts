@@ -75,8 +75,13 @@ export class RollingCounter {
    * Counts one hit in each budget unless one of them is spent; then none is counted, and the one with the longest wait is
    * told. Exact under concurrency.
    * @param at the moment of the hits, by which `refund` finds them again
+   * @param whenSpent what else happens in the unit for each budget that its hit spends
    */
-  async takeAll(wanted: readonly Hit[], at = this.clock.now()): Promise<Standing | undefined> {
+  async takeAll(
+    wanted: readonly Hit[],
+    at: Date,
+    whenSpent: (tx: Transaction, budget: Budget) => Promise<void>,
+  ): Promise<Standing | undefined> {
     const limited = wanted.filter(({ budget }) => budget.limit > 0);
     return this.transactions.run(async (tx) => {
       const standings: Standing[] = [];
@@ -85,8 +90,10 @@ export class RollingCounter {
         .filter(({ spent }) => spent)
         .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds)[0];
       if (longest) return longest;
-      for (const { budget, key } of limited)
+      for (const [index, { budget, key }] of limited.entries()) {
         await this.repository.add(tx, keyHash(budget, key), slotOf(budget, at));
+        if (standings[index]?.hits === budget.limit - 1) await whenSpent(tx, budget);
+      }
       return undefined;
     });
   }

@@ -9,7 +9,7 @@ import type { AccessToken } from './access-token.entity.js';
 import type { RefreshToken } from './refresh-token.entity.js';
 import { TokensRepository } from './tokens.repository.js';
 
-/** A pair of tokens, told once: only their hashes are kept. */
+/** A pair of tokens, told once: their hashes are kept. */
 export interface IssuedTokens {
   accessToken: string;
   refreshToken: string;

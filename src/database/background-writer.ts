@@ -1,0 +1,27 @@
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
+import { SECOND } from '../common/clock.js';
+
+/** Writes every second, beside the requests, what waits in memory. */
+export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShutdown {
+  private timer?: NodeJS.Timeout;
+  private flushing: Promise<void> = Promise.resolve();
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.flush(), SECOND).unref();
+  }
+
+  /** After the last open request, and before the data source goes: it belongs to a global module, and those end last. */
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.flush();
+  }
+
+  /** Writes what waits. What cannot be written stays for the next time. Never fails. */
+  flush(): Promise<void> {
+    this.flushing = this.flushing.then(() => this.writeWaiting());
+    return this.flushing;
+  }
+
+  /** Must not reject. */
+  protected abstract writeWaiting(): Promise<void>;
+}
