@@ -14,7 +14,7 @@ import { AppError, InvalidRequest } from '../common/errors.js';
 import { ApiErrors } from './api-errors.decorator.js';
 
 /** Largest JSON body, in bytes after decompression. */
-export const MOST_BODY_BYTES = 262_144;
+const MOST_BODY_BYTES = 262_144;
 
 export class UnsupportedMediaType extends AppError {
   static readonly code = 'unsupported_media_type';

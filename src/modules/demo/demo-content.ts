@@ -5,7 +5,7 @@ import type { NewUser } from '../users/users.service.js';
 
 /** Ids of the demo are fixed: they tell a demo database from a real one, and examples may name them. */
 export const DEMO_USER_ID = 'usr_00000000000000000000000001';
-export const DEMO_NEIGHBOUR_ID = 'usr_00000000000000000000000002';
+const DEMO_NEIGHBOUR_ID = 'usr_00000000000000000000000002';
 export const DEMO_PUBLIC_CLIENT_ID = 'svc_app_00000000000000000000000001';
 export const DEMO_CONFIDENTIAL_CLIENT_ID = 'svc_app_00000000000000000000000002';
 

@@ -4,7 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { CallLog } from './call-log.service.js';
 
 /** Status of a call whose client left before its answer had: no answer has it. */
-export const CLIENT_LEFT = 499;
+const CLIENT_LEFT = 499;
 
 /** Records every developer API call of a known app when its answer has left, except the publishes, which record themselves. */
 @Injectable()

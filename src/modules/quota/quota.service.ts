@@ -10,7 +10,7 @@ import { nextPeriodStart, periodOf, previousPeriod, type Period } from './period
 import { QuotaExceeded } from './quota.errors.js';
 import { QuotaRepository } from './quota.repository.js';
 
-export const DEFAULT_PLAN = 'default';
+const DEFAULT_PLAN = 'default';
 const OPENED_AT_ONCE = 500;
 
 /** An app's quota in the current month; null means unlimited. */
