@@ -1,41 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { inject } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { useTestApp } from '../support/test-app.js';
+import { COLOURS, expectAccessible, wanting } from '../support/accessibility.js';
+import { inChromium, SCREENSHOTS, tabTo } from '../support/chromium.js';
 
-const chromiumFound = inject('browser');
-const title = chromiumFound
-  ? `The connected apps in ${chromiumFound.label}`
-  : 'The connected apps (skipped: no Chromium found)';
-const SCREENSHOTS = 'screenshots';
-const NARROW = { width: 320, height: 640 };
-const WIDE = { width: 1280, height: 800 };
-
-describe.skipIf(chromiumFound === null)(title, () => {
-  const folder = join(tmpdir(), `platform_browser_${randomBytes(6).toString('hex')}`);
-  const [engine = { kind: 'sqlite' as const, label: 'SQLite' }] = inject('engines');
-  let browser: Browser;
+inChromium('The connected apps', {}, (chrome) => {
+  const { app } = chrome;
   let user: User;
-
-  beforeAll(async () => {
-    await mkdir(folder);
-    await mkdir(SCREENSHOTS, { recursive: true });
-    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
-    browser = await chromium.launch({ executablePath: chromiumFound?.path, args });
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  const app = useTestApp({ engine, url: `sqlite:${join(folder, 'service.sqlite')}` });
 
   beforeEach(async () => {
     user = await app().addUser({ name: 'Ana Lee' });
@@ -54,9 +26,7 @@ describe.skipIf(chromiumFound === null)(title, () => {
   }
 
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ javaScriptEnabled: false, ...options });
-    await context.addInitScript({ content: axe.source });
-    return context.newPage();
+    return (await chrome.visitor({ javaScriptEnabled: false, ...options })).newPage();
   }
 
   function urlOf(path: string): string {
@@ -65,10 +35,7 @@ describe.skipIf(chromiumFound === null)(title, () => {
 
   async function signIn(page: Page, path = '/account/apps'): Promise<void> {
     await page.goto(urlOf(path));
-    await page.getByLabel('Your phone number').fill(user.phone);
-    await page.getByRole('button', { name: 'Send me a code' }).click();
-    await page.getByLabel('6-digit code').fill(await app().sms.password(user.phone));
-    await page.getByRole('button', { name: 'Continue' }).click();
+    await chrome.signIn(page, user);
     await page.waitForURL(urlOf(path));
   }
 
@@ -81,7 +48,6 @@ describe.skipIf(chromiumFound === null)(title, () => {
     expect(await page.getByRole('status').textContent()).toBe('Garden Share no longer has access.');
     expect(await page.getByRole('checkbox').count()).toBe(1);
     await page.getByLabel('Corner Store').waitFor();
-    await page.context().close();
   });
 
   it('O146 A link straight to an app asks to sign in and comes back to that app', async () => {
@@ -95,7 +61,6 @@ describe.skipIf(chromiumFound === null)(title, () => {
     expect(await page.title()).toMatch(/^Error: This app is not connected/);
     await page.getByRole('link', { name: 'Connected apps' }).click();
     await page.getByLabel('Corner Store').waitFor();
-    await page.context().close();
   });
 
   it('O146 With the keyboard alone, an app is ticked and removed', async () => {
@@ -109,7 +74,6 @@ describe.skipIf(chromiumFound === null)(title, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('status').waitFor();
     expect(await page.getByRole('status').textContent()).toBe('Corner Store no longer has access.');
-    await page.context().close();
   });
 
   it('O146 With nothing ticked, the message takes focus and leads to the list', async () => {
@@ -123,24 +87,13 @@ describe.skipIf(chromiumFound === null)(title, () => {
       .getByRole('link', { name: 'Nothing was removed, because no app is ticked.' })
       .click();
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('app-0');
-    await page.context().close();
   });
 
-  it.each(['light', 'dark', 'forced'] as const)(
+  it.each(COLOURS)(
     'In %s colours axe finds nothing on any page of the account, and 320 pixels need no sideways scrolling',
     async (colours) => {
-      const page = await newPage({
-        javaScriptEnabled: true,
-        colorScheme: colours === 'dark' ? 'dark' : 'light',
-        forcedColors: colours === 'forced' ? 'active' : 'none',
-      });
-      const inspect = async (name: string): Promise<void> => {
-        expect({ name, ...(await faultsOf(page, `${name}-${colours}`)) }).toEqual({
-          name,
-          tooWide: [],
-          violations: [],
-        });
-      };
+      const page = await newPage({ javaScriptEnabled: true, ...wanting(colours) });
+      const inspect = (name: string): Promise<void> => expectAccessible(page, `${name}-${colours}`);
       const long =
         'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
       const [clientId = ''] = await connect('Garden Share', 'Corner Store', long);
@@ -166,35 +119,7 @@ describe.skipIf(chromiumFound === null)(title, () => {
       await inspect('apps-none');
       await page.goto(urlOf(`/account/apps/${clientId}`));
       await inspect('apps-unknown');
-      await page.context().close();
     },
     60_000,
   );
 });
-
-async function tabTo(page: Page, selector: string): Promise<void> {
-  const isFocused = `document.activeElement.matches(${JSON.stringify(selector)})`;
-  for (let tabs = 0; !(await page.evaluate<boolean>(isFocused)); tabs += 1) {
-    if (tabs === 20) throw new Error(`Twenty tabs do not reach ${selector}.`);
-    await page.keyboard.press('Tab');
-  }
-}
-
-/** What axe finds and at which widths the page does not fit, at the least width and at a usual one; takes a picture of both. */
-async function faultsOf(
-  page: Page,
-  name: string,
-): Promise<{ tooWide: number[]; violations: string[] }> {
-  const tooWide = [];
-  const violations = [];
-  for (const viewport of [NARROW, WIDE]) {
-    await page.setViewportSize(viewport);
-    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-    if (width > viewport.width) tooWide.push(viewport.width);
-    const found = await page.evaluate<axe.AxeResults>('axe.run()');
-    violations.push(...found.violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`));
-    const path = join(SCREENSHOTS, `${name}-${viewport.width}.png`);
-    await page.screenshot({ path, fullPage: true });
-  }
-  return { tooWide, violations };
-}

@@ -1,25 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { inject } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { User } from '../../src/modules/users/user.entity.js';
+import { COLOURS, expectAccessible, wanting } from '../support/accessibility.js';
+import { inChromium, SCREENSHOTS, tabTo } from '../support/chromium.js';
 import { freePort } from '../support/free-port.js';
 import { json, type TokenBody } from '../support/json.js';
 import { stored } from '../support/oauth-answers.js';
-import { useTestApp, type TestClient } from '../support/test-app.js';
+import type { TestClient } from '../support/test-app.js';
 import { authorizeLink, exchange } from '../support/visitor.js';
 
-const chromiumFound = inject('browser');
-const title = chromiumFound
-  ? `The way through the consent page in ${chromiumFound.label}`
-  : 'The way through the consent page (skipped: no Chromium found)';
-const SCREENSHOTS = 'screenshots';
-const NARROW = { width: 320, height: 640 };
 const SIGN_IN_BUTTON = 'form[action="/oauth/authorize/sign-in"] button';
 const VERIFY_BUTTON = 'form[action="/oauth/authorize/verify"] button';
 
@@ -34,69 +25,39 @@ async function startCallback(): Promise<{ server: Server; url: string }> {
   return { server, url: `http://127.0.0.1:${port}/callback` };
 }
 
-describe.skipIf(chromiumFound === null)(title, () => {
-  const folder = join(tmpdir(), `platform_browser_${randomBytes(6).toString('hex')}`);
-  const [engine = { kind: 'sqlite' as const, label: 'SQLite' }] = inject('engines');
-  let browser: Browser;
+inChromium('The way through the consent page', {}, (chrome) => {
+  const { app } = chrome;
   let callback: { server: Server; url: string };
   let user: User;
-  let complaints: string[];
 
   beforeAll(async () => {
-    await mkdir(folder);
-    await mkdir(SCREENSHOTS, { recursive: true });
     callback = await startCallback();
-    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
-    browser = await chromium.launch({ executablePath: chromiumFound?.path, args });
   });
-
-  afterAll(async () => {
-    await browser?.close();
+  afterAll(() => {
     callback?.server.closeAllConnections();
     callback?.server.close();
-    await rm(folder, { recursive: true, force: true });
   });
-
-  const app = useTestApp({ engine, url: `sqlite:${join(folder, 'service.sqlite')}` });
-
   beforeEach(async () => {
     user = await app().addUser({ name: 'Ana Lee' });
-    complaints = [];
   });
 
   function addClient(kind: TestClient['kind']): Promise<TestClient> {
     return app().addClient({ kind, redirectUris: [callback.url] });
   }
 
-  /** A page of a fresh browser; what its console and its scripts complain of lands in `complaints`. */
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ javaScriptEnabled: false, ...options });
-    await context.addInitScript({ content: axe.source });
-    const page = await context.newPage();
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-    });
-    page.on('pageerror', ({ message }) => complaints.push(message));
-    return page;
+    return (await chrome.visitor({ javaScriptEnabled: false, ...options })).newPage();
   }
 
   async function open(page: Page, client: TestClient): Promise<void> {
     await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
   }
 
-  async function signIn(page: Page): Promise<void> {
-    await page.getByLabel('Your phone number').fill(user.phone);
-    await page.getByRole('button', { name: 'Send me a code' }).click();
-    await page.getByLabel('6-digit code').fill(await app().sms.password(user.phone));
-    await page.getByRole('button', { name: 'Continue' }).click();
-  }
-
   /** What the app is told when the browser comes back to it. */
   async function arrival(page: Page): Promise<URLSearchParams> {
     await page.waitForURL((url) => url.href.startsWith(callback.url));
     expect(await page.title()).toBe('Back at the app');
-    expect(complaints).toEqual([]);
-    await page.context().close();
+    expect(chrome.complaints).toEqual([]);
     return new URL(page.url()).searchParams;
   }
 
@@ -114,7 +75,7 @@ describe.skipIf(chromiumFound === null)(title, () => {
       const client = await addClient(kind);
       const page = await newPage();
       await open(page, client);
-      await signIn(page);
+      await chrome.signIn(page, user);
       await page.getByRole('button', { name: 'Allow' }).click();
       const { scope } = await tokensFrom(client, await arrival(page));
       expect(scope).toBe('profile.read posts.read posts.write analytics.read');
@@ -125,7 +86,7 @@ describe.skipIf(chromiumFound === null)(title, () => {
     const client = await addClient('public');
     const page = await newPage();
     await open(page, client);
-    await signIn(page);
+    await chrome.signIn(page, user);
     await page.getByLabel('Publish and delete posts and comments in your name').uncheck();
     await page.screenshot({ path: join(SCREENSHOTS, 'consent-unticked.png'), fullPage: true });
     await page.getByRole('button', { name: 'Allow' }).click();
@@ -135,28 +96,21 @@ describe.skipIf(chromiumFound === null)(title, () => {
 
   it('With the keyboard alone, Deny tells the app access_denied', async () => {
     const page = await newPage({ javaScriptEnabled: true });
-    const tabTo = async (selector: string): Promise<void> => {
-      const isFocused = `document.activeElement.matches(${JSON.stringify(selector)})`;
-      for (let tabs = 0; !(await page.evaluate<boolean>(isFocused)); tabs += 1) {
-        if (tabs === 20) throw new Error(`Twenty tabs do not reach ${selector}.`);
-        await page.keyboard.press('Tab');
-      }
-    };
     await open(page, await addClient('confidential'));
-    await tabTo('[name=phone]');
+    await tabTo(page, '[name=phone]');
     await page.keyboard.type(user.phone);
-    await tabTo(SIGN_IN_BUTTON);
+    await tabTo(page, SIGN_IN_BUTTON);
     await page.keyboard.press('Enter');
     await page.waitForSelector('[name=code]');
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('code');
     await page.keyboard.type(await app().sms.password(user.phone));
-    await tabTo(VERIFY_BUTTON);
+    await tabTo(page, VERIFY_BUTTON);
     await page.keyboard.press('Space');
     await page.waitForSelector('[value=approve]');
-    await tabTo('[value="posts.write"]');
+    await tabTo(page, '[value="posts.write"]');
     await page.keyboard.press('Space');
     expect(await page.isChecked('[value="posts.write"]')).toBe(false);
-    await tabTo('[value=deny]');
+    await tabTo(page, '[value=deny]');
     await page.screenshot({ path: join(SCREENSHOTS, 'consent-keyboard.png'), fullPage: true });
     await page.keyboard.press('Enter');
     const told = await arrival(page);
@@ -168,28 +122,17 @@ describe.skipIf(chromiumFound === null)(title, () => {
     const client = await addClient('confidential');
     const page = await newPage();
     await open(page, client);
-    await signIn(page);
+    await chrome.signIn(page, user);
     await page.getByRole('button', { name: 'Allow' }).dblclick();
     await page.waitForURL((url) => !url.pathname.endsWith('/verify'));
     expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
-    await page.context().close();
   });
 
-  it.each(['light', 'dark'] as const)(
+  it.each(COLOURS)(
     'In %s colours axe finds nothing on any page, and 320 pixels need no sideways scrolling',
-    async (colorScheme) => {
-      const page = await newPage({ javaScriptEnabled: true, colorScheme });
-      const inspect = async (name: string): Promise<void> => {
-        for (const viewport of [NARROW, { width: 1280, height: 800 }]) {
-          await page.setViewportSize(viewport);
-          const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-          expect({ name, fits: width <= viewport.width }).toEqual({ name, fits: true });
-          const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
-          expect(violations.map(({ id, nodes }) => `${name}: ${id} ${nodes[0]?.html}`)).toEqual([]);
-          const path = join(SCREENSHOTS, `${name}-${colorScheme}-${viewport.width}.png`);
-          await page.screenshot({ path, fullPage: true });
-        }
-      };
+    async (colours) => {
+      const page = await newPage({ javaScriptEnabled: true, ...wanting(colours) });
+      const inspect = (name: string): Promise<void> => expectAccessible(page, `${name}-${colours}`);
       await open(page, await addClient('confidential'));
       await inspect('phone');
       await page.fill('[name=phone]', 'nobody');
@@ -210,8 +153,7 @@ describe.skipIf(chromiumFound === null)(title, () => {
       await page.goto(new URL('/oauth/authorize', app().baseUrl).href);
       await inspect('error');
       const known = /^Failed to load resource: the server responded with a status of 400/;
-      expect(complaints.filter((complaint) => !known.test(complaint))).toEqual([]);
-      await page.context().close();
+      expect(chrome.complaints.filter((complaint) => !known.test(complaint))).toEqual([]);
     },
   );
 });

@@ -31,7 +31,9 @@ async function certificate(): Promise<{ key: string; cert: string }> {
   }
 }
 
-inChromium('Where Allow leads', ['--host-resolver-rules=MAP *.example 127.0.0.1'], (chrome) => {
+const settings = { args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] };
+
+inChromium('Where Allow leads', settings, (chrome) => {
   let server: Server;
   let port: number;
   /** What the app was asked for, in the order in which it was. */
@@ -87,7 +89,6 @@ inChromium('Where Allow leads', ['--host-resolver-rules=MAP *.example 127.0.0.1'
     expect(await page.title()).toBe('Back at the app');
     expect(chrome.complaints).toEqual([]);
     await expectCodeFor(client, page.url());
-    await page.context().close();
   });
 
   it('O147 A private-use scheme is what the browser is sent to', async () => {
@@ -99,7 +100,6 @@ inChromium('Where Allow leads', ['--host-resolver-rules=MAP *.example 127.0.0.1'
     await page.waitForTimeout(500);
     expect(policyComplaints()).toEqual([]);
     await expectCodeFor(client, location);
-    await page.context().close();
   });
 
   it('O28 A callback may lead on to an installed app', async () => {
@@ -109,6 +109,5 @@ inChromium('Where Allow leads', ['--host-resolver-rules=MAP *.example 127.0.0.1'
     await page.waitForTimeout(500);
     expect(policyComplaints()).toEqual([]);
     await expectCodeFor(client, asked[0] ?? '');
-    await page.context().close();
   });
 });

@@ -4,7 +4,7 @@ import { expectTokenError, stored } from '../support/oauth-answers.js';
 import type { TestClient } from '../support/test-app.js';
 import { exchange } from '../support/visitor.js';
 
-inChromium('Tabs, the back button and what is typed', [], (chrome) => {
+inChromium('Tabs, the back button and what is typed', {}, (chrome) => {
   /** An app whose callback is a page of this service that needs no sign-in. */
   function addClient(): Promise<TestClient> {
     return chrome.app().addClient({ redirectUris: [`${chrome.app().baseUrl}/livez`] });
@@ -34,7 +34,6 @@ inChromium('Tabs, the back button and what is typed', [], (chrome) => {
       .poll(reloaded, { timeout: 15_000 })
       .toMatch(/^Error: This request was already answered/);
     expect(await stored(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
-    await page.context().close();
   });
 
   it('O148 Two tabs of two apps, answered in reverse order, give each app its own code', async () => {
@@ -53,7 +52,6 @@ inChromium('Tabs, the back button and what is typed', [], (chrome) => {
     await expectTokenError(await exchange(chrome.app(), first, codeOfSecond), 'invalid_grant');
     expect((await exchange(chrome.app(), first, codeOfFirst)).status).toBe(200);
     expect((await exchange(chrome.app(), second, codeOfSecond)).status).toBe(200);
-    await context.close();
   });
 
   it('O149 The message about a code takes focus, and its link leads to the field', async () => {
@@ -66,7 +64,6 @@ inChromium('Tabs, the back button and what is typed', [], (chrome) => {
     await page.getByRole('link', { name: 'Enter the 6 digits of the code.' }).click();
     expect(await focused(page, 'id')).toBe('code');
     expect(await page.getAttribute('#code', 'aria-describedby')).toContain('code-error');
-    await page.context().close();
   });
 
   it('O150 The message about a phone takes focus, and its link leads to the field', async () => {
@@ -77,6 +74,5 @@ inChromium('Tabs, the back button and what is typed', [], (chrome) => {
     expect(await focused(page, 'className')).toBe('summary');
     await page.locator('.summary a').click();
     expect(await focused(page, 'id')).toBe('phone');
-    await page.context().close();
   });
 });

@@ -15,7 +15,18 @@ const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'interrupted-refresh.e2e-spec.ts': 'one process dies, and the next takes over from it',
   'publish.e2e-spec.ts': 'three processes of its own, each called at its own address',
 };
+
+/** Tests beside races that are not run in rounds, and why. */
+const ONCE: Readonly<Record<string, string>> = {
+  'O90 No call fails while the operator rotates and the workers change over one by one':
+    'a load on one rotation, which is hundreds of calls',
+  'O90 Three commands at once leave two live secrets, one of them with an end':
+    'starts three processes for the race that another test runs in rounds',
+};
 const ON_SERVERS = /\bonEach(Server|Engine)\(/;
+const IN_ROUNDS = /\brounds\(|\blength: ROUNDS\b/;
+const TEST = /\bit(?:\.each)?\(/;
+const TITLE = /['"`](.+)['"`],/;
 const CLUSTER = /\buseCluster\(|\bstartCluster\((?!database, 1\))/;
 
 interface Manifest {
@@ -41,12 +52,17 @@ describe('The page of what the authorization server promises', () => {
     const races = await readdir('test/e2e/races');
     expect(races.length).toBeGreaterThan(4);
     const alone: string[] = [];
+    const once: string[] = [];
     for (const race of races) {
       const source = await readFile(`test/e2e/races/${race}`, 'utf8');
       expect(source, race).toMatch(ON_SERVERS);
       if (!CLUSTER.test(source)) alone.push(race);
+      const [, ...cases] = source.split(TEST);
+      const single = cases.filter((each) => !IN_ROUNDS.test(each));
+      once.push(...single.map((each) => TITLE.exec(each)?.[1] ?? race));
     }
     expect(alone.toSorted()).toEqual(Object.keys(WITHOUT_CLUSTER));
+    expect(once.toSorted()).toEqual(Object.keys(ONCE));
     const manifest = JSON.parse(await readFile('package.json', 'utf8')) as Manifest;
     expect(manifest.scripts['test:races']).toBe('RACE_ROUNDS=100 vitest run test/e2e/races');
   });

@@ -1,16 +1,22 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core';
 import { inject } from 'vitest';
 import type { User } from '../../src/modules/users/user.entity.js';
+import { sqliteFile } from './engines.js';
 import { useTestApp, type TestApp, type TestClient } from './test-app.js';
 import { authorizeLink } from './visitor.js';
 
+/** Where tests put the pictures that they take. */
+export const SCREENSHOTS = 'screenshots';
+
 /** The application on SQLite and a Chromium, for the tests of one `describe`. */
 export class Chromium {
-  /** What the consoles of all pages complained of. */
+  /** What the consoles and scripts of all pages of this test complained of. */
   readonly complaints: string[] = [];
 
   constructor(
@@ -18,12 +24,13 @@ export class Chromium {
     private readonly browser: () => Browser,
   ) {}
 
-  /** A fresh browser, whose pages share their cookies and trust any certificate. */
-  async visitor(): Promise<BrowserContext> {
-    const context = await this.browser().newContext({ ignoreHTTPSErrors: true });
+  /** A fresh browser, whose pages share their cookies and trust any certificate. It ends with its test. */
+  async visitor(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const context = await this.browser().newContext({ ignoreHTTPSErrors: true, ...options });
     context.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) this.complaints.push(message.text());
     });
+    context.on('weberror', (error) => this.complaints.push(error.error().message));
     return context;
   }
 
@@ -34,44 +41,63 @@ export class Chromium {
     return page;
   }
 
-  async askForCode(page: Page, { phone }: User): Promise<string> {
+  async askForCode(page: Page, { phone }: Pick<User, 'phone'>): Promise<string> {
     await page.getByLabel('Your phone number').fill(phone);
     await page.getByRole('button', { name: 'Send me a code' }).click();
     return this.app().sms.password(phone);
   }
 
-  async signIn(page: Page, user: User): Promise<void> {
+  async signIn(page: Page, user: Pick<User, 'phone'>): Promise<void> {
     const code = await this.askForCode(page, user);
     await page.getByLabel('6-digit code').fill(code);
     await page.getByRole('button', { name: 'Continue' }).click();
   }
 }
 
+export interface ChromiumSettings {
+  /** Switches of Chromium's command line. */
+  args?: string[];
+  /** Of the application. */
+  env?: Record<string, string>;
+}
+
 /** Runs the suite in the Chromium of this run; without one it shows as skipped. */
-export function inChromium(title: string, args: string[], suite: (chrome: Chromium) => void): void {
+export function inChromium(
+  title: string,
+  { args = [], env }: ChromiumSettings,
+  suite: (chrome: Chromium) => void,
+): void {
   const found = inject('browser');
   const place = found ? `in ${found.label}` : '(skipped: no Chromium found)';
   describe.skipIf(found === null)(`${title} ${place}`, () => {
-    const folder = join(tmpdir(), `platform_browser_${randomBytes(6).toString('hex')}`);
-    const [engine = { kind: 'sqlite' as const, label: 'SQLite' }] = inject('engines');
+    const app = useTestApp(sqliteFile(), env);
     let browser: Browser | undefined;
     beforeAll(async () => {
-      await mkdir(folder);
       browser = await chromium.launch({
         executablePath: found?.path,
         args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
       });
     });
-    afterAll(async () => {
-      await browser?.close();
-      await rm(folder, { recursive: true, force: true });
-    });
-    const app = useTestApp({ engine, url: `sqlite:${join(folder, 'service.sqlite')}` });
+    afterAll(() => browser?.close());
     const chrome = new Chromium(app, () => {
       if (!browser) throw new Error('Chromium starts before the tests.');
       return browser;
     });
-    beforeEach(() => chrome.complaints.splice(0));
+    beforeEach(() => {
+      chrome.complaints.length = 0;
+    });
+    afterEach(async () => {
+      for (const context of browser?.contexts() ?? []) await context.close();
+    });
     suite(chrome);
   });
+}
+
+/** Presses Tab until the element has focus. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  const isFocused = `document.activeElement.matches(${JSON.stringify(selector)})`;
+  for (let tabs = 0; !(await page.evaluate<boolean>(isFocused)); tabs += 1) {
+    if (tabs === 20) throw new Error(`Twenty tabs do not reach ${selector}.`);
+    await page.keyboard.press('Tab');
+  }
 }

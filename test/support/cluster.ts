@@ -81,9 +81,9 @@ export function useCluster(database: TestDatabase): () => Cluster {
   };
 }
 
-/** Runs a race `ROUNDS` times, one after the other. */
-export async function rounds(race: () => Promise<void>): Promise<void> {
-  for (let round = 0; round < ROUNDS; round += 1) await race();
+/** Runs a race `ROUNDS` times, one after the other. Rounds are numbered from 0. */
+export async function rounds(race: (round: number) => Promise<void>): Promise<void> {
+  for (let round = 0; round < ROUNDS; round += 1) await race(round);
 }
 
 /** The test timeout of `rounds`. */

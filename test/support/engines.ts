@@ -40,17 +40,16 @@ export function onSqlite(title: string, suite: (database: TestDatabase) => void)
 
 function onEngine(engine: Engine, title: string, suite: (database: TestDatabase) => void): void {
   describe.skipIf(engine === NO_SERVER)(`${title} [${engine.label}]`, () => {
-    const name = `platform_test_${randomBytes(6).toString('hex')}`;
-    suite(
-      engine.serverUrl === undefined
-        ? fileDatabase(engine, name)
-        : serverDatabase(engine, engine.serverUrl, name),
-    );
+    suite(engine.serverUrl === undefined ? sqliteFile() : serverDatabase(engine, engine.serverUrl));
   });
 }
 
-function fileDatabase(engine: Engine, name: string): TestDatabase {
-  const folder = join(tmpdir(), name);
+/**
+ * A SQLite file of its own for the `describe` that calls this before it starts what uses the file: hooks after a suite run
+ * in reverse order, so the file is searched for credentials once its user has stopped, and then deleted.
+ */
+export function sqliteFile(): TestDatabase {
+  const folder = join(tmpdir(), uniqueName());
   beforeAll(async () => {
     await mkdir(folder);
   });
@@ -62,11 +61,14 @@ function fileDatabase(engine: Engine, name: string): TestDatabase {
       await rm(folder, { recursive: true, force: true });
     }
   });
+  const engine = inject('engines').find(({ kind }) => kind === 'sqlite');
+  if (!engine) throw new Error('Every run tests on SQLite.');
   return { engine, url: `sqlite:${file}` };
 }
 
 /** Created with a character set that cannot hold what users write, as old servers do: the first migration must mend it. */
-function serverDatabase(engine: Engine, serverUrl: string, name: string): TestDatabase {
+function serverDatabase(engine: Engine, serverUrl: string): TestDatabase {
+  const name = uniqueName();
   beforeAll(async () => {
     await runSql(serverUrl, `CREATE DATABASE ${name} CHARACTER SET latin1`);
   });
@@ -80,6 +82,10 @@ function serverDatabase(engine: Engine, serverUrl: string, name: string): TestDa
     }
   });
   return { engine, url: url.href };
+}
+
+function uniqueName(): string {
+  return `platform_test_${randomBytes(6).toString('hex')}`;
 }
 
 function expectHashesInFile(file: string): void {

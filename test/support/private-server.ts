@@ -54,7 +54,8 @@ async function isMariaDb(path: string): Promise<boolean> {
 async function start(program: string, prepare: Prepare): Promise<PrivateServer> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-db-'));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
-  const options = ['--no-defaults', `--datadir=${join(folder, 'data')}`];
+  // Servers that start at the same moment remove each other's tables from a folder that they share.
+  const options = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`];
   if (process.getuid?.() === 0) options.push('--user=root');
   try {
     await prepare(options);

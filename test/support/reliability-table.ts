@@ -94,10 +94,13 @@ How to read a rule:
 - Numbers are the defaults where they can be configured. "Source" is \`own\` where a rule is ours.
 
 Each rule has at least one test whose title begins with its number. Tests call the real service over HTTP and run on SQLite,
-MariaDB and MySQL.
+MariaDB and MySQL, with these exceptions: tests in a browser and the oracle run on SQLite; most races, like everything that only
+a server does, on MariaDB and MySQL; and a few tests look at a function or at the files of this project. A test counts here even
+where its suite is skipped for want of a server or of Chromium: each run ends with what it had and how many it skipped.
 
 **Races** (\`races/…\`) send what must happen once many times at the same moment, most of them to two processes of the service
-that share a MariaDB or MySQL database: three rounds in \`npm test\`, a hundred in \`npm run test:races\`.
+that share a MariaDB or MySQL database: three rounds in \`npm test\`, a hundred in \`npm run test:races\`. O140 names the
+exceptions.
 
 **The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that is asked the same requests.
 Every difference between the two answers is listed with its reason in

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
+import { sqliteFile } from '../../support/engines.js';
 
 const HERE = 'http://localhost:3000';
 
@@ -28,18 +27,14 @@ async function pasted(script: string, env: Record<string, string>): Promise<stri
 }
 
 describe('The walk of the README', () => {
-  let folder: string;
-  let url: string;
+  const { url } = sqliteFile();
   let service: AppProcess;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-walk-'));
-    url = `sqlite:${join(folder, 'service.sqlite')}`;
     service = await startProcess({ url, env: { DEMO: '1', LOG_LEVEL: 'warn' } });
   });
   afterAll(async () => {
     await service?.stop();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('does what it says when its blocks are pasted in order', async () => {

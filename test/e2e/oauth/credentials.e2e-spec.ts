@@ -84,15 +84,30 @@ onEachEngine('Credentials and codes of the source document', (database) => {
   });
 });
 
+/** Of a page's form. */
+function formToken(html: string): string {
+  const [, token] = /<input[^>]*name="token"[^>]*value="([^"]+)"/.exec(html) ?? [];
+  if (token === undefined) throw new Error(`The page has no form token:\n${html}`);
+  return token;
+}
+
 onEachEngine('What the tables hold of credentials', (database) => {
   const app = useTestApp(database);
 
-  it('O133 After a full flow no table holds a secret, code, token, verifier or one-time password', async () => {
+  it('O133 After a full flow no table holds a secret, code, token, verifier, one-time password, cookie or form token', async () => {
     const raw: string[] = [VERIFIER];
     for (const kind of ['confidential', 'public'] as const) {
       const client = await app().addClient({ kind });
       const user = await app().addUser();
-      const code = (await approve(app(), user, client)).get('code') ?? '';
+      const visitor = new Visitor(app());
+      const consent = await visitor.signIn(authorizeLink(client), user);
+      const done = await visitor.submit(consent, '/oauth/authorize/decision', {
+        scope: [...client.scopes],
+        decision: 'approve',
+      });
+      const code = redirectParameters(done).get('code') ?? '';
+      expect([...visitor.cookies.keys()].toSorted()).toEqual(['browser', 'session']);
+      raw.push(...visitor.cookies.values(), formToken(consent.html));
       const first = await json<TokenBody>(await exchange(app(), client, code));
       const second = await json<TokenBody>(
         await requestToken(app(), client, {

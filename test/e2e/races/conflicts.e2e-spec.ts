@@ -1,3 +1,4 @@
+import { rounds, ROUNDS, ROUNDS_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { expectTokenError } from '../../support/oauth-answers.js';
@@ -32,38 +33,42 @@ onEachServer('A token request that loses against another unit of work', (databas
   beforeEach(() => app().dataSource.query('DROP TRIGGER IF EXISTS lose'));
 
   it.each([1213, 1205, 1020])(
-    `O139 with error %d up to ${RETRIES} times succeeds all the same`,
-    async (errno) => {
-      const client = await app().addClient();
-      const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
-      await failNext(1, errno);
-      const exchanged = await exchange(app(), client, code);
-      expect(exchanged.status).toBe(200);
-      expect(await tried()).toBe(2);
+    `O139 with error %d up to ${RETRIES} times succeeds all the same, in ${ROUNDS} rounds`,
+    (errno) =>
+      rounds(async () => {
+        const client = await app().addClient();
+        const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+        await failNext(1, errno);
+        const exchanged = await exchange(app(), client, code);
+        expect(exchanged.status).toBe(200);
+        expect(await tried()).toBe(2);
 
-      await failNext(RETRIES, errno);
-      const { refresh_token } = await json<TokenBody>(exchanged);
-      const form = { grant_type: 'refresh_token', refresh_token };
-      const refreshed = await requestToken(app(), client, form);
-      expect(refreshed.status).toBe(200);
-      expect(await tried()).toBe(RETRIES + 1);
-      const { access_token } = await json<TokenBody>(refreshed);
-      expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
-    },
+        await failNext(RETRIES, errno);
+        const { refresh_token } = await json<TokenBody>(exchanged);
+        const form = { grant_type: 'refresh_token', refresh_token };
+        const refreshed = await requestToken(app(), client, form);
+        expect(refreshed.status).toBe(200);
+        expect(await tried()).toBe(RETRIES + 1);
+        const { access_token } = await json<TokenBody>(refreshed);
+        expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
+      }),
+    ROUNDS_MS,
   );
 
   it.each([1213, 1205, 1020])(
-    'O68 with error %d once too often is told to come back, and its token still works then',
-    async (errno) => {
-      const client = await app().addClient();
-      const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
-      const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
-      const form = { grant_type: 'refresh_token', refresh_token };
-      await failNext(RETRIES + 1, errno);
-      const lost = await requestToken(app(), client, form);
-      expect(lost.headers.get('retry-after')).toMatch(/^\d+$/);
-      await expectTokenError(lost, 'temporarily_unavailable', 503);
-      expect((await requestToken(app(), client, form)).status).toBe(200);
-    },
+    `O68 with error %d once too often is told to come back, and its token still works then, in ${ROUNDS} rounds`,
+    (errno) =>
+      rounds(async () => {
+        const client = await app().addClient();
+        const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+        const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
+        const form = { grant_type: 'refresh_token', refresh_token };
+        await failNext(RETRIES + 1, errno);
+        const lost = await requestToken(app(), client, form);
+        expect(lost.headers.get('retry-after')).toMatch(/^\d+$/);
+        await expectTokenError(lost, 'temporarily_unavailable', 503);
+        expect((await requestToken(app(), client, form)).status).toBe(200);
+      }),
+    ROUNDS_MS,
   );
 });

@@ -3,11 +3,11 @@ import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
+import { ROUNDS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/engines.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from '../api/member.js';
 
-const ROUNDS = Number(process.env.RACE_ROUNDS ?? 3);
 const PROCESSES = 3;
 const PUBLISHES = 300;
 const LIMIT = 100;

@@ -102,7 +102,7 @@ export const PKCE_REQUEST: Topic = {
       source: 'RFC 7636 §4.2',
     },
     O24: {
-      rule: 'A challenge with which the same app has already got a code is written to the audit log; with `OAUTH_REFUSE_REUSED_CHALLENGE=1` the app is told `invalid_request`. Before a code was issued, the same challenge again is a reload of the page.',
+      rule: 'A challenge with which the same app has already got a code is written to the audit log, as long as the row of that code is kept (O142); with `OAUTH_REFUSE_REUSED_CHALLENGE=1` the app is told `invalid_request`. Before a code was issued, the same challenge again is a reload of the page.',
       source: 'RFC 9700 §2.1.1',
     },
   },

@@ -4,7 +4,7 @@ export const THROTTLING: Topic = {
   title: 'Throttling',
   rules: {
     O126: {
-      rule: 'After 20 failures of one app from one address within 15 minutes, every further call is 429 with `error` `too_many_attempts`, an `error_description` that says how long to wait, `message` `Too many attempts`, `Retry-After` in whole seconds, and `no-store`. A failure is a refused request of anybody but a confidential app that proved its secret; a dead code or refresh token that was once issued to the public app that sends it is none.',
+      rule: 'After 20 failures of one app from one address within 15 minutes, every further call is 429 with `error` `too_many_attempts`, an `error_description` that says how long to wait, `message` `Too many attempts`, `Retry-After` in whole seconds, and `no-store`. A failure is a refused request of anybody but a confidential app that proved its secret; a dead code or refresh token that was once issued to the public app that sends it is none, as long as its row is kept (O142).',
       source: 'RFC 6585 §4; OAuth 2.1 draft §2.4.1',
     },
     O127: {
@@ -66,7 +66,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O140: {
-      rule: 'All races hold on MySQL and on MariaDB with two processes of the service, a hundred rounds in a row.',
+      rule: 'Races hold on MySQL and on MariaDB with two or three processes of the service, a hundred rounds in a row. Exceptions: a refresh whose process dies, a token request that the database refuses and twelve rotations of one secret have one process at a time; rotations by three commands at once, and under load, are run once.',
       source: 'own',
     },
     O141: {

@@ -88,7 +88,7 @@ export const METADATA_AND_BROWSER_APPS: Topic = {
       source: 'RFC 9700 §2.6',
     },
     O123: {
-      rule: 'A preflight of the token or revocation endpoint gets 204. When the `Origin` is that of a redirect URI of an enabled public app, it is allowed to send `POST` with `Authorization` and `Content-Type`; a loopback redirect stands for each of its ports. `Vary: Origin` is always sent. Introspection and the authorization endpoint allow no origin.',
+      rule: 'A preflight of the token or revocation endpoint gets 204. When the `Origin` is that of a redirect URI of an enabled public app, it is allowed to send `POST` with `Authorization`, `Content-Type` and `X-Requested-With`; a loopback redirect stands for each of its ports. `Vary: Origin` is always sent. Introspection and the authorization endpoint allow no origin.',
       source: 'Fetch standard, CORS; OAuth 2.1 draft §3.2',
     },
     O124: {

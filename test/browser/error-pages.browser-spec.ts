@@ -1,0 +1,79 @@
+import type { Page } from 'playwright-core';
+import { COLOURS, expectAccessible, wanting } from '../support/accessibility.js';
+import { inChromium } from '../support/chromium.js';
+import type { TestClient } from '../support/test-app.js';
+import { authorizeLink } from '../support/visitor.js';
+
+const DAY = 24 * 3_600_000;
+/** More authorization requests than the other pages of a test take. */
+const CALLS = 20;
+
+const settings = {
+  env: { OAUTH_AUTHORIZE_CALLS: String(CALLS), OAUTH_ERRORS_BEFORE_SIGN_IN: 'page' },
+};
+
+inChromium('The pages for who lost the way', settings, (chrome) => {
+  const { app } = chrome;
+  let client: TestClient;
+
+  beforeEach(async () => {
+    app().clock.advance(DAY);
+    client = await app().addClient();
+  });
+
+  async function open(page: Page, path = authorizeLink(client)): Promise<void> {
+    await page.goto(new URL(path, app().baseUrl).href);
+  }
+
+  /** Answers the request of the consent page from elsewhere, as another tab with the same page would. */
+  async function denyElsewhere(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'Deny' }).waitFor();
+    const form: Record<string, string> = { decision: 'deny' };
+    for (const name of ['transaction', 'token', 'user'])
+      form[name] = await page.inputValue(`[name=${name}]`);
+    const url = new URL('/oauth/authorize/decision', app().baseUrl).href;
+    const answer = await page.context().request.post(url, { form, maxRedirects: 0 });
+    expect(answer.status()).toBe(303);
+  }
+
+  it.each(COLOURS)(
+    'In %s colours axe finds nothing on the landing page and on those of errors',
+    async (colours) => {
+      const context = await chrome.visitor(wanting(colours));
+      const page = await context.newPage();
+      const inspect = async (name: string, title: RegExp): Promise<void> => {
+        expect(await page.title()).toMatch(title);
+        await expectAccessible(page, `${name}-${colours}`);
+      };
+      await open(page, '/');
+      await inspect('landing', /./);
+
+      await open(page, authorizeLink(client, { scope: 'nothing' }));
+      await page.getByRole('link', { name: 'Return to garden.example' }).waitFor();
+      await inspect('refused-request', /^Error: This link does not work/);
+
+      const send = page.getByRole('button', { name: 'Send me a code' });
+      await open(page);
+      await page.getByLabel('Your phone number').fill('+14155550100');
+      await page.evaluate("document.querySelector('[name=token]').value = 'of another browser'");
+      await send.click();
+      await inspect('foreign-form', /^Error: This form did not come from your browser/);
+
+      await open(page);
+      await page.getByLabel('Your phone number').fill('+14155550100');
+      await context.clearCookies();
+      await send.click();
+      await inspect('no-cookies', /^Error: Your browser did not keep our cookie/);
+
+      await open(page);
+      await chrome.signIn(page, await app().addUser());
+      await denyElsewhere(page);
+      await page.getByRole('button', { name: 'Deny' }).click();
+      await inspect('answered', /^Error: This request was already answered/);
+
+      for (let call = 0; call < CALLS; call += 1) await app().fetch(authorizeLink(client));
+      await open(page);
+      await inspect('too-many-attempts', /^Error: Too many attempts/);
+    },
+  );
+});

@@ -1,0 +1,70 @@
+import type { Locator, Page, Response } from 'playwright-core';
+import type { User } from '../../src/modules/users/user.entity.js';
+import type { Chromium } from './chromium.js';
+
+/** A page with Swagger UI over our document, as a partner uses it. */
+export class SwaggerUi {
+  constructor(
+    private readonly chrome: Chromium,
+    readonly page: Page,
+  ) {}
+
+  get dialog(): Locator {
+    return this.page.locator('.dialog-ux');
+  }
+
+  /** Clicks Authorize, twice as Swagger UI wants it, and answers on our pages in the window that opens. */
+  async authorize(user: Pick<User, 'phone'>, answer: 'Allow' | 'Deny'): Promise<void> {
+    await this.page.getByRole('button', { name: 'Authorize', exact: true }).click();
+    const opening = this.page.waitForEvent('popup');
+    await this.dialog.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
+    const popup = await opening;
+    await this.chrome.signIn(popup, user);
+    const closing = popup.waitForEvent('close');
+    await popup.getByRole('button', { name: answer }).click();
+    await closing;
+  }
+
+  /** Authorizes with Allow; returns what the token endpoint told Swagger UI. */
+  async tokens(user: Pick<User, 'phone'>): Promise<Answer> {
+    const isToken = (answer: Response): boolean =>
+      answer.url().endsWith('/oauth/token') && answer.request().method() === 'POST';
+    const told = this.page.waitForResponse(isToken);
+    await this.authorize(user, 'Allow');
+    const answer = await told;
+    await expect.poll(() => this.dialog.getByText('Authorized').count()).toBe(1);
+    return { status: answer.status(), body: (await answer.json()) as Answer['body'] };
+  }
+
+  async closeDialog(): Promise<void> {
+    await this.dialog.getByRole('button', { name: 'Close', exact: true }).click();
+  }
+
+  /** Executes `GET /dev/v1/me` and returns the status and body that the page then shows. */
+  async tryMe(): Promise<{ status: string; body: string }> {
+    const operation = this.page.locator('.opblock', { hasText: '/dev/v1/me' });
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const live = operation.locator('.live-responses-table .response');
+    const status = await live.locator('.response-col_status').innerText();
+    return { status: status.trim(), body: await live.locator('.highlight-code').innerText() };
+  }
+
+  /** Sends a form from the page, as the partner's own script would. */
+  post(url: string, form: Record<string, string>): Promise<Answer> {
+    return this.page.evaluate(
+      async (request) => {
+        const body = new URLSearchParams(request.form);
+        const answer = await fetch(request.url, { method: 'POST', body });
+        return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+      },
+      { url, form },
+    );
+  }
+}
+
+/** An answer of the token or revocation endpoint. */
+export interface Answer {
+  status: number;
+  body: Record<string, string>;
+}
