@@ -1,7 +1,7 @@
 // recipe:begin
 import type { Settings } from './settings.js';
 
-/** What `swagger-ui-bundle.js` brings to the page. */
+/** What the script of Swagger UI brings to the page. */
 declare const SwaggerUIBundle: (options: object) => { initOAuth(options: object): void };
 
 type Shown = Settings & { document: object };
