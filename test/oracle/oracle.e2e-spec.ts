@@ -1,4 +1,4 @@
-import { inject } from 'vitest';
+import { sqliteFile } from '../support/engines.js';
 import { useTestApp } from '../support/test-app.js';
 import { differences } from './differences.js';
 import { ourServer, registerApps } from './our-server.js';
@@ -21,10 +21,8 @@ const rows: readonly Row[] = [
   ...tokenManagementRows,
 ];
 
-const [engine = { kind: 'sqlite' as const, label: 'SQLite' }] = inject('engines');
-
 describe('Our server beside another implementation of the same protocols', () => {
-  const app = useTestApp({ engine, url: 'sqlite::memory:' });
+  const app = useTestApp(sqliteFile());
   let ours: Party;
   let theirs: ReferenceServer;
 
