@@ -12,8 +12,14 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'Send the user through the authorization flow again and ask for the scope that the answer names.',
   not_found:
     "The path does not exist, or the thing was deleted or is not this user's: nobody can tell which.",
+  method_not_allowed: 'Use a method that the header Allow lists.',
+  request_timeout: 'Send the whole body at once, on a new connection.',
+  idempotency_key_in_use:
+    'The first request with this Idempotency-Key is still running. Wait as long as Retry-After says, then send the same again.',
   payload_too_large: 'Send a smaller body.',
   unsupported_media_type: 'Send JSON in UTF-8, with the header Content-Type: application/json.',
+  idempotency_key_reused:
+    'Use a new Idempotency-Key for every new request. The same key is for sending the same request again.',
   quota_exceeded:
     'The app has published its posts of this month. Wait as long as Retry-After says, or ask the operator for a plan.',
   too_many_attempts: 'Wait as long as Retry-After says, then try again once.',
