@@ -10,7 +10,7 @@ const layers = {
   access: ['common', 'config', 'http'],
   pages: ['common', 'config', 'access'],
   audit: ['common', 'config', 'database'],
-  idempotency: ['common', 'config', 'database'],
+  idempotency: ['common', 'config', 'database', 'http'],
   metrics: [],
   'command-line': ['common'],
   modules: [

@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import type { Scope } from '../common/scopes.js';
 import { InsufficientScope } from './access.errors.js';
+import { ANY_SCOPE } from './any-scope.decorator.js';
 import { PUBLIC } from './public.decorator.js';
 import { REQUIRED_SCOPE } from './scopes.decorator.js';
 
@@ -14,11 +15,15 @@ export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const targets = [context.getHandler(), context.getClass()];
     if (this.reflector.getAllAndOverride(PUBLIC, targets)) return true;
-    const scope = this.reflector.getAllAndOverride<Scope | undefined>(REQUIRED_SCOPE, targets);
+    const scope = this.reflector.getAllAndOverride<Scope | typeof ANY_SCOPE | undefined>(
+      REQUIRED_SCOPE,
+      targets,
+    );
     if (scope === undefined) {
       throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no scope.`);
     }
     const { caller } = context.switchToHttp().getRequest<Request>();
+    if (scope === ANY_SCOPE) return caller !== undefined;
     if (!caller?.scopes.includes(scope)) throw new InsufficientScope(scope);
     return true;
   }

@@ -15,6 +15,8 @@ export const INTEGER = { type: 'integer' } as const satisfies ColumnOptions;
 
 export const COUNTER = { type: 'integer', default: 0 } as const satisfies ColumnOptions;
 
+export const FLAG = { type: 'boolean', default: false } as const satisfies ColumnOptions;
+
 /** Coordinates and distances: doubles, so that an echo equals what was sent. */
 export const DOUBLE = { type: 'double' } as const satisfies ColumnOptions;
 

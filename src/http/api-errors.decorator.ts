@@ -4,6 +4,7 @@ import { ServiceUnavailable, type ErrorClass, type ErrorCode } from '../common/e
 import { ERROR_STATUS } from './error-status.js';
 import { ErrorResponse, type FieldErrorResponse } from './error.response.js';
 import { InternalError } from './http-error.js';
+import { RATE_LIMIT_HEADERS } from './rate-limit-headers.js';
 
 const CHALLENGE = {
   'WWW-Authenticate': {
@@ -28,7 +29,8 @@ const HEADERS: Partial<Record<ErrorCode, ApiResponseOptions['headers']>> = {
   unauthorized: CHALLENGE,
   invalid_token: CHALLENGE,
   insufficient_scope: CHALLENGE,
-  quota_exceeded: WAIT,
+  quota_exceeded: { ...WAIT, ...RATE_LIMIT_HEADERS },
+  idempotency_key_in_use: WAIT,
   service_unavailable: WAIT,
 };
 

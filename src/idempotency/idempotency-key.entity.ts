@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { HASH, ID, TEXT, TIME } from '../database/columns.js';
 
-/** The stored answer of a POST that carried an Idempotency-Key, one per app, user and key. */
+/** What a POST with an Idempotency-Key made: one row per app, user and key, committed with the thing itself. */
 @Entity('idempotency_keys')
 @Index('ix_idempotency_keys_expires_at', ['expiresAt'])
 export class IdempotencyKey {
@@ -19,11 +19,9 @@ export class IdempotencyKey {
   @Column(HASH)
   requestHash: string;
 
-  @Column({ type: 'smallint' })
-  status: number;
-
+  /** As JSON, what the service added to what was sent: the rest of the answer comes with each repetition. */
   @Column(TEXT)
-  body: string;
+  made: string;
 
   @Column(TIME)
   createdAt: Date;

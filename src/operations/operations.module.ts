@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { DemoModule } from '../modules/demo/demo.module.js';
 import { OAuthModule } from '../modules/oauth/oauth.module.js';
 import { QuotaModule } from '../modules/quota/quota.module.js';
@@ -16,7 +17,14 @@ import { QuotaReset } from './jobs/quota-reset.service.js';
 import { MetricsServer } from './metrics/metrics-server.js';
 
 @Module({
-  imports: [ScheduleModule.forRoot(), OAuthModule, QuotaModule, DemoModule, PagesModule],
+  imports: [
+    ScheduleModule.forRoot(),
+    IdempotencyModule,
+    OAuthModule,
+    QuotaModule,
+    DemoModule,
+    PagesModule,
+  ],
   controllers: [LandingController, HealthController],
   providers: [
     Readiness,

@@ -12,12 +12,15 @@ const NUMBERS = ASSERTIONS.flatMap(({ rules }) => Object.keys(rules));
 /** Races that need no two processes at once behind one public URL, and why. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'conflicts.e2e-spec.ts': 'a trigger makes the database refuse, and counts in the only session',
+  'idempotency.e2e-spec.ts': 'three processes of its own, each called at its own address',
   'interrupted-refresh.e2e-spec.ts': 'one process dies, and the next takes over from it',
   'publish.e2e-spec.ts': 'three processes of its own, each called at its own address',
 };
 
 /** Tests beside races that are not run in rounds, and why. */
 const ONCE: Readonly<Record<string, string>> = {
+  'C98 A key that is held for longer than a second is in use, and free again once its unit has ended':
+    'holds a row for as long as one request waits',
   'O90 No call fails while the operator rotates and the workers change over one by one':
     'a load on one rotation, which is hundreds of calls',
   'O90 Three commands at once leave two live secrets, one of them with an end':

@@ -1,5 +1,6 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { onEachEngine } from '../support/engines.js';
 import { useTestApp } from '../support/test-app.js';
 import { Member } from '../e2e/api/member.js';
@@ -39,6 +40,7 @@ onEachEngine('Statements of a request', (database) => {
 
   it.each([
     ['/me', 2],
+    ['/quota', 2],
     ['/posts/:id', 2],
     ['/posts/:id/analytics', 2],
     ['/posts', 3],
@@ -60,7 +62,7 @@ onEachEngine('Statements of a request', (database) => {
     },
   );
 
-  it('POST /posts takes 8: token, place, START, post, counter, call, quota, COMMIT', async () => {
+  it('POST /posts takes 9: token, place, START, post, counter, call, quota, COMMIT, what is left', async () => {
     const statements = await statementsOf(() => member.post('/posts', { content: 'Hi' }));
     const quote = String.raw`[\x60"]`;
     expect(statements).toEqual(
@@ -73,13 +75,35 @@ onEachEngine('Statements of a request', (database) => {
         `^INSERT INTO ${quote}api_calls${quote}`,
         `^UPDATE ${quote}quota_usage${quote}`,
         '^COMMIT$',
+        `^SELECT .* FROM ${quote}quota_usage${quote}`,
       ].map((statement) => expect.stringMatching(new RegExp(statement, 's')) as string),
     );
   });
 
   it('POST /posts with a location takes one less', async () => {
     const body = { content: 'Hi', latitude: 1, longitude: 2 };
-    expect(await statementsOf(() => member.post('/posts', body))).toHaveLength(7);
+    expect(await statementsOf(() => member.post('/posts', body))).toHaveLength(8);
+  });
+
+  it('POST /posts without a limit takes one less', async () => {
+    const { client } = member;
+    const set = (limit: number | null) =>
+      app().service(QuotaService).set(client.clientId, { limit }, { actor: 'test' });
+    await set(null);
+    expect(await statementsOf(() => member.post('/posts', { content: 'Hi' }))).toHaveLength(8);
+    await set(100);
+  });
+
+  it('C97 an Idempotency-Key takes two more, and on a server two to wait no longer than a second', async () => {
+    const settings = database.engine.kind === 'sqlite' ? 0 : 2;
+    let key = 0;
+    const statements = await statementsOf(() =>
+      member.postRaw('/posts', '{"content":"Hi"}', {
+        'content-type': 'application/json',
+        'idempotency-key': `key-${(key += 1)}`,
+      }),
+    );
+    expect(statements).toHaveLength(9 + 2 + settings);
   });
 
   it('a call without a token takes none', async () => {

@@ -8,6 +8,7 @@ import {
 import {
   counter,
   double,
+  flag,
   hash,
   id,
   integer,
@@ -263,6 +264,7 @@ const tables = [
     smallint('status'),
     integer('duration_ms'),
     text('request_id', 64),
+    flag('metered'),
   ]),
   table('api_usage_daily', [
     key(text('day', 10)),
@@ -278,8 +280,7 @@ const tables = [
       id('client_id'),
       id('user_id'),
       hash('request_hash'),
-      smallint('status'),
-      longText('body'),
+      longText('made'),
       time('created_at'),
       time('expires_at'),
     ],

@@ -46,6 +46,10 @@ export function counter(name: string): TableColumnOptions {
   return { name, type: 'integer', default: 0 };
 }
 
+export function flag(name: string): TableColumnOptions {
+  return { name, type: 'boolean', default: 0 };
+}
+
 export function key(column: TableColumnOptions): TableColumnOptions {
   return { ...column, isPrimary: true };
 }

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiOkResponse,
@@ -6,6 +6,7 @@ import {
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../access/caller.js';
 import { Scopes } from '../../access/scopes.decorator.js';
 import { idPattern } from '../../common/ids.js';
@@ -15,6 +16,12 @@ import { IdPipe } from '../../http/id.pipe.js';
 import { AcceptsJson } from '../../http/json-body.js';
 import { pagingQuery } from '../../http/paging.js';
 import { DEV_V1 } from '../../http/routes.js';
+import {
+  AcceptsIdempotencyKey,
+  IdempotencyKeyOf,
+  REPLAYED_HEADER,
+  tellReplayed,
+} from '../../idempotency/idempotency-key.decorator.js';
 import { ApiPostId, PostId } from '../posts/post-id.param.js';
 import { CommentNotFound } from './comments.errors.js';
 import { CommentsService } from './comments.service.js';
@@ -53,17 +60,21 @@ export class CommentsController {
   @Post('posts/:id/comments')
   @Scopes('posts.write')
   @AcceptsJson()
+  @AcceptsIdempotencyKey()
   @ApiOperation({ operationId: 'createComment', summary: "Comment on one of the user's posts" })
-  @ApiCreatedResponse({ type: CommentResponse })
+  @ApiCreatedResponse({ type: CommentResponse, headers: REPLAYED_HEADER })
   @ApiPostId()
   async createComment(
-    @CallerOf() { userId }: Caller,
+    @CallerOf() caller: Caller,
     @PostId() id: string,
+    @IdempotencyKeyOf() key: string | undefined,
     @Body() { text, parentId = null }: CreateCommentRequest,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<CommentResponse> {
-    return CommentResponse.from(
-      await this.comments.add(userId, id, { text, parentId, authorId: userId }),
-    );
+    const draft = { text, parentId };
+    const { made, replayed } = await this.comments.comment(caller, id, draft, key);
+    tellReplayed(response, replayed);
+    return CommentResponse.from({ ...draft, ...made, createdAt: new Date(made.createdAt) });
   }
 
   @Delete('comments/:id')

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/caller.js';
 import { Clock } from '../../common/clock.js';
 import { isId, newId } from '../../common/ids.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { Paging } from '../../http/paging.js';
+import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
 import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { Comment } from './comment.entity.js';
@@ -15,6 +17,16 @@ export interface AuthoredComment extends Pick<Comment, 'id' | 'text' | 'parentId
   permalink: string;
 }
 
+/** What the service adds to what was sent; `createdAt` is ISO 8601 in UTC, with milliseconds. */
+export interface AddedComment extends Pick<AuthoredComment, 'id' | 'author' | 'permalink'> {
+  createdAt: string;
+}
+
+interface Draft {
+  text: string;
+  parentId: string | null;
+}
+
 /** Comments on a user's own posts, and a user's own comments anywhere. */
 @Injectable()
 export class CommentsService {
@@ -22,6 +34,7 @@ export class CommentsService {
     private readonly repository: CommentsRepository,
     private readonly posts: PostsService,
     private readonly users: UsersService,
+    private readonly idempotency: Idempotency,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {}
@@ -38,14 +51,33 @@ export class CommentsService {
   }
 
   /**
-   * Adds a comment to a post of `ownerId`. Through the developer API the owner is the author, too.
+   * Adds a comment in the caller's name to one of their posts. With the Idempotency-Key of an earlier request, it answers
+   * what that one added.
+   * @throws PostNotFound; InvalidRequest when `parentId` is not a comment on this post; IdempotencyKeyReused;
+   *   IdempotencyKeyInUse
+   */
+  comment(
+    { clientId, userId }: Caller,
+    postId: string,
+    draft: Draft,
+    key?: string,
+  ): Promise<Outcome<AddedComment>> {
+    const request = { clientId, userId, key, route: `POST /posts/${postId}/comments`, body: draft };
+    return this.idempotency.once<AddedComment>(request, (keep) =>
+      this.add(userId, postId, { ...draft, authorId: userId }, keep),
+    );
+  }
+
+  /**
+   * Adds a comment by anybody to a post of `ownerId`, as the network itself does.
    * @throws PostNotFound; InvalidRequest when `parentId` is not a comment on this post
    */
   async add(
     ownerId: string,
     postId: string,
-    { text, parentId, authorId }: { text: string; parentId: string | null; authorId: string },
-  ): Promise<AuthoredComment> {
+    { text, parentId, authorId }: Draft & { authorId: string },
+    keep?: Keep<AddedComment>,
+  ): Promise<AddedComment> {
     const now = this.clock.now();
     const id = newId('cmt', now);
     const comment: Comment = {
@@ -60,13 +92,16 @@ export class CommentsService {
     // Read before anything is written: a failure after the commit would look like a comment that was not added.
     const [authored] = await this.withAuthors([comment]);
     if (!authored) throw new Error('A comment without an author cannot be shown.');
+    const { author, permalink } = authored;
+    const added = { id, author, createdAt: now.toISOString(), permalink };
     await this.transactions.run(async (tx) => {
+      await keep?.(tx, added);
       await this.posts.countComment(tx, ownerId, postId);
       if (parentId !== null && !(await this.isOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
       await this.repository.insert(tx, comment);
     });
-    return authored;
+    return added;
   }
 
   /** @throws CommentNotFound when the user wrote no such comment, or deleted it before */

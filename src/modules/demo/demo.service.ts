@@ -128,7 +128,8 @@ export class DemoService {
       requestId: newId('req', now),
       receivedAt: now,
     };
-    const { id } = await this.posts.publish(caller, draft);
+    const { made } = await this.posts.publish(caller, draft);
+    const { id } = made;
     if (likedByBen) await this.posts.like(ben.id, id);
     if (bensComment !== undefined) {
       await this.comments.add(ana.id, id, { text: bensComment, parentId: null, authorId: ben.id });

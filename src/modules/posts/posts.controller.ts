@@ -7,8 +7,16 @@ import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
 import { DeletedResponse } from '../../http/deleted.response.js';
 import { AcceptsJson } from '../../http/json-body.js';
 import { pagingQuery } from '../../http/paging.js';
+import { RATE_LIMIT_HEADERS } from '../../http/rate-limit-headers.js';
 import { DEV_V1 } from '../../http/routes.js';
+import {
+  AcceptsIdempotencyKey,
+  IdempotencyKeyOf,
+  REPLAYED_HEADER,
+  tellReplayed,
+} from '../../idempotency/idempotency-key.decorator.js';
 import { QuotaExceeded } from '../quota/quota.errors.js';
+import { QuotaService } from '../quota/quota.service.js';
 import { CreatePostRequest } from './dto/create-post.request.js';
 import {
   CreatedPostResponse,
@@ -25,26 +33,37 @@ class ListPostsQuery extends pagingQuery(50) {}
 @ApiFaults()
 @Controller(`${DEV_V1}/posts`)
 export class PostsController {
-  constructor(private readonly posts: PostsService) {}
+  constructor(
+    private readonly posts: PostsService,
+    private readonly quota: QuotaService,
+  ) {}
 
   @Post()
   @Scopes('posts.write')
   @AcceptsJson()
+  @AcceptsIdempotencyKey()
   @ApiOperation({ operationId: 'createPost', summary: "Publish a post in the user's name" })
   @ApiCreatedResponse({
     type: CreatedPostResponse,
-    headers: { Location: { description: 'Path of the new post.', schema: { type: 'string' } } },
+    headers: {
+      Location: { description: 'Path of the new post.', schema: { type: 'string' } },
+      ...REPLAYED_HEADER,
+      ...RATE_LIMIT_HEADERS,
+    },
   })
   @ApiErrors(QuotaExceeded)
   async createPost(
     @CallerOf() caller: Caller,
+    @IdempotencyKeyOf() key: string | undefined,
     @Body() request: CreatePostRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<CreatedPostResponse> {
     const draft = request.toDraft();
-    const post = await this.posts.publish(caller, draft);
-    response.location(`/${DEV_V1}/posts/${post.id}`);
-    return CreatedPostResponse.from(draft, post, this.posts.permalink(post.id));
+    const { made, replayed } = await this.posts.publish(caller, draft, key);
+    response.location(`/${DEV_V1}/posts/${made.id}`);
+    response.set(await this.quota.rateLimit(caller.clientId, caller.postLimit));
+    tellReplayed(response, replayed);
+    return CreatedPostResponse.from(draft, made);
   }
 
   @Get()

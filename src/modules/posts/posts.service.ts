@@ -5,6 +5,7 @@ import { newId } from '../../common/ids.js';
 import { AppConfig } from '../../config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { Paging } from '../../http/paging.js';
+import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
 import { CallLog } from '../quota/call-log.service.js';
 import { QuotaService } from '../quota/quota.service.js';
 import { UsersService } from '../users/users.service.js';
@@ -18,6 +19,13 @@ import {
   type PostItem,
 } from './posts.repository.js';
 
+/** What the service adds to what was sent; `createdAt` is ISO 8601 in UTC, with milliseconds. */
+export interface PublishedPost {
+  id: string;
+  permalink: string;
+  createdAt: string;
+}
+
 /** A user's own posts. */
 @Injectable()
 export class PostsService {
@@ -26,18 +34,25 @@ export class PostsService {
     private readonly users: UsersService,
     private readonly quota: QuotaService,
     private readonly calls: CallLog,
+    private readonly idempotency: Idempotency,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {}
 
   /**
-   * Publishes in the caller's name and spends one post of the app's month. Post, counter, call record and quota commit
-   * together or not at all (source document, sections 3 and 8).
-   * @throws QuotaExceeded when the app's posts of the current UTC month are spent
+   * Publishes in the caller's name and spends one post of the app's month. Key, post, counter, call record and quota commit
+   * together or not at all (source document, sections 3 and 8). With the Idempotency-Key of an earlier request, it answers
+   * what that one published.
+   * @throws QuotaExceeded when the app's posts of the current UTC month are spent; IdempotencyKeyReused;
+   *   IdempotencyKeyInUse
    */
-  publish(caller: Caller, draft: PostDraft): Promise<Post> {
-    return this.calls.standFor(caller, this.publishOnce(caller, draft));
+  publish(caller: Caller, draft: PostDraft, key?: string): Promise<Outcome<PublishedPost>> {
+    const { clientId, userId } = caller;
+    const request = { clientId, userId, key, route: 'POST /posts', body: draft };
+    return this.idempotency.once<PublishedPost>(request, (keep) =>
+      this.calls.standFor(caller, this.publishOnce(caller, draft, keep)),
+    );
   }
 
   /** One page, newest first, with the number of all. */
@@ -91,7 +106,11 @@ export class PostsService {
     return `${this.config.siteUrl}/post/${id}`;
   }
 
-  private async publishOnce(caller: Caller, draft: PostDraft): Promise<Post> {
+  private async publishOnce(
+    caller: Caller,
+    draft: PostDraft,
+    keep: Keep<PublishedPost>,
+  ): Promise<PublishedPost> {
     const { clientId, userId, requestId, receivedAt, postLimit } = caller;
     const place =
       draft.latitude === undefined ? await this.users.savedPlace(userId) : { neighborhood: null };
@@ -105,14 +124,17 @@ export class PostsService {
       clientId,
       createdAt: now,
     };
+    const { id } = post;
+    const published = { id, permalink: this.permalink(id), createdAt: now.toISOString() };
     await this.transactions.run(async (tx) => {
+      await keep(tx, published);
       await this.repository.insert(tx, post);
       await this.users.countPost(tx, userId, 1);
       const durationMs = this.clock.now().getTime() - receivedAt.getTime();
       await this.calls.recordPublish(tx, { at: now, clientId, userId, durationMs, requestId });
       await this.quota.spend(tx, clientId, postLimit, now);
     });
-    return post;
+    return published;
   }
 }
 

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ID, INTEGER, optional, text, TIME } from '../../database/columns.js';
+import { FLAG, ID, INTEGER, optional, text, TIME } from '../../database/columns.js';
 
 /** One recorded developer API call (source document, section 8). Rows are only ever added. */
 @Entity('api_calls')
@@ -30,4 +30,8 @@ export class ApiCall {
 
   @Column(text(64))
   requestId: string;
+
+  /** Whether it cost one of the month's posts. The answer of a publish that is only told again did not. */
+  @Column(FLAG)
+  metered: boolean;
 }

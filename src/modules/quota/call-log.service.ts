@@ -14,7 +14,7 @@ const CREATED = 201;
 const MOST_WAITING = 10_000;
 const BATCH = 500;
 
-export type Call = Omit<ApiCall, 'id'>;
+export type Call = Omit<ApiCall, 'id' | 'metered'>;
 
 /**
  * Records developer API calls. A publish is recorded in its own transaction; the others wait in memory and are written
@@ -39,7 +39,7 @@ export class CallLog extends BackgroundWriter {
   /** Records a successful publish in the transaction that publishes. */
   async recordPublish(tx: Transaction, call: Omit<Call, 'route' | 'status'>): Promise<void> {
     const publish: Call = { ...call, route: PUBLISH_ROUTE, status: CREATED };
-    await this.repository.insert(tx, [withId(publish)]);
+    await this.repository.insert(tx, [recordOf(publish, true)]);
   }
 
   /** Lets a publish stand for the record of its call, unless it fails; whoever made the call may have left by then. */
@@ -59,7 +59,7 @@ export class CallLog extends BackgroundWriter {
 
   /** When the database is away for long, the newest calls are dropped and counted. */
   private keep(call: Call): void {
-    if (this.waiting.length < MOST_WAITING) this.waiting.push(withId(call));
+    if (this.waiting.length < MOST_WAITING) this.waiting.push(recordOf(call, false));
     else this.dropped += 1;
   }
 
@@ -95,6 +95,6 @@ export class CallLog extends BackgroundWriter {
   }
 }
 
-function withId(call: Call): ApiCall {
-  return { id: newId('call', call.at), ...call };
+function recordOf(call: Call, metered: boolean): ApiCall {
+  return { id: newId('call', call.at), ...call, metered };
 }

@@ -5,6 +5,11 @@ export function periodOf(time: Date): Period {
   return time.toISOString().slice(0, 7);
 }
 
+/** The first moment of the month that `time` is in. */
+export function periodStart(time: Date): Date {
+  return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()));
+}
+
 /** The first moment of the month after the one that `time` is in. */
 export function nextPeriodStart(time: Date): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1));

@@ -1,6 +1,7 @@
 import { secondsUntil } from '../../common/clock.js';
 import { AppError } from '../../common/errors.js';
 import { nextPeriodStart } from './period.js';
+import { postsMonthHeaders } from './posts-month.js';
 
 /** The app's posts of this month are spent (source document, sections 7 and 8). */
 export class QuotaExceeded extends AppError {
@@ -13,7 +14,12 @@ export class QuotaExceeded extends AppError {
     super(
       QuotaExceeded.code,
       `The app's quota of ${limit} posts per month is spent. Publishing opens again at ${opens.toISOString()}; the operator can raise the quota.`,
-      { headers: { 'Retry-After': String(secondsUntil(opens, now)) } },
+      {
+        headers: {
+          'Retry-After': String(secondsUntil(opens, now)),
+          ...postsMonthHeaders({ limit, remaining: 0 }, now),
+        },
+      },
     );
   }
 }

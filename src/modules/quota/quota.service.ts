@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
 import { Clock } from '../../common/clock.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
@@ -7,6 +7,7 @@ import { AppConfig } from '../../config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { AppQuota } from './app-quota.entity.js';
 import { nextPeriodStart, periodOf, previousPeriod, type Period } from './period.js';
+import { postsMonthHeaders } from './posts-month.js';
 import { QuotaExceeded } from './quota.errors.js';
 import { QuotaRepository } from './quota.repository.js';
 
@@ -14,13 +15,17 @@ const DEFAULT_PLAN = 'default';
 const OPENED_AT_ONCE = 500;
 
 /** An app's quota in the current month; null means unlimited. */
-export interface QuotaStatus {
-  plan: string;
+export interface QuotaStanding {
   limit: number | null;
   used: number;
   remaining: number | null;
   period: Period;
   resetsAt: Date;
+}
+
+/** The same with the arrangement that it comes from. */
+export interface QuotaStatus extends QuotaStanding {
+  plan: string;
 }
 
 /** What an operator may arrange for an app: a plan by its name, or a limit of the app's own, where null is unlimited. */
@@ -37,6 +42,8 @@ export interface PeriodOpening {
 /** How many posts an app may publish in a calendar month (source document, section 8). */
 @Injectable()
 export class QuotaService {
+  private readonly logger = new Logger(QuotaService.name);
+
   constructor(
     private readonly repository: QuotaRepository,
     private readonly audit: AuditLog,
@@ -71,19 +78,32 @@ export class QuotaService {
   }
 
   async status(clientId: string): Promise<QuotaStatus> {
+    const arrangement = await this.repository.findArrangement(clientId);
+    const standing = await this.standing(clientId, this.limitOf(arrangement));
+    return { plan: arrangement?.plan ?? DEFAULT_PLAN, ...standing };
+  }
+
+  /** Where the app stands in the current month, under a limit that is known. */
+  async standing(clientId: string, limit: number | null): Promise<QuotaStanding> {
     const now = this.clock.now();
     const period = periodOf(now);
-    const arrangement = await this.repository.findArrangement(clientId);
     const used = await this.repository.findUsed(clientId, period);
-    const limit = this.limitOf(arrangement);
-    return {
-      plan: arrangement?.plan ?? DEFAULT_PLAN,
-      limit,
-      used,
-      remaining: limit === null ? null : Math.max(0, limit - used),
-      period,
-      resetsAt: nextPeriodStart(now),
-    };
+    const remaining = limit === null ? null : Math.max(0, limit - used);
+    return { limit, used, remaining, period, resetsAt: nextPeriodStart(now) };
+  }
+
+  /**
+   * The RateLimit headers for an app after a publish; none where it may publish without limit. None either when they cannot
+   * be told: the post is published, and an error would say that it is not.
+   */
+  async rateLimit(clientId: string, limit: number | null): Promise<Record<string, string>> {
+    if (limit === null) return {};
+    try {
+      return postsMonthHeaders(await this.standing(clientId, limit), this.clock.now());
+    } catch (error) {
+      this.logger.warn('The RateLimit headers of a publish could not be told.', error);
+      return {};
+    }
   }
 
   /**

@@ -31,6 +31,7 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
     .addTag('posts', "The user's own posts")
     .addTag('comments', "Comments on the user's posts")
     .addTag('analytics', 'How posts are doing')
+    .addTag('quota', 'What the app may still publish')
     .addOAuth2(
       {
         type: 'oauth2',

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, DAY, later } from '../../common/clock.js';
 import type { ExpiredRows } from '../../database/expired-rows.js';
 import { TransactionRunner } from '../../database/transaction.js';
+import { Idempotency } from '../../idempotency/idempotency.service.js';
 import { OAuthPruneService } from '../../modules/oauth/prune/oauth-prune.service.js';
 import { hourOf, JobRunsRepository } from './job-runs.repository.js';
 
@@ -21,6 +22,7 @@ export type RowsByTable = Record<string, number>;
 export class Prune {
   constructor(
     private readonly oauth: OAuthPruneService,
+    private readonly idempotency: Idempotency,
     private readonly runs: JobRunsRepository,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -55,8 +57,12 @@ export class Prune {
   private async byTable(work: (rows: ExpiredRows) => Promise<number>): Promise<RowsByTable> {
     const counts: RowsByTable = {};
     const before = hourOf(later(this.clock.now(), -RUNS_MS));
-    for (const rows of [...this.oauth.expired(), this.runs.before(PRUNE, before)])
-      counts[rows.table] = (counts[rows.table] ?? 0) + (await work(rows));
+    const expired = [
+      ...this.oauth.expired(),
+      this.idempotency.expired(),
+      this.runs.before(PRUNE, before),
+    ];
+    for (const rows of expired) counts[rows.table] = (counts[rows.table] ?? 0) + (await work(rows));
     return counts;
   }
 }

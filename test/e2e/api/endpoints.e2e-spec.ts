@@ -198,7 +198,7 @@ onEachEngine('The endpoint table of the source document, section 4.2', (database
           text: 'second',
           parentId: first.id,
           author: { id: other.id, name: 'Ben Okafor', avatar: null },
-          createdAt: second.createdAt.toISOString(),
+          createdAt: second.createdAt,
           permalink: post.permalink,
         },
         first,

@@ -3,6 +3,7 @@ import { idPattern } from '../../../common/ids.js';
 import { PageMeta, pageOf, type PageOf, type Paging } from '../../../http/paging.js';
 import type { PostDraft, Visibility } from '../post-draft.js';
 import type { PostDetails, PostItem } from '../posts.repository.js';
+import type { PublishedPost } from '../posts.service.js';
 
 const ID = { example: 'post_01kahq5f3veqdr8bn3tdmx3q0a', pattern: idPattern('post').source };
 const PERMALINK = {
@@ -116,12 +117,8 @@ export class CreatedPostResponse implements PostDraft {
   @ApiProperty(CREATED_AT)
   createdAt: string;
 
-  static from(
-    draft: PostDraft,
-    { id, createdAt }: { id: string; createdAt: Date },
-    permalink: string,
-  ): CreatedPostResponse {
-    return { id, ...draft, permalink, createdAt: createdAt.toISOString() };
+  static from(draft: PostDraft, { id, ...added }: PublishedPost): CreatedPostResponse {
+    return { id, ...draft, ...added };
   }
 }
 

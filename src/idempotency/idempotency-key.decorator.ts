@@ -1,0 +1,58 @@
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { InvalidRequest } from '../common/errors.js';
+import { ApiErrors } from '../http/api-errors.decorator.js';
+import { IdempotencyKeyInUse, IdempotencyKeyReused } from './idempotency.errors.js';
+
+const HEADER = 'Idempotency-Key';
+const VISIBLE_ASCII = /^[!-~]{1,255}$/;
+
+/** Documented with every answer that may be told again. */
+export const REPLAYED_HEADER = {
+  'Idempotency-Replayed': {
+    description: 'There when an earlier request with the same Idempotency-Key made this.',
+    schema: { type: 'string' as const, enum: ['true'] },
+  },
+};
+
+/**
+ * The request's Idempotency-Key, if it has one: compared byte by byte, quotes included.
+ * @throws InvalidRequest when it is not 1 to 255 visible ASCII characters
+ */
+export const IdempotencyKeyOf = createParamDecorator(
+  (_: unknown, context: ExecutionContext): string | undefined => {
+    const [key, ...more] =
+      context.switchToHttp().getRequest<Request>().headersDistinct[HEADER.toLowerCase()] ?? [];
+    if (key === undefined) return undefined;
+    if (more.length > 0 || !VISIBLE_ASCII.test(key)) {
+      throw InvalidRequest.field(
+        HEADER,
+        'invalid_format',
+        `${HEADER} must be one value of 1 to 255 visible ASCII characters.`,
+      );
+    }
+    return key;
+  },
+);
+
+/** Says so when an earlier request made what is answered now. */
+export function tellReplayed(response: Response, replayed: boolean): void {
+  if (replayed) response.set('Idempotency-Replayed', 'true');
+}
+
+/** The operation may be repeated with the same Idempotency-Key: documents the header and what is refused. */
+export function AcceptsIdempotencyKey(): MethodDecorator {
+  return applyDecorators(
+    ApiHeader({
+      name: HEADER,
+      description:
+        'A value of your own, such as a random UUID, new for each thing that you want made. If no answer arrives, send the ' +
+        'same request with the same key again: it is made once, and a repetition within 24 hours gets the first answer.',
+      required: false,
+      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: VISIBLE_ASCII.source },
+      example: '1d6e4a52-6d3f-4c55-9f2e-0b8f2d6c7a11',
+    }),
+    ApiErrors(IdempotencyKeyInUse, IdempotencyKeyReused),
+  );
+}

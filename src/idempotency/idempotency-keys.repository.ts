@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, LessThanOrEqual } from 'typeorm';
+import { isDuplicateKey, isLockWaitTimeout } from '../common/database-faults.js';
+import { expiredRows, type ExpiredRows } from '../database/expired-rows.js';
+import { waitingAtMost } from '../database/lock-wait.js';
+import { entities, type Transaction } from '../database/transaction.js';
+import { IdempotencyKey } from './idempotency-key.entity.js';
+
+/** So long a second request waits for the end of the first. */
+const LOCK_WAIT_SECONDS = 1;
+
+@Injectable()
+export class IdempotencyKeysRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  find(hash: string): Promise<IdempotencyKey | null> {
+    return this.dataSource.manager.findOneBy(IdempotencyKey, { hash });
+  }
+
+  /** The rows of keys that may be used anew. */
+  expired(before: Date): ExpiredRows {
+    const expiresAt = LessThanOrEqual(before);
+    return expiredRows(this.dataSource, IdempotencyKey, { expiresAt }, 'expiresAt');
+  }
+
+  /**
+   * Takes the key, also from a row that has expired. Waits for a unit that holds it.
+   * @returns false when the key is taken, or still held after a second
+   */
+  async take(tx: Transaction, row: IdempotencyKey, hasExpiredRow: boolean): Promise<boolean> {
+    const { hash, createdAt: now } = row;
+    const insert = async (): Promise<void> => {
+      const manager = entities(tx);
+      if (hasExpiredRow)
+        await manager.delete(IdempotencyKey, { hash, expiresAt: LessThanOrEqual(now) });
+      await manager
+        .createQueryBuilder()
+        .insert()
+        .into(IdempotencyKey)
+        .values(row)
+        .updateEntity(false)
+        .execute();
+    };
+    try {
+      await waitingAtMost(tx, LOCK_WAIT_SECONDS, insert);
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error) || isLockWaitTimeout(error)) return false;
+      throw error;
+    }
+  }
+}
