@@ -50,6 +50,7 @@ describe('The walk of the README', () => {
       '',
       '200',
       '201',
+      '201 200',
       '200 200',
       '200',
       '201 200',
@@ -60,12 +61,15 @@ describe('The walk of the README', () => {
     ]);
     expect(answers[1]).toContain('"name":"Ana Lee"');
     expect(answers[2]).toContain('"content":"Hello from the README"');
-    expect(answers[3]).toContain('"meta":{"page":1,"limit":2,"total":4}');
-    expect(answers[4]).toContain('"likes":0,"comments":0');
-    expect(answers[5]).toContain('"text":"Count me in!"');
-    expect(answers[6]).toContain('"deleted":true');
-    expect(answers[7]).toContain('"error":"not_found"');
-    expect(answers[8]).toContain('"error":"invalid_request"');
-    expect(answers[9]).toContain('"error":"unauthorized"');
+    expect(answers[3]).toMatch(/^idempotency-replayed: true\r?$/im);
+    expect(answers[3]).toMatch(/^ratelimit: "posts-month";r=\d+;t=\d+\r?$/im);
+    expect(answers[3]).toContain('"period":');
+    expect(answers[4]).toContain('"meta":{"page":1,"limit":2,"total":4}');
+    expect(answers[5]).toContain('"likes":0,"comments":0');
+    expect(answers[6]).toContain('"text":"Count me in!"');
+    expect(answers[7]).toContain('"deleted":true');
+    expect(answers[8]).toContain('"error":"not_found"');
+    expect(answers[9]).toContain('"error":"invalid_request"');
+    expect(answers[10]).toContain('"error":"unauthorized"');
   });
 });
