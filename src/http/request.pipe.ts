@@ -7,6 +7,7 @@ import {
   type ValidatorOptions,
 } from 'class-validator';
 import { InvalidRequest, type FieldError, type FieldErrorCode } from '../common/errors.js';
+import { nearestWord } from '../common/nearest-word.js';
 import { missingAll } from './at-least-one-of.decorator.js';
 import { MOST_FIELD_ERRORS } from './error.response.js';
 import { assertShallow } from './shallow.js';
@@ -14,15 +15,12 @@ import { assertShallow } from './shallow.js';
 /** A name that somebody made up is told back this far. */
 const LONGEST_NAME = 50;
 
-const OPTIONS: ValidatorOptions = {
-  whitelist: true,
-  forbidUnknownValues: true,
-  stopAtFirstError: true,
-};
+const OPTIONS: ValidatorOptions = { forbidUnknownValues: true, stopAtFirstError: true };
 
 /**
- * Turns bodies and queries into their request classes and reports every violation at once. A body may hold only what its
- * class declares, since a typo must not be published; of a query, the rest is ignored.
+ * Turns bodies and queries into their request classes and reports every violation at once: first of the declared fields,
+ * in their order, and of all together, then what is no field. A body may hold only what its class declares, since a typo
+ * must not be published; of a query, the rest is ignored.
  * @throws InvalidRequest with one entry per broken field
  */
 @Injectable()
@@ -30,11 +28,12 @@ export class RequestPipe implements PipeTransform {
   async transform(value: unknown, { type, metatype }: ArgumentMetadata): Promise<unknown> {
     if ((type !== 'body' && type !== 'query') || !metatype || metatype === Object) return value;
     const sent = type === 'body' ? objectIn(value) : (value as Record<string, unknown>);
-    const request = plainToInstance(metatype as Type<object>, sent);
+    const fields = fieldsOf(metatype);
+    const request = plainToInstance(metatype as Type<object>, only(fields, sent));
     const broken = (await validate(request, OPTIONS)).map(fieldError);
-    const unknown = type === 'body' ? unknownFields(sent, metatype) : [];
+    const unknown = type === 'body' ? unknownFields(sent, fields) : [];
     const missing = missingAll(metatype, sent, broken);
-    const errors = [...unknown, ...broken, ...missing];
+    const errors = [...broken, ...missing, ...unknown];
     if (errors.length > 0) throw InvalidRequest.fields(errors);
     return request;
   }
@@ -54,17 +53,31 @@ function fieldError({ property, constraints = {} }: ValidationError): FieldError
   return { field: property, code: code as FieldErrorCode, message };
 }
 
-/** Looks at what was sent: the instance lacks members that are named like its methods. */
-function unknownFields(sent: Record<string, unknown>, type: Type): FieldError[] {
+/** What a request class declares, in its order. */
+function fieldsOf(type: Type): string[] {
   const storage = getMetadataStorage();
   const rules = storage.getTargetValidationMetadatas(type, '', false, false);
-  const fields = Object.keys(storage.groupByPropertyName(rules));
+  return Object.keys(storage.groupByPropertyName(rules));
+}
+
+/** The libraries see nothing else: their time grows with the square of the members. */
+function only(fields: readonly string[], sent: Record<string, unknown>): Record<string, unknown> {
+  const known = fields.filter((name) => Object.hasOwn(sent, name));
+  return Object.fromEntries(known.map((name) => [name, sent[name]]));
+}
+
+function unknownFields(sent: Record<string, unknown>, fields: readonly string[]): FieldError[] {
   return Object.keys(sent)
     .filter((name) => !fields.includes(name))
     .slice(0, MOST_FIELD_ERRORS)
     .map((name) => {
       const field = name.slice(0, LONGEST_NAME);
-      const message = `${JSON.stringify(field)} is not a field of this body. Its fields are: ${fields.join(', ')}.`;
+      const message = `${JSON.stringify(field)} is not a field of this body. ${hint(field, fields)}`;
       return { field, code: 'unknown_field', message };
     });
+}
+
+function hint(typed: string, fields: readonly string[]): string {
+  const meant = nearestWord(typed, fields);
+  return meant === undefined ? `Its fields are: ${fields.join(', ')}.` : `Did you mean ${meant}?`;
 }

@@ -3,8 +3,8 @@ import { InvalidRequest } from '../common/errors.js';
 const DEEPEST = 20;
 
 /**
- * Refuses what later, recursive code could not take: bodies nested deeper than 20 levels, and members named like the
- * properties of every object, which libraries drop silently. Walks without recursion.
+ * Refuses what later, recursive code could not take: bodies nested deeper than 20 levels, and inside of fields members
+ * that are named like what every object inherits, which libraries call or drop. Walks without recursion.
  * @throws InvalidRequest
  */
 export function assertShallow(body: object): void {
@@ -19,7 +19,7 @@ export function assertShallow(body: object): void {
       );
     }
     for (const [name, member] of Object.entries(value)) {
-      if (name in Object.prototype) {
+      if (depth > 1 && (name in Object.prototype || name === 'prototype')) {
         throw InvalidRequest.field(name, 'unknown_field', `"${name}" is not a field of this body.`);
       }
       if (typeof member === 'object' && member !== null)
