@@ -21,8 +21,8 @@ export class UnsupportedMediaType extends AppError {
   static readonly example =
     'Send the body as JSON in UTF-8, with the header Content-Type: application/json.';
 
-  constructor() {
-    super(UnsupportedMediaType.code, UnsupportedMediaType.example);
+  constructor(description = UnsupportedMediaType.example) {
+    super(UnsupportedMediaType.code, description);
   }
 }
 
@@ -35,6 +35,8 @@ export class PayloadTooLarge extends AppError {
   }
 }
 
+const ENCODINGS =
+  'Send the body as it is, or compressed with gzip, deflate or br, as Content-Encoding says.';
 const JSON_IN_UTF8 = /^application\/json *(; *(charset="?utf-8"? *)?)?$/i;
 const parse = express.json({
   limit: MOST_BODY_BYTES,
@@ -76,7 +78,7 @@ function bodyError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   const { status } = error as { status?: unknown };
   if (status === 413) return new PayloadTooLarge();
-  if (status === 415) return new UnsupportedMediaType();
+  if (status === 415) return new UnsupportedMediaType(ENCODINGS);
   if (status === 400) return new InvalidRequest('The body is not valid JSON.');
   return error;
 }

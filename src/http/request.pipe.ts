@@ -72,12 +72,9 @@ function unknownFields(sent: Record<string, unknown>, fields: readonly string[])
     .slice(0, MOST_FIELD_ERRORS)
     .map((name) => {
       const field = name.slice(0, LONGEST_NAME);
-      const message = `${JSON.stringify(field)} is not a field of this body. ${hint(field, fields)}`;
+      const meant = nearestWord(field, fields);
+      const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+      const message = `${JSON.stringify(field)} is not a field of this body.${hint} Its fields are: ${fields.join(', ')}.`;
       return { field, code: 'unknown_field', message };
     });
-}
-
-function hint(typed: string, fields: readonly string[]): string {
-  const meant = nearestWord(typed, fields);
-  return meant === undefined ? `Its fields are: ${fields.join(', ')}.` : `Did you mean ${meant}?`;
 }
