@@ -1,6 +1,7 @@
 import { onEachEngine } from '../../support/engines.js';
 import { json } from '../../support/json.js';
 import { useTestApp } from '../../support/test-app.js';
+import { footprintOf, UNTOUCHED } from './footprint.js';
 import { Member, type CommentBody, type PageBody } from './member.js';
 import { expectInvalid, expectRefusal } from './refusal.js';
 
@@ -11,15 +12,19 @@ onEachEngine('Comments', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let member: Member;
   let postId: string;
+  /** Sends what must be refused, and nothing else. */
+  let refused: Member;
+  let refusedPostId: string;
   beforeAll(async () => {
     member = await Member.join(app());
     ({ id: postId } = await member.publish());
+    refused = await Member.join(app());
+    ({ id: refusedPostId } = await refused.publish());
+    await refused.comment(refusedPostId);
   });
   const comment = (body: object, post = postId) => member.post(`/posts/${post}/comments`, body);
-  const commentCount = async () => {
-    const answer = await member.get(`/posts/${postId}/comments?limit=1`);
-    return (await json<PageBody<CommentBody>>(answer)).meta.total;
-  };
+  const refuse = (body: object, post = refusedPostId) =>
+    refused.post(`/posts/${post}/comments`, body);
 
   it.each([
     ['x'],
@@ -29,7 +34,7 @@ onEachEngine('Comments', (database) => {
     ['a\n\tb\r\nc'],
     ["' OR 1=1 -- \\' <script>"],
     ['\u{1f468}\u200d\u{1f469}\u200d\u{1f467} e\u0301 \u05e9\u05dc\u05d5\u05dd'],
-  ])('%j is taken, and listed as it was sent', async (text) => {
+  ])('C80 %j is taken, and listed as it was sent', async (text) => {
     const made = await member.comment(postId, text);
     expect(made.text).toBe(text);
     const { data } = await json<PageBody<CommentBody>>(
@@ -51,32 +56,33 @@ onEachEngine('Comments', (database) => {
     [{ text: EMOJI.repeat(2001) }, 'too_long'],
     [{ text: 'a\u0000' }, 'control_character'],
     [{ text: '\ud800' }, 'not_well_formed'],
-  ])('%j is refused, and leaves no row', async (body, code) => {
-    const before = await commentCount();
-    await expectInvalid(await comment(body), `text ${code}`);
-    expect(await commentCount()).toBe(before);
+  ])('C80 %j is refused', async (body, code) => {
+    await expectInvalid(await refuse(body), `text ${code}`);
   });
 
   it('an unknown field is refused', async () => {
     await expectInvalid(
-      await comment({ text: 'a', authorId: 'usr_x', parentID: NEVER }),
+      await refuse({ text: 'a', authorId: 'usr_x', parentID: NEVER }),
       'authorId unknown_field',
       'parentID unknown_field',
     );
   });
 
   it('both fields are told at once', async () => {
-    await expectInvalid(await comment({ parentId: 1 }), 'text required', 'parentId wrong_type');
+    await expectInvalid(await refuse({ parentId: 1 }), 'text required', 'parentId wrong_type');
   });
 
   describe('parentId', () => {
-    it('null is the same as absent', async () => {
-      for (const body of [{ text: 'a' }, { text: 'a', parentId: null }])
-        expect(await json(await comment(body))).toMatchObject({ parentId: null });
+    it('C81 null is the same as absent', async () => {
+      for (const body of [{ text: 'a' }, { text: 'a', parentId: null }]) {
+        const answer = await comment(body);
+        expect(answer.status).toBe(201);
+        expect(await json(answer)).toMatchObject({ parentId: null });
+      }
     });
 
-    it.each([1, true, [], {}, ['x']])('%j is of the wrong type', async (parentId) => {
-      await expectInvalid(await comment({ text: 'a', parentId }), 'parentId wrong_type');
+    it.each([1, true, [], {}, ['x']])('C81 %j is of the wrong type', async (parentId) => {
+      await expectInvalid(await refuse({ text: 'a', parentId }), 'parentId wrong_type');
     });
 
     it.each([
@@ -90,36 +96,77 @@ onEachEngine('Comments', (database) => {
       "' OR 1=1 --",
       '\ud800',
       '\u0000',
-    ])('%j refers to nothing', async (parentId) => {
-      const before = await commentCount();
-      await expectInvalid(await comment({ text: 'a', parentId }), 'parentId invalid_reference');
-      expect(await commentCount()).toBe(before);
+    ])('C81 %j refers to nothing', async (parentId) => {
+      await expectInvalid(await refuse({ text: 'a', parentId }), 'parentId invalid_reference');
     });
 
-    it('a comment in another case or with a space after it is another id', async () => {
-      const { id } = await member.comment(postId);
+    it('C81 A comment on another post, or a deleted one, cannot be replied to', async () => {
+      const elsewhere = await member.comment(postId);
+      const { id } = await member.publish();
+      const deleted = await member.comment(id);
+      await member.delete(`/comments/${deleted.id}`);
+      for (const [parentId, post] of [
+        [elsewhere.id, id],
+        [deleted.id, id],
+        [id, id],
+      ] as const)
+        await expectInvalid(
+          await comment({ text: 'a', parentId }, post),
+          'parentId invalid_reference',
+        );
+      expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({ data: [] });
+      await expectInvalid(
+        await refuse({ text: 'a', parentId: elsewhere.id }),
+        'parentId invalid_reference',
+      );
+    });
+
+    it('C81 A comment in another case or with a space after it is another id', async () => {
+      const { data } = await json<PageBody<CommentBody>>(
+        await refused.get(`/posts/${refusedPostId}/comments`),
+      );
+      const id = data[0]?.id ?? '';
+      expect(id).toMatch(/^cmt_/);
       for (const parentId of [id.toUpperCase(), `${id} `])
-        await expectInvalid(await comment({ text: 'a', parentId }), 'parentId invalid_reference');
+        await expectInvalid(await refuse({ text: 'a', parentId }), 'parentId invalid_reference');
     });
 
-    it('replies can be replied to, 50 deep', async () => {
-      let parentId: string | null = null;
-      for (let depth = 1; depth <= 50; depth += 1)
-        parentId = (await member.comment(postId, `level ${depth}`, parentId)).id;
-      expect(parentId).toMatch(/^cmt_/);
+    it('C83 A reply can be replied to, 50 deep', async () => {
+      const { id } = await member.publish();
+      const chain: CommentBody[] = [];
+      for (let depth = 1; depth <= 50; depth += 1) {
+        app().clock.advance(1);
+        chain.unshift(await member.comment(id, `level ${depth}`, chain[0]?.id ?? null));
+      }
+      const { data } = await json<PageBody<CommentBody>>(
+        await member.get(`/posts/${id}/comments?limit=50`),
+      );
+      expect(data).toEqual(chain);
+      expect(data.map(({ parentId }) => parentId)).toEqual([
+        ...chain.slice(1).map((parent) => parent.id),
+        null,
+      ]);
     });
   });
 
   describe('on a post that is not there', () => {
-    const ABSENT = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
-
-    it('are 404, with a good parentId or a bad one', async () => {
-      for (const parentId of [null, NEVER, 'x'])
-        await expectRefusal(await comment({ text: 'a', parentId }, ABSENT), 404, 'not_found');
+    const absent: string[] = ['post_01kahq5f3veqdr8bn3tdmx3q0a'];
+    beforeAll(async () => {
+      const { id } = await member.publish();
+      await member.delete(`/posts/${id}`);
+      absent.push(id, postId);
     });
 
-    it('are 400 when the body is bad, too', async () => {
-      await expectInvalid(await comment({}, ABSENT), 'text required');
+    it("C82 are 404: it never was, was deleted or is another user's", async () => {
+      expect(absent).toHaveLength(3);
+      for (const post of absent)
+        for (const parentId of [null, NEVER, 'x'])
+          await expectRefusal(await refuse({ text: 'a', parentId }, post), 404, 'not_found');
+      await expectRefusal(await comment({ text: 'a' }, absent[1]), 404, 'not_found');
+    });
+
+    it('C82 are 400 when the body is bad, too', async () => {
+      for (const post of absent) await expectInvalid(await refuse({}, post), 'text required');
     });
   });
 
@@ -139,5 +186,9 @@ onEachEngine('Comments', (database) => {
       await member.get(`/posts/${id}/comments`),
     );
     expect([data.length, meta.total]).toEqual([6, 6]);
+  });
+
+  it('C80 C81 C82 What was refused left no row and spent no quota', async () => {
+    expect(await footprintOf(refused)).toEqual(UNTOUCHED);
   });
 });

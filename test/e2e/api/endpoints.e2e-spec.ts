@@ -52,7 +52,7 @@ onEachEngine('The endpoint table of the source document, section 4.2', (database
     });
   });
 
-  it('POST /posts answers 201 with the supplied fields plus id, permalink and createdAt', async () => {
+  it('C78 POST /posts answers 201 with the supplied fields plus id, permalink and createdAt', async () => {
     const member = await Member.join(app());
     const answer = await member.post('/posts', WHOLE);
     expect(answer.status).toBe(201);
@@ -66,7 +66,7 @@ onEachEngine('The endpoint table of the source document, section 4.2', (database
   });
 
   it.each(['title', 'content', 'images'] as const)(
-    'POST /posts with %s alone echoes it alone',
+    'C64 C78 POST /posts with %s alone echoes it alone',
     async (field) => {
       const member = await Member.join(app());
       const post = await member.publish({ [field]: WHOLE[field] });
@@ -76,7 +76,7 @@ onEachEngine('The endpoint table of the source document, section 4.2', (database
     },
   );
 
-  it('POST /posts points its Location at the new post', async () => {
+  it('C78 POST /posts points its Location at the new post', async () => {
     const member = await Member.join(app());
     const answer = await member.post('/posts', WHOLE);
     const { id } = await json<PostBody>(answer);
