@@ -65,20 +65,20 @@ onEachEngine('The limits of the source document, section 8', (database) => {
     expect((await wrong()).status).toBe(401);
   });
 
-  it('posts page size: limit at most 50', async () => {
+  it('C87 Posts page size: limit at most 50', async () => {
     const member = await Member.join(app());
     expect((await member.get('/posts?limit=50')).status).toBe(200);
     await expectInvalid(await member.get('/posts?limit=51'), 'limit too_large');
   });
 
-  it('comments page size: limit at most 100', async () => {
+  it('C87 Comments page size: limit at most 100', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     expect((await member.get(`/posts/${id}/comments?limit=100`)).status).toBe(200);
     await expectInvalid(await member.get(`/posts/${id}/comments?limit=101`), 'limit too_large');
   });
 
-  it('comment text: 1 to 2000 characters', async () => {
+  it('C80 Comment text: 1 to 2000 characters', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const comment = (text: string) => member.post(`/posts/${id}/comments`, { text });

@@ -63,7 +63,7 @@ onEachEngine('The rules of the source document, section 4.2', (database) => {
       await expectRefusal(await member.get(`/posts/${NEVER}`), 404, 'not_found');
     });
 
-    it('shows the posts that the user published through another app', async () => {
+    it('C44 Shows the posts that the user published through another app', async () => {
       const first = await Member.join(app());
       const second = await Member.join(app(), { user: first.user });
       const { id } = await first.publish();
@@ -79,7 +79,7 @@ onEachEngine('The rules of the source document, section 4.2', (database) => {
       ['POST', '/posts/:id/comments', { text: 'Hi' }],
       ['POST', '/posts/:id/comments', { text: 'Hi', parentId: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a' }],
     ])(
-      "%s %s cannot tell another user's post from a deleted one, or from one that never was",
+      "C41 %s %s cannot tell another user's post from a deleted one, or from one that never was",
       async (method, path, body) => {
         const owner = await Member.join(app());
         const member = await Member.join(app());
@@ -116,7 +116,7 @@ onEachEngine('The rules of the source document, section 4.2', (database) => {
   });
 
   describe('4: DELETE /comments/:id removes only a comment that the user wrote', () => {
-    it("is 404 for another user's comment, even on the user's own post", async () => {
+    it("C43 Is 404 for another user's comment, even on the user's own post", async () => {
       const member = await Member.join(app());
       const other = await app().addUser();
       const post = await member.publish();
@@ -130,7 +130,7 @@ onEachEngine('The rules of the source document, section 4.2', (database) => {
       expect(meta.total).toBe(1);
     });
 
-    it("removes the user's own comment on another user's post", async () => {
+    it("C42 Removes the user's own comment on another user's post", async () => {
       const owner = await Member.join(app());
       const author = await Member.join(app());
       const post = await owner.publish();
@@ -158,7 +158,7 @@ onEachEngine('The rules of the source document, section 4.2', (database) => {
       expect((await member.comment(post.id, 'reply', parent.id)).parentId).toBe(parent.id);
     });
 
-    it('refuses a comment on another post, and stores nothing', async () => {
+    it('C81 Refuses a comment on another post, and stores nothing', async () => {
       const member = await Member.join(app());
       const parent = await member.comment((await member.publish()).id);
       const { id } = await member.publish();

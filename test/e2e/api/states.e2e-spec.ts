@@ -45,7 +45,7 @@ onEachEngine('The table of states of the source document, section 3', (database)
     expect([data.map((post) => post.id), meta.total]).toEqual([[id], 1]);
   });
 
-  it('DELETE /posts/:id: the post is soft-deleted, and gone from every read', async () => {
+  it('C82 DELETE /posts/:id: the post is soft-deleted, and gone from every read', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const kept = await member.publish();
@@ -68,7 +68,7 @@ onEachEngine('The table of states of the source document, section 3', (database)
     expect((await owner.get(`/posts/${id}`)).status).toBe(200);
   });
 
-  it('DELETE /posts/:id twice at once: one 200, one 404, and one post less', async () => {
+  it('C116 DELETE /posts/:id twice at once: one 200, one 404, and one post less', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     await member.publish();
@@ -102,7 +102,7 @@ onEachEngine('The table of states of the source document, section 3', (database)
     expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 0 });
   });
 
-  it('DELETE /comments/:id twice at once: one 200, one 404, and one comment less', async () => {
+  it('C116 DELETE /comments/:id twice at once: one 200, one 404, and one comment less', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const comment = await member.comment(id);
@@ -112,7 +112,7 @@ onEachEngine('The table of states of the source document, section 3', (database)
     expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 1 });
   });
 
-  it("a removed comment's replies stay and keep their parentId, and it takes no new one", async () => {
+  it("C81 A removed comment's replies stay and keep their parentId, and it takes no new one", async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const parent = await member.comment(id);
