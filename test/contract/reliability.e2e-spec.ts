@@ -8,6 +8,14 @@ import {
 } from '../support/reliability-table.js';
 
 const NUMBERS = ASSERTIONS.flatMap(({ rules }) => Object.keys(rules));
+const countedIn = (letter: string) => NUMBERS.filter((number) => number.startsWith(letter));
+
+/** The numbers of the developer API: runs from the first to the last. Those between are not in use. */
+const C_RUNS = [
+  [1, 114],
+  [116, 117],
+  [139, 145],
+] as const;
 
 /** Races that need no two processes at once behind one public URL, and why. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
@@ -36,9 +44,16 @@ interface Manifest {
   scripts: Record<string, string>;
 }
 
-describe('The page of what the authorization server promises', () => {
-  it('numbers its rules from O1 on, without a gap', () => {
-    expect(NUMBERS).toEqual(NUMBERS.map((_, index) => `O${index + 1}`));
+describe('The page of what the platform promises', () => {
+  it('numbers its rules from O1 and C1 on, each once and in order', () => {
+    const [server, api] = [countedIn('O'), countedIn('C')];
+    expect(NUMBERS).toEqual([...server, ...api]);
+    expect(server).toEqual(server.map((_, index) => `O${index + 1}`));
+    expect(api).toEqual(
+      C_RUNS.flatMap(([first, last]) =>
+        Array.from({ length: last - first + 1 }, (_, index) => `C${first + index}`),
+      ),
+    );
   });
 
   it('has a test for every rule', async () => {

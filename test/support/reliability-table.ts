@@ -12,10 +12,10 @@ export interface Proof {
 }
 
 /** The numbers in front of the title of `it(…)` or `it.each(…)(…)`: one that is skipped proves nothing. */
-const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:O\d+ )+)/g;
+const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:[OC]\d+ )+)/g;
 
 /** The number that a row of the oracle gives as what it `proves`. */
-const PROVES = /'(O\d+)'/g;
+const PROVES = /'([OC]\d+)'/g;
 
 /** Every numbered test. */
 export async function tests(): Promise<Proof[]> {
@@ -78,20 +78,28 @@ async function proofsIn(files: readonly string[], pattern: RegExp): Promise<Proo
 
 const HEADER = '| Rule | What holds | Where | Source |\n| --- | --- | --- | --- |';
 
-const INTRODUCTION = `# What the authorization server promises
+const INTRODUCTION = `# What the platform promises
 
-Every rule of the authorization server, topic by topic, with the tests that hold it and the standard that it comes from. For
-partners who want to know what they can rely on, and for whoever changes the server: a rule that stops holding fails a test
-with its number.
+Every rule of the authorization server (O) and of the developer API (C), topic by topic, with the tests that hold it and the
+standard that it comes from. For partners who want to know what they can rely on, and for whoever changes the platform: a rule
+that stops holding fails a test with its number.
 
-How to read a rule:
+How to read a rule of the authorization server:
 
 - _Gets a page with 400_: an HTML page with this status for the person at the browser. Nobody is redirected.
 - _The app is told \`invalid_scope\`_: a 303 to the redirect URI of the request with this \`error\`, the \`state\` of the request and
   \`iss\`. Nothing is granted.
 - _Is \`invalid_grant\`_: a JSON error (RFC 6749 §5.2) of the endpoint that was called, with status 400 unless another one is
   named. _Spends nothing_: the code or token that came with the request still works.
-- Numbers are the defaults where they can be configured. "Source" is \`own\` where a rule is ours.
+
+How to read a rule of the developer API:
+
+- _Is 404 \`not_found\`_: the error body of the API with this status and this \`error\`. _Is 400 with \`too_long\`_: the status is
+  400, \`error\` is \`invalid_request\`, and \`errors\` has this \`code\` for the field.
+- Whatever is refused leaves no row behind, spends no quota, and carries an \`X-Request-Id\` that equals the \`request_id\` of its
+  body. The body names no framework, file or statement.
+
+In both, numbers are the defaults where they can be configured, and "Source" is \`own\` where a rule is ours.
 
 Each rule has at least one test whose title begins with its number. Tests call the real service over HTTP and run on SQLite,
 MariaDB and MySQL, with these exceptions: tests in a browser and the oracle run on SQLite; most races, like everything that only
