@@ -10,6 +10,7 @@ import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { entities } from './entities.js';
 import { ApiErrorFilter } from './http/api-error.filter.js';
+import { HttpModule } from './http/http.module.js';
 import { RequestPipe } from './http/request.pipe.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { AnalyticsModule } from './modules/analytics/analytics.module.js';
@@ -51,6 +52,7 @@ export class AppModule {
         DatabaseModule.with(entities),
         AuditModule,
         MetricsModule,
+        HttpModule,
         UsersModule,
         OAuthModule,
         QuotaModule,

@@ -1,10 +1,10 @@
 import type { NestApplicationOptions } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { NextFunction, Request, Response } from 'express';
 import { Clock } from './common/clock.js';
 import type { AppConfig } from './config/app-config.js';
 import { serveDocumentation } from './operations/docs/openapi-document.js';
 import { QuietLogger } from './operations/quiet-logger.js';
+import { developerApi } from './http/developer-api.js';
 import { requestContext } from './http/request-context.js';
 import { DEV_V1 } from './http/routes.js';
 
@@ -42,10 +42,7 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
     strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });
-  app.use(`/${DEV_V1}`, (_request: Request, response: Response, next: NextFunction) => {
-    response.setHeader('Cache-Control', 'private, no-cache');
-    next();
-  });
+  app.use(`/${DEV_V1}`, developerApi);
   serveDocumentation(app, config);
 }
 

@@ -11,13 +11,37 @@ export class InternalError extends AppError {
   }
 }
 
+/** No route has this path. */
+export class UnknownPath extends NotFound {
+  static override readonly example = 'There is no such endpoint. The documentation lists them all.';
+
+  constructor() {
+    super(UnknownPath.example);
+  }
+}
+
+/** The path has routes, but none for this method: `Allow` names those that there are (RFC 9110 §15.5.6). */
+export class MethodNotAllowed extends AppError {
+  static readonly code = 'method_not_allowed';
+  static readonly example = 'This endpoint does not take this method. It takes GET, HEAD, OPTIONS.';
+
+  constructor(allow: string) {
+    super(MethodNotAllowed.code, `This endpoint does not take this method. It takes ${allow}.`, {
+      headers: { Allow: allow },
+    });
+  }
+}
+
 /** What a caller may know of anything that was thrown: framework and driver errors lose their words here. */
 export function callerError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) return new ServiceUnavailable();
+  if (error instanceof HttpException && error.cause instanceof URIError) {
+    return new InvalidRequest(
+      'The path cannot be decoded: a % in it must be followed by two hexadecimal digits, and what they encode must be UTF-8.',
+    );
+  }
   const status = statusOf(error);
-  if (status === 404)
-    return new NotFound('There is no such endpoint. The documentation lists them all.');
   if (status !== undefined && status >= 400 && status < 500) {
     return new InvalidRequest('The request is malformed: check its path, headers and body.');
   }

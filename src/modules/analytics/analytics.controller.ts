@@ -1,10 +1,10 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CallerOf, type Caller } from '../../access/caller.js';
 import { Scopes } from '../../access/scopes.decorator.js';
 import { ApiFaults } from '../../http/api-errors.decorator.js';
 import { DEV_V1 } from '../../http/routes.js';
-import { ApiPostId, PostId } from '../posts/post-id.param.js';
+import { ApiPostId } from '../posts/post-id.param.js';
 import { AnalyticsService } from './analytics.service.js';
 import { AnalyticsResponse } from './dto/analytics.response.js';
 
@@ -24,7 +24,7 @@ export class AnalyticsController {
   @ApiPostId()
   async getPostAnalytics(
     @CallerOf() { userId }: Caller,
-    @PostId() id: string,
+    @Param('id') id: string,
   ): Promise<AnalyticsResponse> {
     return AnalyticsResponse.from(await this.analytics.ofPost(userId, id));
   }

@@ -12,7 +12,6 @@ import { Scopes } from '../../access/scopes.decorator.js';
 import { idPattern } from '../../common/ids.js';
 import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
 import { DeletedResponse } from '../../http/deleted.response.js';
-import { IdPipe } from '../../http/id.pipe.js';
 import { AcceptsJson } from '../../http/json-body.js';
 import { pagingQuery } from '../../http/paging.js';
 import { DEV_V1 } from '../../http/routes.js';
@@ -22,7 +21,7 @@ import {
   REPLAYED_HEADER,
   tellReplayed,
 } from '../../idempotency/idempotency-key.decorator.js';
-import { ApiPostId, PostId } from '../posts/post-id.param.js';
+import { ApiPostId } from '../posts/post-id.param.js';
 import { CommentNotFound } from './comments.errors.js';
 import { CommentsService } from './comments.service.js';
 import { CommentPageResponse, CommentResponse } from './dto/comment.response.js';
@@ -46,7 +45,7 @@ export class CommentsController {
   @ApiPostId()
   async listComments(
     @CallerOf() { userId }: Caller,
-    @PostId() id: string,
+    @Param('id') id: string,
     @Query() paging: ListCommentsQuery,
   ): Promise<CommentPageResponse> {
     const { comments, total } = await this.comments.list(userId, id, paging);
@@ -66,7 +65,7 @@ export class CommentsController {
   @ApiPostId()
   async createComment(
     @CallerOf() caller: Caller,
-    @PostId() id: string,
+    @Param('id') id: string,
     @IdempotencyKeyOf() key: string | undefined,
     @Body() { text, parentId = null }: CreateCommentRequest,
     @Res({ passthrough: true }) response: Response,
@@ -94,7 +93,7 @@ export class CommentsController {
   @ApiErrors(CommentNotFound)
   async deleteComment(
     @CallerOf() { userId }: Caller,
-    @Param('id', new IdPipe('cmt', () => new CommentNotFound())) id: string,
+    @Param('id') id: string,
   ): Promise<DeletedResponse> {
     await this.comments.delete(userId, id);
     return DeletedResponse.of(id);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
+import { isId } from '../../common/ids.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { Comment } from './comment.entity.js';
 
@@ -43,6 +44,7 @@ export class CommentsRepository {
 
   /** The post that the user's comment is on, or null when the user has no such comment. */
   async findPostOfOwn(tx: Transaction, userId: string, id: string): Promise<string | null> {
+    if (!isId('cmt', id)) return null;
     const comment = await entities(tx).findOne(Comment, {
       select: { postId: true },
       where: { id, userId },

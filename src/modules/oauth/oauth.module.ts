@@ -53,7 +53,6 @@ import { BrowserOriginsRepository } from './client-request/browser-origins.repos
 import { ExposedSecrets } from './client-request/exposed-secrets.js';
 import { PreflightController } from './client-request/preflight.controller.js';
 import { MetadataController } from './metadata/metadata.controller.js';
-import { AllowedMethods } from '../../http/allowed-methods.js';
 import { RefreshTokenGrant } from './token/refresh-token.grant.js';
 import { StoredAccessTokenVerifier } from './token/stored-access-token-verifier.js';
 import { TokenIssuer } from './token/token-issuer.js';
@@ -123,7 +122,6 @@ const repositories: Type[] = [
     TokenIntrospection,
     BrowserOrigins,
     ExposedSecrets,
-    AllowedMethods,
     StoredAccessTokenVerifier,
     OAuthPruneService,
   ],

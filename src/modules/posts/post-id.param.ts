@@ -1,13 +1,8 @@
-import { applyDecorators, Param } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { idPattern } from '../../common/ids.js';
 import { ApiErrors } from '../../http/api-errors.decorator.js';
-import { IdPipe } from '../../http/id.pipe.js';
 import { PostNotFound } from './posts.errors.js';
-
-/** The post id of the path. Anything that could not be one is not found. */
-export const PostId = (): ParameterDecorator =>
-  Param('id', new IdPipe('post', () => new PostNotFound()));
 
 /** Documents the post id of the path and what is answered when there is no such post. */
 export const ApiPostId = (): MethodDecorator =>

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../access/caller.js';
@@ -24,7 +24,7 @@ import {
   PostPageResponse,
   PostResponse,
 } from './dto/post.response.js';
-import { ApiPostId, PostId } from './post-id.param.js';
+import { ApiPostId } from './post-id.param.js';
 import { PostsService } from './posts.service.js';
 
 class ListPostsQuery extends pagingQuery(50) {}
@@ -84,7 +84,7 @@ export class PostsController {
   @ApiOperation({ operationId: 'getPost', summary: "Read one of the user's posts" })
   @ApiOkResponse({ type: PostResponse })
   @ApiPostId()
-  async getPost(@CallerOf() { userId }: Caller, @PostId() id: string): Promise<PostResponse> {
+  async getPost(@CallerOf() { userId }: Caller, @Param('id') id: string): Promise<PostResponse> {
     return PostResponse.from(await this.posts.read(userId, id), this.posts.permalink(id));
   }
 
@@ -94,7 +94,10 @@ export class PostsController {
   @ApiOperation({ operationId: 'deletePost', summary: "Delete one of the user's posts" })
   @ApiOkResponse({ type: DeletedResponse })
   @ApiPostId()
-  async deletePost(@CallerOf() { userId }: Caller, @PostId() id: string): Promise<DeletedResponse> {
+  async deletePost(
+    @CallerOf() { userId }: Caller,
+    @Param('id') id: string,
+  ): Promise<DeletedResponse> {
     await this.posts.delete(userId, id);
     return DeletedResponse.of(id);
   }

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource, IsNull, type FindOptionsWhere } from 'typeorm';
+import { isId } from '../../common/ids.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { PostLike } from './post-like.entity.js';
 import { Post } from './post.entity.js';
+import { PostNotFound } from './posts.errors.js';
 
 export type PostItem = Pick<Post, 'id' | 'content' | 'createdAt'>;
 export type PostDetails = PostItem & Pick<Post, 'tags' | 'reachKm' | 'visibility'>;
@@ -58,22 +60,13 @@ export class PostsRepository {
 
   /** False when the user has no such post (any more). */
   async markDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      Post,
-      { id, userId, deletedAt: IsNull() },
-      { deletedAt: now },
-    );
+    const { affected } = await entities(tx).update(Post, ownPost(userId, id), { deletedAt: now });
     return affected === 1;
   }
 
   /** Counts a new comment on the user's post. False when the user has no such post: the comment must not be added. */
   async countOwnComment(tx: Transaction, userId: string, id: string): Promise<boolean> {
-    const { affected } = await entities(tx).increment(
-      Post,
-      { id, userId, deletedAt: IsNull() },
-      'commentCount',
-      1,
-    );
+    const { affected } = await entities(tx).increment(Post, ownPost(userId, id), 'commentCount', 1);
     return affected === 1;
   }
 
@@ -86,7 +79,7 @@ export class PostsRepository {
     await entities(tx).increment(Post, { id: like.postId }, 'likeCount', 1);
   }
 
-  private findOne(
+  private async findOne(
     userId: string,
     id: string,
     fields: readonly (keyof Post)[],
@@ -94,7 +87,13 @@ export class PostsRepository {
     return this.dataSource.manager
       .createQueryBuilder(Post, 'post')
       .select(fields.map((field) => `post.${field}`))
-      .where({ id, userId, deletedAt: IsNull() })
+      .where(ownPost(userId, id))
       .getOne();
   }
+}
+
+/** @throws PostNotFound when the id could not be one of a post: nothing else reaches SQL */
+function ownPost(userId: string, id: string): FindOptionsWhere<Post> {
+  if (!isId('post', id)) throw new PostNotFound();
+  return { id, userId, deletedAt: IsNull() };
 }
