@@ -43,7 +43,7 @@ onEachEngine('The errors of the source document, section 7', (database) => {
 onEachEngine('The error body', (database) => {
   const app = useTestApp(database);
 
-  it('takes over the request id of the caller, and makes one where it is not plain', async () => {
+  it('C26 It takes over the request id of the caller, and makes one where it is not plain', async () => {
     const get = (id: string) => app().fetch('/dev/v1/me', { headers: { 'x-request-id': id } });
     expect((await expectRefusal(await get('my-id_1.2'), 401, 'unauthorized')).request_id).toBe(
       'my-id_1.2',

@@ -1,24 +1,11 @@
-import { SCOPES } from '../../../src/common/scopes.js';
+import { SCOPES, type Scope } from '../../../src/common/scopes.js';
 import { onEachEngine } from '../../support/engines.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from './member.js';
+import { bodyOf, ENDPOINTS, ownPathOf, type Endpoint } from './nine-endpoints.js';
 import { expectRefusal } from './refusal.js';
 
-const ENDPOINTS = [
-  ['GET', '/me', 'profile.read', 200],
-  ['POST', '/posts', 'posts.write', 201],
-  ['GET', '/posts', 'posts.read', 200],
-  ['GET', '/posts/:post', 'posts.read', 200],
-  ['GET', '/posts/:post/analytics', 'analytics.read', 200],
-  ['DELETE', '/posts/:post', 'posts.write', 200],
-  ['GET', '/posts/:post/comments', 'posts.read', 200],
-  ['POST', '/posts/:post/comments', 'posts.write', 201],
-  ['DELETE', '/comments/:comment', 'posts.write', 200],
-] as const;
-
-const MATRIX = ENDPOINTS.flatMap(([method, path, own, success]) =>
-  SCOPES.map((scope) => ({ method, path, own, success, scope })),
-);
+const MATRIX = ENDPOINTS.flatMap((endpoint) => SCOPES.map((given) => ({ ...endpoint, given })));
 
 onEachEngine('The scope table of the source document, section 5.6', (database) => {
   const app = useTestApp(database);
@@ -27,36 +14,41 @@ onEachEngine('The scope table of the source document, section 5.6', (database) =
     owner = await Member.join(app());
   });
 
-  async function call(method: string, path: string, scope: (typeof SCOPES)[number]) {
-    const { id } = await owner.publish();
-    const comment = await owner.comment(id);
+  async function call(endpoint: Endpoint, scopes: readonly Scope[]): Promise<Response> {
+    const path = await ownPathOf(endpoint, owner);
     const { user, client } = owner;
-    const { token } = await Member.join(app(), { user, client, scopes: [scope] });
-    const concrete = path.replace(':post', id).replace(':comment', comment.id);
-    const body = method === 'POST' ? { [path === '/posts' ? 'content' : 'text']: 'Hi' } : undefined;
-    return app().call(token, method, concrete, body);
+    const { token } = await Member.join(app(), { user, client, scopes });
+    return app().call(token, endpoint.method, path, bodyOf(endpoint));
   }
 
-  it.each(MATRIX.filter(({ scope, own }) => scope === own))(
-    '$method $path is open to $scope',
-    async ({ method, path, scope, success }) => {
-      expect((await call(method, path, scope)).status).toBe(success);
+  async function expectLacking(answer: Response, scope: Scope): Promise<void> {
+    const body = await expectRefusal(answer, 403, 'insufficient_scope');
+    expect(answer.headers.get('www-authenticate')).toBe(
+      `Bearer error="insufficient_scope", scope="${scope}"`,
+    );
+    expect(body.error_description).toContain(scope);
+  }
+
+  it.each(MATRIX.filter(({ scope, given }) => given === scope))(
+    'C38 $method $path is open to $given',
+    async ({ given, ...endpoint }) => {
+      expect((await call(endpoint, [given])).status).toBe(endpoint.success);
     },
   );
 
-  it.each(MATRIX.filter(({ scope, own }) => scope !== own))(
-    'O115 $method $path is closed to $scope alone',
-    async ({ method, path, scope, own }) => {
-      const answer = await call(method, path, scope);
-      const body = await expectRefusal(answer, 403, 'insufficient_scope');
-      expect(answer.headers.get('www-authenticate')).toBe(
-        `Bearer error="insufficient_scope", scope="${own}"`,
-      );
-      expect(body.error_description).toContain(own);
+  it.each(MATRIX.filter(({ scope, given }) => given !== scope))(
+    'O115 C38 $method $path is closed to $given alone',
+    async ({ given, ...endpoint }) => {
+      await expectLacking(await call(endpoint, [given]), endpoint.scope);
     },
   );
 
-  it('O115 refuses a lacking scope before it looks at the body', async () => {
+  it.each(ENDPOINTS)('O115 C38 $method $path is closed to all other scopes', async (endpoint) => {
+    const others = SCOPES.filter((scope) => scope !== endpoint.scope);
+    await expectLacking(await call(endpoint, others), endpoint.scope);
+  });
+
+  it('O115 C40 A lacking scope is refused before the body is looked at', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
     const answer = await member.postRaw('/posts', '{', { 'content-type': 'application/json' });
     await expectRefusal(answer, 403, 'insufficient_scope');

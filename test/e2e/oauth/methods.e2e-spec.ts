@@ -49,11 +49,11 @@ onEachEngine('Methods of the OAuth endpoints', (database) => {
     expect(answer.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('O61 %s of the token endpoint is 405', (method) =>
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('O61 C5 %s of the token endpoint is 405', (method) =>
     expectNotAllowed(method, '/oauth/token', 'OPTIONS, POST'),
   );
 
-  it.each(['/oauth/revoke', '/oauth/introspect'])('O108 GET of %s is 405', (path) =>
+  it.each(['/oauth/revoke', '/oauth/introspect'])('O108 C5 GET of %s is 405', (path) =>
     expectNotAllowed('GET', path, 'OPTIONS, POST'),
   );
 
