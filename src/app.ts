@@ -4,9 +4,12 @@ import { Clock } from './common/clock.js';
 import type { AppConfig } from './config/app-config.js';
 import { serveDocumentation } from './operations/docs/openapi-document.js';
 import { QuietLogger } from './operations/quiet-logger.js';
+import { noteAborted } from './http/aborted-requests.js';
+import { limitArrival } from './http/arrival.js';
 import { developerApi } from './http/developer-api.js';
 import { requestContext } from './http/request-context.js';
 import { DEV_V1 } from './http/routes.js';
+import { Shutdown } from './operations/shutdown/shutdown.js';
 
 /** How the application is created: bodies are read where they belong, not for every route. */
 export function applicationOptions(config: AppConfig): NestApplicationOptions {
@@ -26,7 +29,9 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   // Express reads its own settings for these when the router is made, which the adapter's constructor has done by now.
   Object.assign(app.getHttpAdapter().getInstance().router, { strict: true, caseSensitive: true });
   app.set('query parser', 'simple');
+  limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);
   app.use(requestContext(app.get(Clock)));
+  app.use(noteAborted());
   app.useSecurityHeaders({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -43,6 +48,7 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
     xFrameOptions: { action: 'deny' },
   });
   app.use(`/${DEV_V1}`, developerApi);
+  app.use(app.get(Shutdown).admit);
   serveDocumentation(app, config);
 }
 

@@ -8,6 +8,7 @@ import { loadConfig } from './config/app-config.js';
 import { Migrator } from './database/migrator.js';
 import { DemoService } from './modules/demo/demo.service.js';
 import { MetricsServer } from './operations/metrics/metrics-server.js';
+import { endOnSignals } from './operations/shutdown/signals.js';
 import { startProblem } from './operations/start-problem.js';
 import { welcome } from './operations/welcome.js';
 
@@ -18,7 +19,7 @@ async function start(): Promise<void> {
     applicationOptions(config),
   );
   configureApp(app, config);
-  app.enableShutdownHooks([], { useProcessExit: true });
+  endOnSignals(app);
   const isCurrent = await bringSchemaUpToDate(app.get(Migrator), config.database.migrateAtStart);
   const hasDemo = config.demo && isCurrent;
   const demo = app.get(DemoService);

@@ -29,6 +29,8 @@ export class AppConfig {
     port: number;
     host?: string;
     trustProxy: number;
+    requestTimeoutMs: number;
+    shutdownDelayMs: number;
     /** Null is off. */
     metricsPort: number | null;
     logLevel: Env['LOG_LEVEL'];
@@ -90,6 +92,8 @@ export class AppConfig {
       port: env.PORT,
       host: env.HOST,
       trustProxy: env.TRUST_PROXY,
+      requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
+      shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (this.production ? 5000 : 0),
       metricsPort: env.METRICS_PORT === 'off' ? null : env.METRICS_PORT,
       logLevel: env.LOG_LEVEL,
     };

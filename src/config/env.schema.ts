@@ -40,6 +40,16 @@ export const envSchema = z.object({
   TRUST_PROXY: count
     .default(0)
     .describe('Number of reverse proxies in front, whose X-Forwarded-For is believed.'),
+  REQUEST_TIMEOUT_MS: wholeNumber(100)
+    .default(30_000)
+    .describe(
+      'Longest time, in milliseconds, for the headers of a request to arrive, and again for its body; then it is answered 408.',
+    ),
+  SHUTDOWN_DELAY_MS: count
+    .optional()
+    .describe(
+      'How long, in milliseconds, the service goes on serving after SIGTERM while it is not ready; 5000 by default in production, else 0.',
+    ),
   METRICS_PORT: z
     .union([z.literal('off'), wholeNumber(0, 65_535)], {
       error: 'must be a port or off',

@@ -11,7 +11,9 @@ import { ApiConsumes } from '@nestjs/swagger';
 import express, { type Request, type Response } from 'express';
 import type { Observable } from 'rxjs';
 import { AppError, InvalidRequest } from '../common/errors.js';
+import { AppConfig } from '../config/app-config.js';
 import { ApiErrors } from './api-errors.decorator.js';
+import { arrivalOf, RequestTimeout } from './arrival.js';
 
 /** Largest JSON body, in bytes after decompression. */
 const MOST_BODY_BYTES = 262_144;
@@ -52,15 +54,18 @@ const parse = express.json({
 /** Reads a JSON body. An interceptor, because those run after the guards: who may not call is told so before sending it all. */
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
+  constructor(private readonly config: AppConfig) {}
+
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<Request>();
     if (!JSON_IN_UTF8.test(request.get('content-type') ?? '')) throw new UnsupportedMediaType();
-    await new Promise<void>((resolve, reject) => {
-      parse(request, context.switchToHttp().getResponse<Response>(), (error?: unknown) => {
-        if (error === undefined) resolve();
-        else reject(bodyError(error));
-      });
-    });
+    const response = context.switchToHttp().getResponse<Response>();
+    const { requestTimeoutMs } = this.config.server;
+    try {
+      await arrivalOf(request, response, parse, requestTimeoutMs);
+    } catch (error) {
+      throw bodyError(error);
+    }
     return next.handle();
   }
 }
@@ -70,7 +75,7 @@ export function AcceptsJson(): MethodDecorator {
   return applyDecorators(
     UseInterceptors(JsonBodyInterceptor),
     ApiConsumes('application/json'),
-    ApiErrors(PayloadTooLarge, UnsupportedMediaType),
+    ApiErrors(RequestTimeout, PayloadTooLarge, UnsupportedMediaType),
   );
 }
 

@@ -15,6 +15,7 @@ import { Prune } from './jobs/prune.service.js';
 import { QuotaResetCron } from './jobs/quota-reset.cron.js';
 import { QuotaReset } from './jobs/quota-reset.service.js';
 import { MetricsServer } from './metrics/metrics-server.js';
+import { Shutdown } from './shutdown/shutdown.js';
 
 @Module({
   imports: [
@@ -27,6 +28,7 @@ import { MetricsServer } from './metrics/metrics-server.js';
   ],
   controllers: [LandingController, HealthController],
   providers: [
+    Shutdown,
     Readiness,
     MetricsServer,
     JobRunsRepository,

@@ -42,13 +42,13 @@ const COMMITTED = new URL('../../openapi/openapi.json', import.meta.url);
 /** Operation, its scope, its success and the refusals that its shape calls for. */
 const OPERATIONS = [
   ['get', '/dev/v1/me', 'profile.read', '200', []],
-  ['post', '/dev/v1/posts', 'posts.write', '201', ['413', '415', '429']],
+  ['post', '/dev/v1/posts', 'posts.write', '201', ['408', '413', '415', '429']],
   ['get', '/dev/v1/posts', 'posts.read', '200', []],
   ['get', '/dev/v1/posts/{id}', 'posts.read', '200', ['404']],
   ['get', '/dev/v1/posts/{id}/analytics', 'analytics.read', '200', ['404']],
   ['delete', '/dev/v1/posts/{id}', 'posts.write', '200', ['404']],
   ['get', '/dev/v1/posts/{id}/comments', 'posts.read', '200', ['404']],
-  ['post', '/dev/v1/posts/{id}/comments', 'posts.write', '201', ['404', '413', '415']],
+  ['post', '/dev/v1/posts/{id}/comments', 'posts.write', '201', ['404', '408', '413', '415']],
   ['delete', '/dev/v1/comments/{id}', 'posts.write', '200', ['404']],
 ] as const;
 

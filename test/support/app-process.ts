@@ -30,6 +30,10 @@ export interface AppProcess {
    * @throws when it had printed a client secret, code or token
    */
   stop(): Promise<number>;
+  /** Sends it a signal, and does not wait for what it does then. */
+  signal(name: NodeJS.Signals): void;
+  /** The exit code, once it has ended by itself. */
+  readonly ended: Promise<number | null>;
   /** Ends it by force, in the middle of whatever it does. */
   kill(): Promise<void>;
 }
@@ -57,6 +61,7 @@ export async function startProcess({ url, env = {} }: ProcessSettings): Promise<
     env: { PATH: process.env.PATH, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
   const printed: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => printed.push(chunk));
@@ -77,6 +82,8 @@ export async function startProcess({ url, env = {} }: ProcessSettings): Promise<
       expectNoCredential(output(), 'What the service printed');
       return code;
     },
+    signal: (name) => void child.kill(name),
+    ended,
     kill: () => kill(child),
   };
 }

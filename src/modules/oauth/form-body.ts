@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type Request, type Response } from 'express';
-import { FormTooLarge, InvalidRequest } from './oauth.errors.js';
+import { arrivalOf, RequestTimeout } from '../../http/arrival.js';
+import { FormTooLarge, FormTooSlow, InvalidRequest } from './oauth.errors.js';
 import { isWellEncoded } from './parameters.js';
 
 const FORM = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)?$/i;
@@ -18,26 +19,30 @@ const parse = express.urlencoded({
 
 /**
  * Reads a form of at most 16,384 bytes and 100 parameters into `request.body` (RFC 6749 §3.2).
- * @throws InvalidRequest when it is no form or malformed; FormTooLarge
+ * @throws InvalidRequest when it is no form or malformed; FormTooLarge; FormTooSlow after `withinMs` milliseconds
  */
-export async function readForm(request: Request, response: Response): Promise<void> {
+export async function readForm(
+  request: Request,
+  response: Response,
+  withinMs: number,
+): Promise<void> {
   if (!FORM.test(request.get('content-type') ?? '')) {
     throw new InvalidRequest(
       'Send the parameters as a form, with Content-Type: application/x-www-form-urlencoded.',
     );
   }
-  await new Promise<void>((resolve, reject) => {
-    parse(request, response, (error?: unknown) => {
-      if (error === undefined) resolve();
-      else reject(bodyError(error));
-    });
-  });
+  try {
+    await arrivalOf(request, response, parse, withinMs);
+  } catch (error) {
+    throw bodyError(error);
+  }
   // The parser leaves a request without a body as it is.
   request.body ??= {};
 }
 
 function bodyError(error: unknown): unknown {
   if (error instanceof InvalidRequest) return error;
+  if (error instanceof RequestTimeout) return new FormTooSlow();
   const { status, type } = error as { status?: unknown; type?: unknown };
   if (type === 'entity.too.large') return new FormTooLarge();
   return typeof status === 'number' && status < 500

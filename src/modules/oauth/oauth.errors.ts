@@ -60,6 +60,13 @@ export class FormTooLarge extends InvalidRequest {
   }
 }
 
+/** The form did not arrive in time: answered 408. */
+export class FormTooSlow extends InvalidRequest {
+  constructor() {
+    super('The form did not arrive in time. Send it at once, on a new connection.');
+  }
+}
+
 /** The app is unknown, disabled or did not prove who it is; `challenge` where it tried HTTP Basic (RFC 6749 §5.2). */
 export class InvalidClient extends OAuthError {
   constructor(

@@ -17,7 +17,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** 503 while the database is away, its schema is behind, or its clock tells another time. */
+  /** 503 while the database is away, its schema is behind, its clock tells another time, or the service shuts down. */
   @Get('readyz')
   @Header('Cache-Control', 'no-store')
   async ready(

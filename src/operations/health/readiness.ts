@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, SECOND } from '../../common/clock.js';
 import { DatabaseClock } from '../../database/database-clock.js';
 import { Migrator } from '../../database/migrator.js';
+import { Shutdown } from '../shutdown/shutdown.js';
 
 /** Two processes whose clocks are each that far off may disagree by twice as much on when a code or token ends. */
 const MOST_SKEW_MS = 5 * SECOND;
@@ -13,10 +14,12 @@ export class Readiness {
     private readonly migrator: Migrator,
     private readonly clock: Clock,
     private readonly databaseClock: DatabaseClock,
+    private readonly shutdown: Shutdown,
   ) {}
 
   /** Why not, in words for operators; undefined when it may. */
   async problem(): Promise<string | undefined> {
+    if (this.shutdown.isUnderWay) return 'the service is shutting down';
     try {
       if (!(await this.migrator.isCurrent())) return 'migrations are pending';
       return await this.clockProblem();

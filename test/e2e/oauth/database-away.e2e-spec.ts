@@ -134,7 +134,7 @@ onEachServer('While the database server is away', (database) => {
       await expectNothingLost(app, held);
     });
 
-    it('O68 The process lives, is not ready, and is ready again after', async () => {
+    it('O68 C145 The process lives, is not ready, and is ready again after', async () => {
       expect((await app.fetch('/livez')).status).toBe(200);
       const away = await app.fetch('/readyz');
       expect([away.status, await json(away)]).toEqual([

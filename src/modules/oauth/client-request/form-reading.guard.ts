@@ -1,5 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { AppConfig } from '../../../config/app-config.js';
 import { readForm } from '../form-body.js';
 
 declare global {
@@ -17,12 +18,14 @@ declare global {
  */
 @Injectable()
 export class FormReadingGuard implements CanActivate {
+  constructor(private readonly config: AppConfig) {}
+
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
     try {
-      await readForm(request, response);
+      await readForm(request, response, this.config.server.requestTimeoutMs);
     } catch (problem) {
       request.formProblem = problem;
       request.body = {};

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../../../common/database-faults.js';
 import {
   FormTooLarge,
+  FormTooSlow,
   InvalidClient,
   InvalidGrant,
   MethodNotAllowed,
@@ -70,6 +71,7 @@ function isFailedAttempt(error: OAuthError, { authenticatedClient }: Request): b
 function statusOf(error: OAuthError): number {
   if (error instanceof UnknownEndpoint) return 404;
   if (error instanceof MethodNotAllowed) return 405;
+  if (error instanceof FormTooSlow) return 408;
   if (error instanceof FormTooLarge) return 413;
   switch (error.code) {
     case 'invalid_client':

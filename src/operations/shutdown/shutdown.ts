@@ -1,0 +1,92 @@
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { NextFunction, Request, Response } from 'express';
+import { SECOND } from '../../common/clock.js';
+import { ServiceUnavailable } from '../../common/errors.js';
+import { AppConfig } from '../../config/app-config.js';
+import { ERROR_STATUS } from '../../http/error-status.js';
+import { ErrorResponse } from '../../http/error.response.js';
+
+/** `leaving`: not ready, but serving whoever does not know yet. `ending`: serving only what it had begun. */
+type Phase = 'serving' | 'leaving' | 'ending';
+
+/** How long requests are refused in words before the port closes. */
+const REFUSING_MS = SECOND;
+/** Another process answers by then. */
+const RETRY_SECONDS = 1;
+
+/** Ends the service without an answer that its clients wait for in vain. */
+@Injectable()
+export class Shutdown implements BeforeApplicationShutdown {
+  private phase: Phase = 'serving';
+  private readonly unanswered = new Set<Response>();
+
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly config: AppConfig,
+  ) {}
+
+  get isUnderWay(): boolean {
+    return this.phase !== 'serving';
+  }
+
+  /**
+   * Makes the service unready at once, gives whoever sends it requests the configured time to notice, and then refuses new
+   * ones. What was begun is waited for when the application closes.
+   */
+  async leave(): Promise<void> {
+    const { shutdownDelayMs } = this.config.server;
+    this.phase = 'leaving';
+    await sleep(shutdownDelayMs);
+    this.phase = 'ending';
+    await sleep(Math.min(shutdownDelayMs, REFUSING_MS));
+  }
+
+  /** Nest waits for the server's last connection after this. */
+  beforeApplicationShutdown(): void {
+    this.phase = 'ending';
+    for (const response of this.unanswered) closeAfter(response);
+    this.server?.close();
+    this.hangUpOnceAnswered();
+  }
+
+  /** Middleware for every request. */
+  readonly admit = (request: Request, response: Response, next: NextFunction): void => {
+    if (this.isUnderWay) closeAfter(response);
+    if (this.phase === 'ending') {
+      this.refuse(request, response);
+      return;
+    }
+    this.unanswered.add(response);
+    response.once('close', () => {
+      this.unanswered.delete(response);
+      this.hangUpOnceAnswered();
+    });
+    next();
+  };
+
+  private refuse(request: Request, response: Response): void {
+    const error = new ServiceUnavailable(RETRY_SECONDS);
+    response
+      .status(ERROR_STATUS[error.code])
+      .set({ ...error.extras.headers })
+      .json(ErrorResponse.from(error, request.requestId, this.config.publicUrl));
+  }
+
+  /** Node's server would wait for connections, too, on which nothing was ever asked. */
+  private hangUpOnceAnswered(): void {
+    if (this.unanswered.size === 0 && this.server?.listening === false)
+      this.server.closeAllConnections();
+  }
+
+  /** A command has none. */
+  private get server(): Server | undefined {
+    return this.host.httpAdapter?.getHttpServer() as Server | undefined;
+  }
+}
+
+function closeAfter(response: Response): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+}
