@@ -22,6 +22,13 @@ const AWAY = new Set([
 /** What MariaDB alone says, so that the driver knows no name for it: the statement took too long, the connection was ended. */
 const AWAY_ON_MARIADB = new Set([1969, 1927]);
 
+/** What the driver says without a code, of its pool and of a connection that died between two statements. */
+const AWAY_IN_WORDS = new Set([
+  'Queue limit reached.',
+  'Pool is closed.',
+  "Can't add new command when connection is in closed state",
+]);
+
 const LOCK_WAIT_TIMEOUT = 1205;
 
 /** Deadlock, lock wait, snapshot conflict, and what Galera, TiDB and Vitess say in their place. */
@@ -39,7 +46,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     (typeof code === 'string' && AWAY.has(code)) ||
     (typeof errno === 'number' && AWAY_ON_MARIADB.has(errno)) ||
-    message === 'Queue limit reached.' ||
+    (typeof message === 'string' && AWAY_IN_WORDS.has(message)) ||
     isConflict(error)
   );
 }

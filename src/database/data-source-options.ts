@@ -1,20 +1,13 @@
 import mysql from 'mysql2';
-import type {
-  Connection,
-  Pool,
-  PoolOptions,
-  RowDataPacket,
-  TypeCastField,
-  TypeCastNext,
-} from 'mysql2';
+import type { RowDataPacket, TypeCastField, TypeCastNext } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
 import type { AppConfig } from '../config/app-config.js';
 import { migrations } from './migrations.js';
+import { driverWithTimeouts, type ServerKind } from './mysql-driver.js';
 import { SnakeCaseColumns } from './naming-strategy.js';
 
 export type DatabaseConfig = AppConfig['database'];
 type EntityClasses = NonNullable<DataSourceOptions['entities']>;
-type ServerKind = 'mysql' | 'mariadb';
 
 /**
  * TypeORM's options for a `DATABASE_URL`. A MySQL or MariaDB server is asked which of the two it is.
@@ -48,7 +41,7 @@ export async function dataSourceOptions(
     timezone: 'Z',
     connectTimeout: config.timeoutMs,
     poolSize: config.poolSize,
-    driver: driverWithSessionSettings(kind, config.timeoutMs),
+    driver: driverWithTimeouts(kind, config.timeoutMs),
     extra: {
       queueLimit: config.queueLimit,
       enableKeepAlive: true,
@@ -74,36 +67,4 @@ async function serverKind({ url, timeoutMs }: DatabaseConfig): Promise<ServerKin
   } finally {
     connection.destroy();
   }
-}
-
-/**
- * mysql2 with every new connection of the pool set up once: READ COMMITTED, strict mode, and timeouts on the server's side,
- * which end a statement cleanly where a timeout on ours would return a busy connection to the pool.
- */
-function driverWithSessionSettings(kind: ServerKind, timeoutMs: number): object {
-  const seconds = Math.ceil(timeoutMs / 1000);
-  const timeouts =
-    kind === 'mariadb'
-      ? `max_statement_time = ${timeoutMs / 1000}`
-      : `max_execution_time = ${timeoutMs}`;
-  const settings = [
-    'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-    `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}`,
-    `SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')`,
-  ];
-  return {
-    ...mysql,
-    createPool(options: PoolOptions): Pool {
-      const pool = mysql.createPool(options);
-      pool.on('connection', (connection: Connection) => {
-        for (const statement of settings) {
-          // Without a callback, mysql2 turns a refused statement into an event that ends the whole service.
-          connection.query(statement, (error) => {
-            if (error !== null) connection.destroy();
-          });
-        }
-      });
-      return pool;
-    },
-  };
 }

@@ -17,6 +17,12 @@ const STOP_MS = 10_000;
 /** A database server that belongs to this run alone. */
 export interface PrivateServer {
   readonly url: string;
+  /** Ends it in order and starts it anew, on the same data and port. */
+  restart(): Promise<void>;
+  /** Stops it where it is: connections stay open, and nothing is answered. */
+  freeze(): void;
+  /** Lets it go on after `freeze`. */
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -24,26 +30,32 @@ type Prepare = (options: string[]) => Promise<unknown>;
 
 /** Starts one server of each kind that is installed, each with a folder, a port and a password of its own. */
 export async function startPrivateServers(): Promise<PrivateServer[]> {
-  const run = promisify(execFile);
-  const servers: Promise<PrivateServer>[] = [];
-  const mariadbd = await findProgram('mariadbd');
-  const installer = await findProgram('mariadb-install-db');
-  if (mariadbd !== undefined && installer !== undefined) {
-    const ours = ['--auth-root-authentication-method=socket', '--skip-test-db'];
-    servers.push(start(mariadbd, (options) => run(installer, [...options, ...ours])));
-  }
-  const mysqld = await findProgram('mysqld');
-  if (mysqld !== undefined && !(await isMariaDb(mysqld))) {
-    servers.push(start(mysqld, (options) => run(mysqld, [...options, '--initialize-insecure'])));
-  }
+  const servers = [startPrivateServer('mariadb'), startPrivateServer('mysql')];
   const outcomes = await Promise.allSettled(servers);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   const started = outcomes.flatMap((outcome) =>
-    outcome.status === 'fulfilled' ? [outcome.value] : [],
+    outcome.status === 'fulfilled' && outcome.value !== undefined ? [outcome.value] : [],
   );
   if (failed === undefined) return started;
   await Promise.all(started.map((server) => server.stop()));
   throw failed.reason;
+}
+
+/** Starts a server of this kind. Undefined where none is installed. */
+export async function startPrivateServer(
+  kind: 'mariadb' | 'mysql',
+): Promise<PrivateServer | undefined> {
+  const run = promisify(execFile);
+  if (kind === 'mariadb') {
+    const mariadbd = await findProgram('mariadbd');
+    const installer = await findProgram('mariadb-install-db');
+    if (mariadbd === undefined || installer === undefined) return undefined;
+    const ours = ['--auth-root-authentication-method=socket', '--skip-test-db'];
+    return start(mariadbd, (options) => run(installer, [...options, ...ours]));
+  }
+  const mysqld = await findProgram('mysqld');
+  if (mysqld === undefined || (await isMariaDb(mysqld))) return undefined;
+  return start(mysqld, (options) => run(mysqld, [...options, '--initialize-insecure']));
 }
 
 /** MariaDB installs its server under MySQL's name, too. */
@@ -67,11 +79,15 @@ async function start(program: string, prepare: Prepare): Promise<PrivateServer> 
   const port = await freePort();
   const log = join(folder, 'log');
   await writeFile(join(folder, 'init.sql'), accounts(password));
-  const output = await open(log, 'w');
-  const child = spawn(program, [...options, ...settings(folder, port)], {
-    stdio: ['ignore', output.fd, output.fd],
-  });
-  await output.close();
+  const launch = async (...more: string[]): Promise<ChildProcess> => {
+    const output = await open(log, 'a');
+    const launched = spawn(program, [...options, ...settings(folder, port), ...more], {
+      stdio: ['ignore', output.fd, output.fd],
+    });
+    await output.close();
+    return launched;
+  };
+  let child = await launch(`--init-file=${join(folder, 'init.sql')}`);
   const endWithRun = (): void => {
     child.kill('SIGKILL');
     removeFolder();
@@ -90,7 +106,17 @@ async function start(program: string, prepare: Prepare): Promise<PrivateServer> 
     await stop();
     throw new Error(`${program} did not start.\n${said.slice(-2000)}`, { cause: error });
   }
-  return { url, stop };
+  return {
+    url,
+    restart: async () => {
+      await end(child);
+      child = await launch();
+      await untilReady(child, url);
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    stop,
+  };
 }
 
 /** One statement a line, as an init file wants it. */
@@ -113,7 +139,6 @@ function settings(folder: string, port: number): string[] {
     `--port=${port}`,
     `--socket=${join(folder, 'sock')}`,
     `--pid-file=${join(folder, 'pid')}`,
-    `--init-file=${join(folder, 'init.sql')}`,
     `--secure-file-priv=${folder}`,
     '--skip-name-resolve',
     '--default-time-zone=-05:30',

@@ -4,11 +4,14 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 /** What becomes of connections: `refused` is a server that does not run, `hung up` one that ends each at once. */
 type State = 'open' | 'refused' | 'hung up';
 
-/** Stands between the application and a database server, and can be cut, slowed and mended. */
+/** Stands between the application and a database server, and can be cut, slowed, stopped and mended. */
 export class TcpProxy {
   private state: State = 'open';
   private delayMs = 0;
   private fuse: string | undefined;
+  private isHolding = false;
+  private readonly held: (() => void)[] = [];
+  private trap: { statement: string; sprung: (next: string) => void } | undefined;
   private server: Server | undefined;
   private readonly sockets = new Set<Socket>();
 
@@ -39,11 +42,14 @@ export class TcpProxy {
     if (how === 'refused') await this.close();
   }
 
-  /** Passes new connections on again, at full speed. */
+  /** Passes connections on again, at full speed, and what was held. */
   async mend(): Promise<void> {
     this.state = 'open';
     this.delayMs = 0;
     this.fuse = undefined;
+    this.trap = undefined;
+    this.isHolding = false;
+    for (const pass of this.held.splice(0)) pass();
     if (!this.server) await this.listen();
   }
 
@@ -55,6 +61,18 @@ export class TcpProxy {
   /** Hangs up, until mended, when the application is about to send this statement. */
   cutBefore(statement: string): void {
     this.fuse = statement;
+  }
+
+  /** Holds whatever the application sends, until mended: a server that stands still. */
+  hold(): void {
+    this.isHolding = true;
+  }
+
+  /** Passes this statement on, and holds whatever the application sends after it. Answers what that is on its connection. */
+  holdAfter(statement: string): Promise<string> {
+    return new Promise((sprung) => {
+      this.trap = { statement, sprung };
+    });
   }
 
   async stop(): Promise<void> {
@@ -86,27 +104,34 @@ export class TcpProxy {
     }
     const upstream = connect(Number(this.target.port || 3306), this.target.hostname);
     this.keep(upstream);
-    this.pass(client, upstream, (chunk) => this.isFuse(chunk));
-    this.pass(upstream, client);
-  }
-
-  private pass(from: Socket, to: Socket, isCut: (chunk: Buffer) => boolean = () => false): void {
-    const forward = (chunk: Buffer): void => {
-      if (!to.destroyed) to.write(chunk);
-    };
-    from.on('data', (chunk: Buffer) => {
-      if (isCut(chunk)) {
+    const send = this.pass(client, upstream);
+    let isTrapped = false;
+    client.on('data', (chunk: Buffer) => {
+      if (this.fuse !== undefined && chunk.includes(this.fuse)) {
         void this.cut('hung up');
         return;
       }
-      if (this.delayMs === 0) forward(chunk);
-      else setTimeout(() => forward(chunk), this.delayMs);
+      if (isTrapped) this.trap?.sprung(chunk.toString('latin1'));
+      isTrapped = false;
+      if (this.isHolding) this.held.push(() => send(chunk));
+      else send(chunk);
+      if (this.trap === undefined || !chunk.includes(this.trap.statement)) return;
+      isTrapped = true;
+      this.isHolding = true;
     });
-    from.on('close', () => to.destroy());
+    upstream.on('data', this.pass(upstream, client));
   }
 
-  private isFuse(chunk: Buffer): boolean {
-    return this.fuse !== undefined && chunk.includes(this.fuse);
+  /** How chunks get from one end to the other, which ends with the first. */
+  private pass(from: Socket, to: Socket): (chunk: Buffer) => void {
+    const forward = (chunk: Buffer): void => {
+      if (!to.destroyed) to.write(chunk);
+    };
+    from.on('close', () => to.destroy());
+    return (chunk) => {
+      if (this.delayMs === 0) forward(chunk);
+      else setTimeout(() => forward(chunk), this.delayMs);
+    };
   }
 
   private keep(socket: Socket): void {
@@ -116,6 +141,7 @@ export class TcpProxy {
   }
 
   private dropAll(): void {
+    this.held.length = 0;
     for (const socket of this.sockets) socket.destroy();
   }
 }
