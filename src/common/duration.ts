@@ -5,12 +5,13 @@ const UNITS = [
 ] as const;
 
 /**
- * A whole number of the largest unit of which there are two, in English: "30 days", "24 hours", "61 seconds".
+ * A whole number of the largest unit of which there are two: "30 days", "24 hours", "61 segundos".
  * Rounded up, so a page never tells a user that access ends before it does; in a smaller unit that adds less.
  * @param seconds shown as seconds below two minutes
+ * @param locale the language (BCP 47)
  */
-export function inWords(seconds: number): string {
+export function inWords(seconds: number, locale: string): string {
   const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ['second', 1];
-  const format = new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' });
+  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
   return format.format(Math.ceil(seconds / size));
 }

@@ -6,8 +6,9 @@ function policyOf(headers: Record<string, string>): string[] {
 
 describe('pageHeaders', () => {
   it('gives an https page exactly these headers', () => {
-    expect(pageHeaders({ secure: true })).toEqual({
+    expect(pageHeaders({ secure: true, language: 'es' })).toEqual({
       'Content-Type': 'text/html; charset=utf-8',
+      'Content-Language': 'es',
       'Cache-Control': 'no-store',
       'Content-Security-Policy':
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; " +
@@ -21,12 +22,14 @@ describe('pageHeaders', () => {
   });
 
   it('leaves HSTS out on plain http', () => {
-    expect(pageHeaders({ secure: false })).not.toHaveProperty('Strict-Transport-Security');
+    expect(pageHeaders({ secure: false, language: 'en' })).not.toHaveProperty(
+      'Strict-Transport-Security',
+    );
   });
 
   it('leaves form-action out, and nothing else, where a form leads to an app', () => {
-    const usual = policyOf(pageHeaders({ secure: true }));
-    const leading = policyOf(pageHeaders({ secure: true, leadsToApp: true }));
+    const usual = policyOf(pageHeaders({ secure: true, language: 'es' }));
+    const leading = policyOf(pageHeaders({ secure: true, language: 'es', leadsToApp: true }));
     expect(leading).toEqual(usual.filter((directive) => !directive.startsWith('form-action')));
     expect(leading).toHaveLength(usual.length - 1);
   });

@@ -1,3 +1,5 @@
+import type { Language } from './language.js';
+
 /**
  * The headers of every HTML answer, errors and 429 included.
  *
@@ -9,15 +11,18 @@
  * in a pop-up and wait for it.
  *
  * @param options.secure whether the public URL is https; HSTS has no meaning on plain http
+ * @param options.language of the page (RFC 9110 §8.5)
  * @param options.leadsToApp whether a form of the page is answered by a redirect to an app
  * @see RFC 9700 §4.16
  */
 export function pageHeaders(options: {
   secure: boolean;
+  language: Language;
   leadsToApp?: boolean;
 }): Record<string, string> {
   return {
     'Content-Type': 'text/html; charset=utf-8',
+    'Content-Language': options.language,
     'Cache-Control': 'no-store',
     'Content-Security-Policy': [
       "default-src 'none'",

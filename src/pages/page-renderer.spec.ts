@@ -1,3 +1,4 @@
+import { LANGUAGES, type Language } from './language.js';
 import { PageRenderer } from './page-renderer.js';
 import type {
   CodeView,
@@ -19,8 +20,8 @@ const consent: ConsentView = {
   redirectHost: 'app.example',
   user: { id: 'usr_1', name: 'Ana Lee', maskedPhone: '+1 ••• ••01' },
   scopes: [
-    { name: 'profile.read', sentence: 'See your name', checked: true },
-    { name: 'posts.write', sentence: 'Publish posts', checked: false },
+    { name: 'profile.read', checked: true },
+    { name: 'posts.write', checked: false },
   ],
   lifetimes: { refreshIdle: 2_592_000, grant: 15_552_000 },
   appsUrl: 'https://platform.example/account/apps',
@@ -28,7 +29,7 @@ const consent: ConsentView = {
 const app: ConnectedAppView = {
   clientId: 'svc_app_1',
   name: 'Corner Store',
-  sentences: ['See your name', 'Publish posts'],
+  scopes: ['profile.read', 'posts.write'],
   grantedAt: new Date('2026-03-01T00:30:00.000Z'),
   lastUsedAt: new Date('2026-11-21T23:59:59.999Z'),
 };
@@ -40,23 +41,31 @@ const apps: ConnectedAppsView = {
 const landing: LandingView = { docsUrl: '/docs', openApiUrl: '/openapi.json', demo: true };
 const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
 
-const everyPage = {
-  phone: renderer.phone(phone),
-  'phone with an error': renderer.phone({ ...phone, phone: '415', error: 'Add the country code' }),
-  code: renderer.code(code),
-  'code with an error': renderer.code({ ...code, error: 'Wrong code' }),
-  'code with a notice': renderer.code({ ...code, notice: 'We sent a new code.' }),
-  'phone of the account': renderer.phone(ownPhone),
-  'code of the account': renderer.code({ ...ownPhone, phone: '+14155550101' }),
-  consent: renderer.consent(consent),
-  'connected apps': renderer.connectedApps(apps),
-  'connected apps with an error': renderer.connectedApps({ ...apps, error: 'Tick some' }),
-  'connected apps with a notice': renderer.connectedApps({ ...apps, apps: [], notice: 'Gone.' }),
-  'connected app': renderer.connectedApp({ ...apps, app }),
-  message: renderer.message(message),
-  'message with an error': renderer.message({ ...message, error: true }),
-  landing: renderer.landing(landing),
-};
+/** Every page of the service that speaks the visitor's language, in each of its states. */
+const everyPageIn = (language: Language) => ({
+  phone: renderer.phone(phone, language),
+  'phone with an error': renderer.phone(
+    { ...phone, phone: '415', error: 'Add the country code' },
+    language,
+  ),
+  code: renderer.code(code, language),
+  'code with an error': renderer.code({ ...code, error: 'Wrong code' }, language),
+  'code with a notice': renderer.code({ ...code, notice: 'We sent a new code.' }, language),
+  'phone of the account': renderer.phone(ownPhone, language),
+  'code of the account': renderer.code({ ...ownPhone, phone: '+14155550101' }, language),
+  consent: renderer.consent(consent, language),
+  'connected apps': renderer.connectedApps(apps, language),
+  'connected apps with an error': renderer.connectedApps({ ...apps, error: 'Tick some' }, language),
+  'connected apps with a notice': renderer.connectedApps(
+    { ...apps, apps: [], notice: 'Gone.' },
+    language,
+  ),
+  'connected app': renderer.connectedApp({ ...apps, app }, language),
+  message: renderer.message(message, language),
+  'message with an error': renderer.message({ ...message, error: true }, language),
+  landing: renderer.landing(landing, language),
+});
+const everyPage = everyPageIn('en');
 
 /** Each form of a page, by its action. */
 function formsOf(html: string): Map<string, string> {
@@ -74,9 +83,13 @@ function valuesOf(html: string, attribute: string): string[] {
   );
 }
 
-describe.each(Object.entries(everyPage))('Page: %s', (_, html) => {
-  it('is one English HTML document with one heading, one main part and a viewport', () => {
-    expect(html).toMatch(/^<!doctype html>\s*<html lang="en">/);
+const pagesOfAllLanguages = LANGUAGES.flatMap((language) =>
+  Object.entries(everyPageIn(language)).map(([name, html]) => ({ language, name, html })),
+);
+
+describe.each(pagesOfAllLanguages)('Page in "$language": $name', ({ language, html }) => {
+  it('is one HTML document of its language with one heading, one main part and a viewport', () => {
+    expect(html).toMatch(new RegExp(`^<!doctype html>\\s*<html lang="${language}">`));
     expect(tagsOf(html, 'h1')).toHaveLength(1);
     expect(tagsOf(html, 'main')).toHaveLength(1);
     expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
@@ -103,7 +116,8 @@ describe.each(Object.entries(everyPage))('Page: %s', (_, html) => {
   });
 
   it('binds every form to its transaction or session, with values escaped', () => {
-    const isOfSession = html.includes('/account/apps/revoke') || html.includes('No app has');
+    const isOfSession =
+      html.includes('/account/apps/revoke') || /No app has|Ninguna aplicación/.test(html);
     for (const form of formsOf(html).values()) {
       expect(form.includes('name="transaction" value="txn_1"')).toBe(!isOfSession);
       expect(form).toContain('<input type="hidden" name="token" value="to&quot;ken">');
@@ -117,7 +131,7 @@ describe.each(Object.entries(everyPage))('Page: %s', (_, html) => {
 
 describe('Phone page', () => {
   it('asks for the number in a telephone field that keeps what was typed', () => {
-    const form = formsOf(renderer.phone({ ...phone, phone: '"415"' })).get(
+    const form = formsOf(renderer.phone({ ...phone, phone: '"415"' }, 'en')).get(
       '/oauth/authorize/sign-in',
     );
     expect(form).toMatch(/<input id="phone" name="phone" type="tel" autocomplete="tel"/);
@@ -198,7 +212,7 @@ describe('Consent page', () => {
       '<input id="scope-0" type="checkbox" name="scope" value="profile.read" checked>',
       '<input id="scope-1" type="checkbox" name="scope" value="posts.write">',
     ]);
-    expect(decision).toContain('<span>See your name</span>');
+    expect(decision).toContain('<span>See your name, photo, karma and neighbourhood</span>');
   });
 
   it('answers by two submit buttons of one form, deny first as the one that Enter presses', () => {
@@ -209,7 +223,7 @@ describe('Consent page', () => {
   });
 
   it('renders an app named <script> as text', () => {
-    const html = renderer.consent({ ...consent, appName: '<script>alert("1")</script>' });
+    const html = renderer.consent({ ...consent, appName: '<script>alert("1")</script>' }, 'en');
     expect(html).not.toContain('<script');
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
   });
@@ -217,7 +231,7 @@ describe('Consent page', () => {
   it('says for how long, in the largest unit that fits', () => {
     expect(everyPage.consent).toMatch(/30 days.*180 days/);
     const lifetimes = { refreshIdle: 3_600, grant: 86_400 };
-    expect(renderer.consent({ ...consent, lifetimes })).toMatch(/60 minutes.*24 hours /);
+    expect(renderer.consent({ ...consent, lifetimes }, 'en')).toMatch(/60 minutes.*24 hours /);
   });
 
   it('says where to take access back', () => {
@@ -235,7 +249,7 @@ describe('Connected apps page', () => {
       '<input id="app-0" type="checkbox" name="client_id" value="svc_app_1" aria-describedby="app-0-facts">',
       '<input id="app-1" type="checkbox" name="client_id" value="svc_app_2" aria-describedby="app-1-facts">',
     ]);
-    expect(form).toContain('<li>Publish posts</li>');
+    expect(form).toContain('<li>Publish and delete posts and comments in your name</li>');
   });
 
   it('tells days in UTC, for people and for programs', () => {
@@ -254,12 +268,12 @@ describe('Connected apps page', () => {
   });
 
   it('offers to remove all only where there are several', () => {
-    expect(renderer.connectedApps({ ...apps, apps: [app] })).not.toContain('name="all"');
+    expect(renderer.connectedApps({ ...apps, apps: [app] }, 'en')).not.toContain('name="all"');
   });
 
   it('links an error to the first box, and to nothing when there is none', () => {
     expect(everyPage['connected apps with an error']).toContain('<a href="#app-0">Tick some</a>');
-    const empty = renderer.connectedApps({ ...apps, apps: [], error: 'Tick some' });
+    const empty = renderer.connectedApps({ ...apps, apps: [], error: 'Tick some' }, 'en');
     expect(empty).toContain('<p id="summary-text">Tick some</p>');
   });
 
@@ -279,21 +293,21 @@ describe('Connected apps page', () => {
 
 describe('Message page', () => {
   it('shows its title as the heading, and every paragraph', () => {
-    const html = renderer.message({ ...message, paragraphs: ['One.', 'Two & up.'] });
+    const html = renderer.message({ ...message, paragraphs: ['One.', 'Two & up.'] }, 'en');
     expect(html).toContain('<h1>Expired</h1>');
     expect(html).toContain('<p>Two &amp; up.</p>');
   });
 
   it('has a footer where one is given', () => {
-    expect(renderer.message(message)).not.toContain('<footer');
-    expect(renderer.message({ ...message, footer: 'Nothing is shared.' })).toContain(
+    expect(renderer.message(message, 'en')).not.toContain('<footer');
+    expect(renderer.message({ ...message, footer: 'Nothing is shared.' }, 'en')).toContain(
       '<footer class="foot"><p>Nothing is shared.</p></footer>',
     );
   });
 
   it('links to where to go on', () => {
     const link = { href: '/account/apps', text: 'Connected apps' };
-    expect(renderer.message({ ...message, link })).toMatch(
+    expect(renderer.message({ ...message, link }, 'en')).toMatch(
       /href="\/account\/apps">Connected apps</,
     );
   });
@@ -305,6 +319,6 @@ describe('Landing page', () => {
       expect.arrayContaining(['/docs', '/openapi.json']),
     );
     expect(everyPage.landing).toContain('The demo is on');
-    expect(renderer.landing({ ...landing, demo: false })).toContain('The demo is off');
+    expect(renderer.landing({ ...landing, demo: false }, 'en')).toContain('The demo is off');
   });
 });

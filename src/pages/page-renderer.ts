@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
 import { calendarDay } from '../common/calendar-day.js';
-import { inWords } from '../common/duration.js';
+import { CATALOGUES } from './catalogue/catalogue.js';
+import { toHtml } from './catalogue/markup.js';
+import { LOCALES, type Language } from './language.js';
 import type {
   CodeView,
   ConnectedAppsView,
@@ -16,7 +18,7 @@ import type {
 } from './views.js';
 
 /**
- * Every HTML page of the service, as a string. Whatever a view holds is escaped.
+ * Every HTML page of the service, as a string, in a language of the catalogue. Whatever a view holds is escaped.
  * Pages load one stylesheet of this server and nothing else, and need no JavaScript.
  */
 @Injectable()
@@ -24,60 +26,61 @@ export class PageRenderer {
   private readonly eta = new Eta({
     views: fileURLToPath(new URL('./templates', import.meta.url)),
     autoEscape: true,
+    escapeFunction: toHtml,
     cache: true,
   });
 
   /** Asks for the phone number. */
-  phone(view: PhoneView): string {
-    return this.eta.render('./phone', view);
+  phone(view: PhoneView, language: Language): string {
+    return this.render('./phone', view, language);
   }
 
   /** Asks for the one-time password, and offers a new one or another number. */
-  code(view: CodeView): string {
-    return this.eta.render('./code', view);
+  code(view: CodeView, language: Language): string {
+    return this.render('./code', view, language);
   }
 
   /** Asks the signed-in user what the app may do. */
-  consent(view: ConsentView): string {
-    const { lifetimes } = view;
-    return this.eta.render('./consent', {
-      ...view,
-      unusedFor: inWords(lifetimes.refreshIdle),
-      atMost: inWords(lifetimes.grant),
-    });
+  consent(view: ConsentView, language: Language): string {
+    return this.render('./consent', view, language);
   }
 
   /** Lists the apps that have access to the account, to take it back from some or all. */
-  connectedApps({ apps, ...view }: ConnectedAppsView): string {
-    return this.eta.render('./connected-apps', { ...view, apps: apps.map(withDays) });
+  connectedApps({ apps, ...view }: ConnectedAppsView, language: Language): string {
+    const dated = apps.map((app) => withDays(app, language));
+    return this.render('./connected-apps', { ...view, apps: dated }, language);
   }
 
   /** The same for one app. */
-  connectedApp({ app, ...view }: OneConnectedAppView): string {
-    return this.eta.render('./connected-app', { ...view, app: withDays(app) });
+  connectedApp({ app, ...view }: OneConnectedAppView, language: Language): string {
+    return this.render('./connected-app', { ...view, app: withDays(app, language) }, language);
   }
 
   /** Explains an error or a state. */
-  message(view: MessageView): string {
-    return this.eta.render('./message', view);
+  message(view: MessageView, language: Language): string {
+    return this.render('./message', view, language);
   }
 
-  /** Lists the developer API's error codes. */
+  /** Lists the developer API's error codes, in English like all that is for developers alone. */
   errorCodes(view: ErrorCodesView): string {
-    return this.eta.render('./errors', view);
+    return this.render('./errors', view, 'en');
   }
 
   /** Greets developers. */
-  landing(view: LandingView): string {
-    return this.eta.render('./landing', view);
+  landing(view: LandingView, language: Language): string {
+    return this.render('./landing', view, language);
+  }
+
+  private render(template: string, view: object, language: Language): string {
+    return this.eta.render(template, { ...view, language, words: CATALOGUES[language] });
   }
 }
 
-function withDays(app: ConnectedAppView): object {
+function withDays(app: ConnectedAppView, language: Language): object {
   const { grantedAt, lastUsedAt } = app;
   return {
     ...app,
-    granted: calendarDay(grantedAt),
-    lastUsed: lastUsedAt && calendarDay(lastUsedAt),
+    granted: calendarDay(grantedAt, LOCALES[language]),
+    lastUsed: lastUsedAt && calendarDay(lastUsedAt, LOCALES[language]),
   };
 }

@@ -1,9 +1,15 @@
+import type { Scope } from '../common/scopes.js';
+import type { Text } from './catalogue/markup.js';
+import type { Language } from './language.js';
+
 /** Ties a form to the session of who is signed in; rendered as hidden fields. */
 export interface SessionBinding {
   /** Secret of what the form belongs to; proves that it came from our own page (RFC 6749 §10.12). */
   token: string;
   /** In the account's pages, the client id of the app that they were opened for. */
   next?: string;
+  /** The language that an app asked for: its request keeps it from page to page, as the field `ui_locales`. */
+  uiLocale?: Language;
 }
 
 /** Ties a form to the transaction it belongs to: an authorization request, or a sign-in to the account. */
@@ -40,10 +46,8 @@ export interface CodeView extends SignInView {
 
 /** One requested scope on the consent page. */
 export interface ScopeChoice {
-  /** The scope's name; the value of its box. */
-  name: string;
-  /** What it allows, in the user's words. */
-  sentence: string;
+  /** The value of its box. */
+  name: Scope;
   checked: boolean;
 }
 
@@ -65,8 +69,8 @@ export interface ConsentView extends FormBinding {
 export interface ConnectedAppView {
   clientId: string;
   name: string;
-  /** What it may do, in the user's words. */
-  sentences: readonly string[];
+  /** What it may do. */
+  scopes: readonly Scope[];
   /** The first time. */
   grantedAt: Date;
   /** Null before the first time. */
@@ -93,7 +97,7 @@ export interface OneConnectedAppView extends SessionBinding {
 export interface MessageView {
   /** Text of `<title>`, without the "Error:" that `error` puts before it. */
   title: string;
-  paragraphs: readonly string[];
+  paragraphs: readonly Text[];
   error?: boolean;
   /** One sentence at the end of the page. */
   footer?: string;

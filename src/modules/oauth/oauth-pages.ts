@@ -3,21 +3,24 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { maskPhone } from '../../common/phone-number.js';
 import { AppConfig } from '../../config/app-config.js';
+import { CATALOGUES, type Sentence } from '../../pages/catalogue/catalogue.js';
+import type { Catalogue } from '../../pages/catalogue/en.js';
+import type { Language } from '../../pages/language.js';
 import { pageHeaders } from '../../pages/page-headers.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
-import type { ConnectedAppView, FormBinding, SessionBinding } from '../../pages/views.js';
+import type { FormBinding, SessionBinding } from '../../pages/views.js';
 import type { SignInUser } from '../users/users.repository.js';
 import type { ConnectedApp } from './account/connected-apps.service.js';
 import type { Pending } from './authorize/authorizations.service.js';
 import { GrantsRepository } from './grants/grants.repository.js';
-import { SCOPE_SENTENCES } from './consent/scope-sentences.js';
-import { START_AGAIN, type PageError } from './page-error.js';
+import { refusedRequest, type PageError } from './page-error.js';
+import { AUTHORIZE_PATH, languageOf, requestedLanguage } from './page-language.js';
 
 /** What a form's page has to say beside the form. */
 export interface Remark {
   status?: number;
-  error?: string;
-  notice?: string;
+  error?: Sentence;
+  notice?: Sentence;
   retryAfterSeconds?: number;
 }
 
@@ -32,11 +35,10 @@ export interface SignInPlace {
 
 /** How somebody goes on from an error. */
 export interface WayOn {
-  /** The sentence in the place of `START_AGAIN`. */
-  startAgain: string;
+  startAgain: Sentence;
   /** What is said below every error. */
-  footer?: string;
-  link?: { href: string; text: string };
+  footer: Sentence;
+  link?: { href: string; text: Sentence };
 }
 
 /** Whose pages these are, and what ties their forms to the session. */
@@ -48,10 +50,7 @@ export interface Membership {
 /** Where the connected apps are. */
 export const APPS_PATH = '/account/apps';
 
-/** What an app's visitors read below what went wrong. */
-export const NOT_BEFORE_ALLOWED = 'Nothing is shared with an app before you have allowed it.';
-
-const AUTHORIZE_PATH = '/oauth/authorize';
+type Render = (language: Language, words: Catalogue) => string;
 
 /** The pages of signing in, of the app's request up to its redirect, and of the apps that a user has connected. */
 @Injectable()
@@ -64,13 +63,18 @@ export class OAuthPages {
 
   phone(response: Response, place: SignInPlace, remark: Remark & { phone?: string } = {}): void {
     const { phone, error } = remark;
-    this.send(response, this.renderer.phone({ ...signInView(place), phone, error }), remark);
+    const view = { ...signInView(place), ...kept(response), phone };
+    this.send(response, remark, (language, words) =>
+      this.renderer.phone({ ...view, error: error?.(words) }, language),
+    );
   }
 
   code(response: Response, place: SignInPlace, phone: string, remark: Remark = {}): void {
     const { error, notice } = remark;
-    const view = { ...signInView(place), phone, error, notice };
-    this.send(response, this.renderer.code(view), remark);
+    const view = { ...signInView(place), ...kept(response), phone };
+    this.send(response, remark, (language, words) =>
+      this.renderer.code({ ...view, error: error?.(words), notice: notice?.(words) }, language),
+    );
   }
 
   /** Every requested scope has a box, ticked unless the user refused it the last time. */
@@ -81,20 +85,17 @@ export class OAuthPages {
   ): Promise<void> {
     const earlier = await this.grants.findLatestChoice(user.id, app.clientId);
     const refused = earlier?.requested.filter((name) => !earlier.granted.includes(name)) ?? [];
-    const html = this.renderer.consent({
+    const view = {
       ...binding,
+      ...kept(response),
       appName: app.name,
       redirectHost: recipientOf(redirectUri),
       user: { id: user.id, ...publicly(user) },
-      scopes: scopes.map((name) => ({
-        name,
-        sentence: SCOPE_SENTENCES[name],
-        checked: !refused.includes(name),
-      })),
+      scopes: scopes.map((name) => ({ name, checked: !refused.includes(name) })),
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
-    });
-    this.send(response, html, { leadsToApp: true });
+    };
+    this.send(response, { leadsToApp: true }, (language) => this.renderer.consent(view, language));
   }
 
   connectedApps(
@@ -104,56 +105,64 @@ export class OAuthPages {
     remark: Remark = {},
   ): void {
     const { error, notice } = remark;
-    const view = { ...binding, user: publicly(user), apps: apps.map(inSentences), error, notice };
-    this.send(response, this.renderer.connectedApps(view), remark);
+    const view = { ...binding, user: publicly(user), apps };
+    this.send(response, remark, (language, words) =>
+      this.renderer.connectedApps(
+        { ...view, error: error?.(words), notice: notice?.(words) },
+        language,
+      ),
+    );
   }
 
   connectedApp(response: Response, { user, binding }: Membership, app: ConnectedApp): void {
-    const view = { ...binding, user: publicly(user), app: inSentences(app) };
-    this.send(response, this.renderer.connectedApp(view), {});
+    const view = { ...binding, user: publicly(user), app };
+    this.send(response, {}, (language) => this.renderer.connectedApp(view, language));
   }
 
   error(
     response: Response,
-    { status, title, paragraphs, retryAfterSeconds }: PageError,
+    { status, text, retryAfterSeconds }: PageError,
     { startAgain, footer, link }: WayOn,
   ): void {
-    const words = paragraphs.map((paragraph) =>
-      paragraph === START_AGAIN ? startAgain : paragraph,
-    );
-    const html = this.renderer.message({ title, paragraphs: words, error: true, footer, link });
-    this.send(response, html, { status, retryAfterSeconds });
+    this.send(response, { status, retryAfterSeconds }, (language, words) => {
+      const view = {
+        ...text(words.errors(startAgain(words))),
+        error: true,
+        footer: footer(words),
+        link: link && { href: link.href, text: link.text(words) },
+      };
+      return this.renderer.message(view, language);
+    });
   }
 
   /** An error that the app would be told by a redirect, which the visitor may follow or not. */
   refusal(response: Response, refused: AuthorizationRefused): void {
+    const href = errorRedirect(refused, this.config.publicUrl);
     const host = recipientOf(refused.redirectUri);
-    const html = this.renderer.message({
-      title: 'This link does not work',
-      paragraphs: [
-        'The app that sent you here made a mistake. Nothing was shared with it.',
-        'You can close this page, or go back and try again from there.',
-        `For the people who run the app: ${refused.message}`,
-      ],
-      error: true,
-      footer: NOT_BEFORE_ALLOWED,
-      link: {
-        href: errorRedirect(refused, this.config.publicUrl),
-        text: `Return to ${host}`,
-      },
+    this.error(response, refusedRequest(refused.message), {
+      startAgain: ({ wayOn }) => wayOn.toApp,
+      footer: ({ wayOn }) => wayOn.ofApp,
+      link: { href, text: ({ wayOn }) => wayOn.returnTo(host) },
     });
-    this.send(response, html, { status: 400 });
   }
 
   private send(
     response: Response,
-    html: string,
     { status = 200, retryAfterSeconds, leadsToApp }: Remark & { leadsToApp?: boolean },
+    render: Render,
   ): void {
-    response.status(status).set(pageHeaders({ secure: this.config.secure, leadsToApp }));
+    const language = languageOf(response.req);
+    const { secure } = this.config;
+    response.status(status).set(pageHeaders({ secure, language, leadsToApp }));
+    response.vary('Accept-Language');
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
-    response.send(html);
+    response.send(render(language, CATALOGUES[language]));
   }
+}
+
+/** What the forms of an app's request pass on beside their binding. */
+function kept(response: Response): Pick<FormBinding, 'uiLocale'> {
+  return { uiLocale: requestedLanguage(response.req) };
 }
 
 /** Who gets the answer, as a person can check it: the host, or the scheme that an installed app has registered. */
@@ -169,8 +178,4 @@ function signInView({ binding, app, path = AUTHORIZE_PATH }: SignInPlace) {
 /** A user as their own pages show them, even to whoever looks over their shoulder. */
 function publicly({ name, phone }: SignInUser): { name: string; maskedPhone: string } {
   return { name, maskedPhone: maskPhone(phone) };
-}
-
-function inSentences({ scopes, ...app }: ConnectedApp): ConnectedAppView {
-  return { ...app, sentences: scopes.map((name) => SCOPE_SENTENCES[name]) };
 }

@@ -8,7 +8,7 @@ import {
   sendRedirect,
 } from './authorize/authorization-response.js';
 import { InvalidRequest, TooManyAttempts } from './oauth.errors.js';
-import { NOT_BEFORE_ALLOWED, OAuthPages, type WayOn } from './oauth-pages.js';
+import { OAuthPages, type WayOn } from './oauth-pages.js';
 import {
   fault,
   ForeignToken,
@@ -23,8 +23,8 @@ import { FailureCounter } from './throttle/failure-counter.js';
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
   protected readonly wayOn: WayOn = {
-    startAgain: 'Go back to the app and start again from there.',
-    footer: NOT_BEFORE_ALLOWED,
+    startAgain: ({ wayOn }) => wayOn.toApp,
+    footer: ({ wayOn }) => wayOn.ofApp,
   };
   private readonly logger = new Logger(PageErrorFilter.name);
 

@@ -39,6 +39,7 @@ onEachEngine('Metadata of the authorization server (RFC 8414)', (database) => {
       code_challenge_methods_supported: ['S256'],
       scopes_supported: ['profile.read', 'posts.read', 'posts.write', 'analytics.read'],
       prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+      ui_locales_supported: ['en', 'es'],
       authorization_response_iss_parameter_supported: true,
       service_documentation: `${issuer}/docs`,
     });

@@ -6,8 +6,8 @@ import { PageErrorFilter } from '../page-error.filter.js';
 @Catch()
 export class AccountErrorFilter extends PageErrorFilter {
   protected override readonly wayOn: WayOn = {
-    startAgain: 'Open your connected apps and start again from there.',
-    footer: 'Apps have access to your account only while you allow it.',
-    link: { href: APPS_PATH, text: 'Connected apps' },
+    startAgain: ({ wayOn }) => wayOn.toAccount,
+    footer: ({ wayOn }) => wayOn.ofAccount,
+    link: { href: APPS_PATH, text: ({ apps }) => apps.title },
   };
 }

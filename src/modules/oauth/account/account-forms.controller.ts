@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isId } from '../../../common/ids.js';
 import { sendRedirect } from '../authorize/authorization-response.js';
+import type { Sentence } from '../../../pages/catalogue/catalogue.js';
 import { BrowserForms } from '../browser-form.decorator.js';
 import type { AppName } from '../grants/grant-revocation.js';
 import { OAuthPages, type Membership, type Remark } from '../oauth-pages.js';
@@ -11,8 +12,6 @@ import { addressOf } from './account-addresses.js';
 import { AccountErrorFilter } from './account-error.filter.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 import { MembershipOf, SessionFormGuard } from './session-form.guard.js';
-
-const NOTHING_TICKED = 'Nothing was removed, because no app is ticked.';
 
 /** What who is signed in does on the account's pages. */
 @BrowserForms(SessionFormGuard, AccountErrorFilter)
@@ -37,7 +36,7 @@ export class AccountFormsController {
     const wanted = new Parameters(form).get('all') === '1' ? 'all' : ticked;
     const remark: Remark =
       wanted.length === 0
-        ? { status: 400, error: NOTHING_TICKED }
+        ? { status: 400, error: ({ apps }) => apps.nothingTicked }
         : { notice: noticeOf(await this.apps.revoke(id, wanted)) };
     this.pages.connectedApps(response, membership, await this.apps.list(id), remark);
   }
@@ -55,10 +54,9 @@ export class AccountFormsController {
   }
 }
 
-function noticeOf(removed: readonly AppName[]): string {
+function noticeOf(removed: readonly AppName[]): Sentence {
   const [first, ...others] = removed;
-  if (!first) return 'This access was removed before.';
-  return others.length === 0
-    ? `${first.name} no longer has access.`
-    : `${removed.length} apps no longer have access.`;
+  if (!first) return ({ apps }) => apps.removedBefore;
+  return ({ apps }) =>
+    others.length === 0 ? apps.removed(first.name) : apps.removedSeveral(removed.length);
 }

@@ -57,6 +57,14 @@ export function ApiAuthorize(): MethodDecorator {
       description: 'Required with code_challenge.',
       schema: { type: 'string', enum: ['S256'] },
     }),
+    ApiQuery({
+      name: 'ui_locales',
+      required: false,
+      description:
+        'Languages of the user (BCP 47), space-separated, the best first: the pages use the first one that they are ' +
+        'written in, else what the browser accepts.',
+      schema: { type: 'string', example: 'es-MX en' },
+    }),
     ApiResponse({
       status: 200,
       description: 'The sign-in page, or the consent page for who is signed in.',

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { SCOPES, type Scope } from '../../../common/scopes.js';
+import { LANGUAGES, type Language } from '../../../pages/language.js';
 import { PROMPTS } from '../authorize/checks/prompt.check.js';
 
 const ISSUER = 'https://dev.example.com';
@@ -54,6 +55,13 @@ export class MetadataResponse {
   @ApiProperty({ isArray: true, enum: PROMPTS })
   prompt_values_supported: readonly string[];
 
+  @ApiProperty({
+    isArray: true,
+    enum: LANGUAGES,
+    description: 'What the pages can be asked for by `ui_locales`.',
+  })
+  ui_locales_supported: readonly Language[];
+
   @ApiProperty({ enum: [true], description: 'Every redirect names the issuer (RFC 9207 §3).' })
   authorization_response_iss_parameter_supported: true;
 
@@ -77,6 +85,7 @@ export class MetadataResponse {
       code_challenge_methods_supported: ['S256'],
       scopes_supported: SCOPES,
       prompt_values_supported: PROMPTS,
+      ui_locales_supported: LANGUAGES,
       authorization_response_iss_parameter_supported: true,
       service_documentation: `${issuer}/docs`,
     };

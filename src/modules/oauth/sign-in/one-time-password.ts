@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { inWords } from '../../../common/duration.js';
+import type { AppConfig } from '../../../config/app-config.js';
+import { CATALOGUES } from '../../../pages/catalogue/catalogue.js';
+import type { Language } from '../../../pages/language.js';
 
 const DIGITS = 6;
 
@@ -17,11 +19,11 @@ export function parseOneTimePassword(typed: string): string | undefined {
 /** The message with the password. Its last line lets phones fill it in for this host only (WebOTP). */
 export function oneTimePasswordMessage(
   password: string,
-  seconds: number,
-  publicUrl: string,
+  language: Language,
+  { otp, publicUrl }: Pick<AppConfig, 'otp' | 'publicUrl'>,
 ): string {
   return [
-    `${password} is your code to sign in. It works for ${inWords(seconds)}. Never tell it to anyone.`,
+    CATALOGUES[language].message.password(password, otp.seconds),
     `@${new URL(publicUrl).hostname} #${password}`,
   ].join('\n\n');
 }

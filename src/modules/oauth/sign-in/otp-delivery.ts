@@ -4,6 +4,7 @@ import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { TransactionRunner } from '../../../database/transaction.js';
 import { Metrics } from '../../../metrics/metrics.js';
+import type { Language } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
 import { OtpBudgets, type Taken } from './otp-budgets.js';
 import type { OtpChallenge } from './otp-challenge.entity.js';
@@ -27,13 +28,18 @@ export class OtpDelivery {
    * Sends the password of the challenge, if anybody has its phone. When that fails for good, `taken` is given back, for any
    * phone, so that the user may ask again.
    */
-  deliver({ phone, userId, expiresAt }: OtpChallenge, password: string, taken: Taken): void {
+  deliver(
+    { phone, userId, expiresAt }: OtpChallenge,
+    password: string,
+    language: Language,
+    taken: Taken,
+  ): void {
     if (userId === null) {
       const failed = (): Promise<void> => this.budgets.giveBack(taken);
       this.queue.add({ message: null, expiresAt, admit: async () => true, failed });
       return;
     }
-    const text = oneTimePasswordMessage(password, this.config.otp.seconds, this.config.publicUrl);
+    const text = oneTimePasswordMessage(password, language, this.config);
     const spent = [taken];
     this.queue.add({
       message: { id: randomUUID(), to: phone, text },

@@ -4,6 +4,7 @@ import { countryOf } from '../../../common/phone-country.js';
 import { digestsEqual, hmacSha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import type { Language } from '../../../pages/language.js';
 import { UsersService } from '../../users/users.service.js';
 import type { Visitor } from '../throttle/trackers.js';
 import { KnownBrowsersRepository } from './known-browsers.repository.js';
@@ -63,7 +64,12 @@ export class OtpService {
    * message is the same. That is also why the messages of the day are only looked at here, and taken when one is sent. None
    * is sent that could not be typed in.
    */
-  async send(transactionId: string, phone: string, visitor: Visitor): Promise<Sending> {
+  async send(
+    transactionId: string,
+    phone: string,
+    visitor: Visitor,
+    language: Language,
+  ): Promise<Sending> {
     if (!this.isServed(phone)) return { outcome: 'country' };
     const closed = await this.closed(phone, visitor);
     if (closed) return closed;
@@ -77,7 +83,7 @@ export class OtpService {
     const password = newOneTimePassword();
     const challenge = this.newChallenge(transactionId, phone, password, user?.id ?? null);
     await this.transactions.run((tx) => this.repository.replace(tx, challenge));
-    this.delivery.deliver(challenge, password, take);
+    this.delivery.deliver(challenge, password, language, take);
     return { outcome: 'sent' };
   }
 

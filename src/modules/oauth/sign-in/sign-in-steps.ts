@@ -1,29 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { inWords } from '../../../common/duration.js';
 import { parsePhone } from '../../../common/phone-number.js';
 import { AppConfig } from '../../../config/app-config.js';
 import type { Transaction } from '../../../database/transaction.js';
+import type { Sentence } from '../../../pages/catalogue/catalogue.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { OAuthPages, type SignInPlace } from '../oauth-pages.js';
 import { lockedPhone, malformedForm, tooManyAttempts, type PageError } from '../page-error.js';
+import { languageOf } from '../page-language.js';
 import { Parameters } from '../parameters.js';
 import { FailureCounter } from '../throttle/failure-counter.js';
 import { Trackers } from '../throttle/trackers.js';
 import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type ClosedPhone, type Verification } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
-
-const NOT_A_PHONE = 'Enter your phone number with its country code, such as +1 415 555 0100.';
-const NOT_OUR_COUNTRY = 'We cannot send messages to numbers of this country.';
-const NOT_A_CODE = 'Enter the 6 digits of the code.';
-const WRONG_CODE = 'That is not the code we sent. Look at the newest message and try again.';
-const SENT_AGAIN =
-  'If there is an account for this number, a new code is on its way. Only the newest one works.';
-const EXPIRED_BY_THEN =
-  ' This page will have expired by then: go back to where you came from and start again.';
-const CLOSED_CODE = 'This code does not work any more. Send a new one.';
 
 /** What one sign-in is part of, and where it leads. */
 export interface SignInCourse {
@@ -60,21 +51,30 @@ export class SignInSteps {
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
     if (await this.isDone(course, request, response, phone)) return;
     if (phone === undefined) {
-      this.pages.phone(response, place, { status: 400, phone: typed, error: NOT_A_PHONE });
+      this.pages.phone(response, place, {
+        status: 400,
+        phone: typed,
+        error: (words) => words.phone.notAPhone,
+      });
       return;
     }
     const { transaction } = place.binding;
-    const sending = await this.otp.send(transaction, phone, this.trackers.visitor(request));
+    const sending = await this.otp.send(
+      transaction,
+      phone,
+      this.trackers.visitor(request),
+      languageOf(request),
+    );
     switch (sending.outcome) {
       case 'sent':
         return this.pages.code(response, place, phone, {
-          notice: form.get('again') === undefined ? undefined : SENT_AGAIN,
+          notice: form.get('again') === undefined ? undefined : ({ code }) => code.sentAgain,
         });
       case 'country':
         return this.pages.phone(response, place, {
           status: 400,
           phone: typed,
-          error: NOT_OUR_COUNTRY,
+          error: (words) => words.phone.notOurCountry,
         });
       case 'locked':
       case 'guessed':
@@ -93,7 +93,7 @@ export class SignInSteps {
     if (phone === undefined) throw malformedForm();
     const password = parseOneTimePassword(form.get('code') ?? '');
     if (password === undefined) {
-      this.pages.code(response, place, phone, { status: 400, error: NOT_A_CODE });
+      this.pages.code(response, place, phone, { status: 400, error: ({ code }) => code.notACode });
       return;
     }
     const { transaction } = place.binding;
@@ -108,7 +108,7 @@ export class SignInSteps {
       outcome === 'right' ? await this.enter(course, request, response, verification) : null;
     if (user) return course.goOn(response, user);
     await this.failures.count(request, 'decision');
-    const error = outcome === 'wrong' ? WRONG_CODE : CLOSED_CODE;
+    const error: Sentence = ({ code }) => (outcome === 'wrong' ? code.wrong : code.closed);
     this.pages.code(response, place, phone, { status: 400, error });
   }
 
@@ -135,10 +135,11 @@ export class SignInSteps {
     seconds: number,
   ): Promise<void> {
     const lasts = seconds < this.config.lifetimes.transaction;
-    const error = `Too many messages were asked for. Try again in ${inWords(seconds)}.${lasts ? '' : EXPIRED_BY_THEN}`;
+    const error: Sentence = ({ code }) =>
+      lasts ? code.wait(seconds) : `${code.wait(seconds)} ${code.expiredByThen}`;
     const remark = { status: 429, retryAfterSeconds: seconds };
     if (await this.otp.isOpen(place.binding.transaction, phone)) {
-      const notice = `${error} The last code we sent still works.`;
+      const notice: Sentence = (words) => `${error(words)} ${words.code.lastWorks}`;
       this.pages.code(response, place, phone, { ...remark, notice });
     } else {
       this.pages.phone(response, place, { ...remark, phone: typed, error });

@@ -14,6 +14,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'code_challenge',
   'code_challenge_method',
   'prompt',
+  'ui_locales',
   'response_mode',
   'request',
   'request_uri',
