@@ -35,10 +35,15 @@ export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url
 export class Visitor {
   readonly cookies = new Map<string, string>();
 
-  constructor(private readonly app: Site) {}
+  /** @param headers what this browser sends with every request, such as its languages */
+  constructor(
+    private readonly app: Site,
+    private readonly headers: Record<string, string> = {},
+  ) {}
 
   async open(path: string): Promise<Page> {
-    return this.receive(await this.app.fetch(path, { headers: this.cookieHeader() }));
+    const headers = { ...this.headers, ...this.cookieHeader() };
+    return this.receive(await this.app.fetch(path, { headers }));
   }
 
   /** Sends the form of `page` that posts to `action`, with the hidden fields of the page and `fields`. */
@@ -66,7 +71,7 @@ export class Visitor {
   ): Promise<Page> {
     const answer = await this.app.fetch(path, {
       method: 'POST',
-      headers: { origin: this.app.baseUrl, ...this.cookieHeader(), ...headers },
+      headers: { ...this.headers, origin: this.app.baseUrl, ...this.cookieHeader(), ...headers },
       body,
     });
     return this.receive(answer);

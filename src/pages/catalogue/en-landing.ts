@@ -1,4 +1,4 @@
-import { html } from './markup.js';
+import { markup } from './markup.js';
 
 /** The front page, for developers. */
 export const landing = {
@@ -11,13 +11,11 @@ export const landing = {
   steps: [
     {
       title: 'Register',
-      text: html`The operator registers your app's name, redirect URIs and scopes, and gives you a
-        <code>client_id</code>. Apps that run on a server also get a <code>client_secret</code>.`,
+      text: markup`The operator registers your app's name, redirect URIs and scopes, and gives you a <code>client_id</code>. Apps that run on a server also get a <code>client_secret</code>.`,
     },
     {
       title: 'Ask',
-      text: html`Send the browser to <code>/oauth/authorize</code> with your scopes, a random
-        <code>state</code> and a PKCE challenge (<code>S256</code>).`,
+      text: markup`Send the browser to <code>/oauth/authorize</code> with your scopes, a random <code>state</code> and a PKCE challenge (<code>S256</code>).`,
     },
     {
       title: 'The member decides',
@@ -25,8 +23,7 @@ export const landing = {
     },
     {
       title: 'Exchange',
-      text: html`Compare the <code>state</code>, then post the code and its verifier to
-        <code>/oauth/token</code>. Read <code>scope</code> in the answer: it lists what was granted.`,
+      text: markup`Compare the <code>state</code>, then post the code and its verifier to <code>/oauth/token</code>. Read <code>scope</code> in the answer: it lists what was granted.`,
     },
     { title: 'Call', text: 'Send the token in the header of each call.' },
   ],

@@ -3,7 +3,7 @@ import type { Scope } from '../../common/scopes.js';
 import { LOCALES } from '../language.js';
 import { errors } from './en-errors.js';
 import { landing } from './en-landing.js';
-import { html } from './markup.js';
+import { markup } from './markup.js';
 
 const LOCALE = LOCALES.en;
 
@@ -23,7 +23,7 @@ export const en = {
     problem: 'There is a problem',
   },
   signIn: {
-    toApp: (app: string) => html`to continue to <strong><bdi>${app}</bdi></strong>`,
+    toApp: (app: string) => markup`to continue to <strong><bdi>${app}</bdi></strong>`,
     toAccount: 'to see which apps have access to your account',
     footer: 'Check the address of this page before you type a code: we ask for it only here.',
   },
@@ -34,16 +34,14 @@ export const en = {
     send: 'Send me a code',
     byMessage: 'We send a one-time code by text message.',
     appSeesNothing: (app: string) =>
-      html`<bdi>${app}</bdi> does not get to see your number, and gets no access before you have
-        agreed on the next pages.`,
+      markup`<bdi>${app}</bdi> does not get to see your number, and gets no access before you have agreed on the next pages.`,
     notAPhone: 'Enter your phone number with its country code, such as +1 415 555 0100.',
     notOurCountry: 'We cannot send messages to numbers of this country.',
   },
   code: {
     title: 'Enter your code',
     sent: (phone: string) =>
-      html`If there is an account for <strong class="phone">${phone}</strong>, we have sent a
-        6-digit code to it.`,
+      markup`If there is an account for <strong class="phone">${phone}</strong>, we have sent a 6-digit code to it.`,
     label: '6-digit code',
     hint: 'It works once. Do not give it to anyone, whoever asks.',
     submit: 'Continue',
@@ -73,10 +71,9 @@ export const en = {
   },
   consent: {
     title: 'Allow access?',
-    asks: (app: string) => html`<bdi>${app}</bdi> asks for access to your account`,
+    asks: (app: string) => markup`<bdi>${app}</bdi> asks for access to your account`,
     recipient: (host: string) =>
-      html`Your answer is sent to <strong class="host">${host}</strong>. Allow it only if you know
-        this app and trust it.`,
+      markup`Your answer is sent to <strong class="host">${host}</strong>. Allow it only if you know this app and trust it.`,
     may: 'What may it do?',
     untick: 'Untick what you do not want. With nothing ticked, it gets no access.',
     mayNot: 'What it cannot do',
@@ -91,7 +88,7 @@ export const en = {
       `Until you take it back. Access that is not used ends after ${inWords(unused, LOCALE)}, and all of it ends after ${inWords(atMost, LOCALE)} at the latest.`,
     changedMind: 'Changed your mind?',
     takeBack: (path: string, url: string) =>
-      html`At any time, remove its access at <a href="${path}">${url}</a>.`,
+      markup`At any time, remove its access at <a href="${path}">${url}</a>.`,
     deny: 'Deny',
     allow: 'Allow',
     footer: 'You opened this page from an app. If you did not, choose Deny.',

@@ -1,7 +1,7 @@
 import { inWords } from '../../common/duration.js';
 import { LOCALES } from '../language.js';
 import type { ErrorTexts } from './en-errors.js';
-import { html } from './markup.js';
+import { markup } from './markup.js';
 
 const LOCALE = LOCALES.es;
 
@@ -118,7 +118,7 @@ export const errors = (startAgain: string): ErrorTexts => ({
     paragraphs: [
       'La aplicación desde la que llegó aquí ha cometido un error. No se ha compartido nada con ella.',
       'Puede cerrar esta página, o volver e intentarlo de nuevo desde allí.',
-      html`Para los responsables de la aplicación: <span lang="en">${told}</span>`,
+      markup`Para los responsables de la aplicación: <span lang="en">${told}</span>`,
     ],
   }),
 });

@@ -1,5 +1,5 @@
 import type { Catalogue } from './en.js';
-import { html } from './markup.js';
+import { markup } from './markup.js';
 
 /** The front page, for developers. What its links lead to is in English. */
 export const landing: Catalogue['landing'] = {
@@ -12,14 +12,11 @@ export const landing: Catalogue['landing'] = {
   steps: [
     {
       title: 'Registro',
-      text: html`El operador registra el nombre de su aplicación, sus URI de redirección y sus
-        permisos, y le da un <code>client_id</code>. Las aplicaciones que se ejecutan en un servidor
-        reciben además un <code>client_secret</code>.`,
+      text: markup`El operador registra el nombre de su aplicación, sus URI de redirección y sus permisos, y le da un <code>client_id</code>. Las aplicaciones que se ejecutan en un servidor reciben además un <code>client_secret</code>.`,
     },
     {
       title: 'Solicitud',
-      text: html`Envíe el navegador a <code>/oauth/authorize</code> con los permisos que necesita,
-        un <code>state</code> aleatorio y un desafío PKCE (<code>S256</code>).`,
+      text: markup`Envíe el navegador a <code>/oauth/authorize</code> con los permisos que necesita, un <code>state</code> aleatorio y un desafío PKCE (<code>S256</code>).`,
     },
     {
       title: 'El miembro decide',
@@ -27,9 +24,7 @@ export const landing: Catalogue['landing'] = {
     },
     {
       title: 'Intercambio',
-      text: html`Compare el <code>state</code> y después envíe el código y su verificador a
-        <code>/oauth/token</code>. Lea <code>scope</code> en la respuesta: contiene los permisos que
-        se han concedido.`,
+      text: markup`Compare el <code>state</code> y después envíe el código y su verificador a <code>/oauth/token</code>. Lea <code>scope</code> en la respuesta: contiene los permisos que se han concedido.`,
     },
     { title: 'Llamada', text: 'Envíe el token en la cabecera de cada llamada.' },
   ],

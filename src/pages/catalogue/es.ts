@@ -3,7 +3,7 @@ import type { Catalogue } from './en.js';
 import { LOCALES } from '../language.js';
 import { errors } from './es-errors.js';
 import { landing } from './es-landing.js';
-import { html } from './markup.js';
+import { markup } from './markup.js';
 
 const LOCALE = LOCALES.es;
 
@@ -21,7 +21,7 @@ export const es: Catalogue = {
     problem: 'Hay un problema',
   },
   signIn: {
-    toApp: (app) => html`para continuar en <strong><bdi>${app}</bdi></strong>`,
+    toApp: (app) => markup`para continuar en <strong><bdi>${app}</bdi></strong>`,
     toAccount: 'para ver qué aplicaciones tienen acceso a su cuenta',
     footer:
       'Compruebe la dirección de esta página antes de escribir un código: solo lo pedimos aquí.',
@@ -33,16 +33,14 @@ export const es: Catalogue = {
     send: 'Enviarme un código',
     byMessage: 'Le enviaremos un código de un solo uso por mensaje de texto.',
     appSeesNothing: (app) =>
-      html`<bdi>${app}</bdi> no verá su número, y no tendrá acceso hasta que usted lo autorice en
-        las páginas siguientes.`,
+      markup`<bdi>${app}</bdi> no verá su número, y no tendrá acceso hasta que usted lo autorice en las páginas siguientes.`,
     notAPhone: 'Escriba su número de teléfono con el prefijo del país, como +1 415 555 0100.',
     notOurCountry: 'No podemos enviar mensajes a números de ese país.',
   },
   code: {
     title: 'Escriba su código',
     sent: (phone) =>
-      html`Si hay una cuenta con el número <strong class="phone">${phone}</strong>, le hemos enviado
-        un código de 6 cifras.`,
+      markup`Si hay una cuenta con el número <strong class="phone">${phone}</strong>, le hemos enviado un código de 6 cifras.`,
     label: 'Código de 6 cifras',
     hint: 'Sirve una sola vez. No se lo dé a nadie, sea quien sea.',
     submit: 'Continuar',
@@ -73,10 +71,9 @@ export const es: Catalogue = {
   },
   consent: {
     title: '¿Permitir el acceso?',
-    asks: (app) => html`<bdi>${app}</bdi> solicita acceso a su cuenta`,
+    asks: (app) => markup`<bdi>${app}</bdi> solicita acceso a su cuenta`,
     recipient: (host) =>
-      html`Su respuesta se enviará a <strong class="host">${host}</strong>. Permita el acceso solo
-        si conoce esta aplicación y confía en ella.`,
+      markup`Su respuesta se enviará a <strong class="host">${host}</strong>. Permita el acceso solo si conoce esta aplicación y confía en ella.`,
     may: '¿Qué podrá hacer?',
     untick:
       'Desmarque lo que no quiera permitir. Si no queda nada marcado, la aplicación no tendrá acceso.',
@@ -92,7 +89,7 @@ export const es: Catalogue = {
       `Hasta que usted lo retire. Si no se usa, el acceso termina después de ${inWords(unused, LOCALE)} y, en cualquier caso, a más tardar después de ${inWords(atMost, LOCALE)}.`,
     changedMind: 'Si cambia de opinión',
     takeBack: (path, url) =>
-      html`Puede retirarle el acceso en cualquier momento en <a href="${path}">${url}</a>.`,
+      markup`Puede retirarle el acceso en cualquier momento en <a href="${path}">${url}</a>.`,
     deny: 'Denegar',
     allow: 'Permitir',
     footer: 'Usted abrió esta página desde una aplicación. Si no fue así, elija Denegar.',

@@ -1,13 +1,12 @@
 import { Eta } from 'eta';
 
-/** HTML that is safe to show as it is: made by `html` and by nothing else. */
+/** HTML that is safe to show as it is: `markup` makes it, and nothing else. */
 export class Markup {
   private constructor(private readonly source: string) {}
 
-  /** See `html`. */
-  static of(literals: TemplateStringsArray, values: readonly Text[]): Markup {
-    const shown = values.map((value) => toHtml(value));
-    return new Markup(String.raw({ raw: literals }, ...shown));
+  /** Fills a template: what it is filled with is escaped, unless it is markup itself. */
+  static of(template: TemplateStringsArray, values: readonly Text[]): Markup {
+    return new Markup(String.raw({ raw: template }, ...values.map(toHtml)));
   }
 
   toString(): string {
@@ -25,7 +24,7 @@ export function toHtml(value: unknown): string {
   return value instanceof Markup ? value.toString() : escape(value);
 }
 
-/** Words with elements in them. The template is HTML; what it is filled with is escaped, unless it is markup itself. */
-export function html(literals: TemplateStringsArray, ...values: Text[]): Markup {
-  return Markup.of(literals, values);
+/** A tag for words with elements in them: the template is HTML, what it is filled with is not. */
+export function markup(template: TemplateStringsArray, ...values: Text[]): Markup {
+  return Markup.of(template, values);
 }

@@ -1,4 +1,6 @@
-import { newOneTimePassword } from './one-time-password.js';
+import { loadConfig } from '../../../config/app-config.js';
+import { LANGUAGES } from '../../../pages/language.js';
+import { newOneTimePassword, oneTimePasswordMessage } from './one-time-password.js';
 
 const HOW_MANY = 60_000;
 /** Chi-squared with 9 degrees of freedom goes beyond it once in a billion runs. */
@@ -28,5 +30,34 @@ describe('A new one-time password', () => {
     const different = new Set(passwords).size;
     const byChance = 1_000_000 * (1 - Math.exp(-HOW_MANY / 1_000_000));
     expect(Math.abs(different - byChance)).toBeLessThan(400);
+  });
+});
+
+describe('The message with a one-time password', () => {
+  /** The letters of GSM 03.38, of which 160 fit one message; one letter beyond them leaves room for 70. */
+  const GSM = /^[A-Za-z0-9 \n\r@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ!"#¤%&'()*+,\-./:;<=>?¡ÄÖÑÜ§¿äöñüà]*$/;
+  const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: 'https://id.example' });
+  const message = (language: (typeof LANGUAGES)[number]): string =>
+    oneTimePasswordMessage('012345', language, config);
+
+  it.each(LANGUAGES)(
+    'O58 ends in "%s" with the host and the code, in a line of their own',
+    (language) => {
+      expect(message(language).split('\n').slice(1)).toEqual(['', '@id.example #012345']);
+      expect(message(language).split('\n')[0]).toContain('012345');
+    },
+  );
+
+  it.each(LANGUAGES)(
+    'is one message in "%s", whose letters every gateway counts once',
+    (language) => {
+      expect(message(language)).toMatch(GSM);
+      expect(message(language).length).toBeLessThanOrEqual(160);
+    },
+  );
+
+  it('tells in each language for how long the code works', () => {
+    expect(message('en')).toContain('It works for 5 minutes.');
+    expect(message('es')).toContain('Sirve durante 5 minutos.');
   });
 });
