@@ -1,26 +1,29 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
+import { ValidateIf } from 'class-validator';
 import { applyDecorators, type Type } from '@nestjs/common';
+import { idPattern, type IdPrefix } from '../common/ids.js';
+import type { Paging } from '../common/page.js';
 import * as rules from './rules.js';
 
-const LAST_PAGE = 1_000_000;
+/** The highest number that a page may have. */
+export const LAST_PAGE = 1_000_000;
 const DEFAULT_LIMIT = 20;
 
-/** A page of a list: `page` from 1, `limit` items each. */
-export interface Paging {
-  page: number;
-  limit: number;
-}
-
-/** The query of a list endpoint whose pages hold at most `maxLimit` items (source document, section 8). */
-export function pagingQuery(maxLimit: number): Type<Paging> {
+/**
+ * The query of a list endpoint whose items have ids with this prefix, at most `maxLimit` on a page (source document,
+ * section 8).
+ */
+export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
   class PagingQuery implements Paging {
     @ApiPropertyOptional({
       type: 'integer',
       minimum: 1,
       maximum: LAST_PAGE,
       default: 1,
-      description: 'Page to read, from 1.',
+      description:
+        'Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each ' +
+        'item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`.',
     })
     @WholeNumber(LAST_PAGE)
     page = 1;
@@ -34,12 +37,21 @@ export function pagingQuery(maxLimit: number): Type<Paging> {
     })
     @WholeNumber(maxLimit)
     limit = DEFAULT_LIMIT;
+
+    @ApiPropertyOptional({
+      pattern: idPattern(prefix).source,
+      example: `${prefix}_01kahq5f3veqdr8bn3tdmx3q0a`,
+      description:
+        'Id of an item: read those that follow it in the list, so the older ones. It need not exist any more.',
+    })
+    @ItemId(prefix)
+    before?: string;
   }
   return PagingQuery;
 }
 
 /** Where a page stands in its list. */
-export class PageMeta implements Paging {
+export class PageMeta {
   @ApiProperty({ type: 'integer', example: 1, minimum: 1 })
   page: number;
 
@@ -56,13 +68,9 @@ export class PageMeta implements Paging {
 }
 
 /** A list response of the source document, section 2. */
-export interface PageOf<T> {
+export interface PageResponse<T> {
   data: T[];
   meta: PageMeta;
-}
-
-export function pageOf<T>(data: T[], { page, limit }: Paging, total: number): PageOf<T> {
-  return { data, meta: { page, limit, total } };
 }
 
 /** From 1 to `most`. One decorator, since stacked ones would be checked from the last to the first. */
@@ -72,6 +80,14 @@ function WholeNumber(most: number): PropertyDecorator {
     rules.isWholeNumber(),
     rules.atLeast(1),
     rules.atMost(most),
+  );
+}
+
+function ItemId(prefix: IdPrefix): PropertyDecorator {
+  return applyDecorators(
+    ValidateIf((_, value) => value !== undefined),
+    rules.isText(),
+    rules.matching(idPattern(prefix), `must be an id that begins with ${prefix}_`),
   );
 }
 

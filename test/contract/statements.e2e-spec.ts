@@ -45,8 +45,10 @@ onEachEngine('Statements of a request', (database) => {
     ['/posts/:id/analytics', 2],
     ['/posts', 3],
     ['/posts?page=2&limit=1', 3],
+    ['/posts?before=post_7zzzzzzzzzzzzzzzzzzzzzzzzz&limit=1', 3],
     ['/posts/:id/comments', 4],
     ['/posts/:id/comments?page=2&limit=1', 4],
+    ['/posts/:id/comments?before=cmt_7zzzzzzzzzzzzzzzzzzzzzzzzz&limit=1', 4],
   ] as const)('GET %s takes at most %d, none of them a write', async (path, most) => {
     const statements = await statementsOf(() => member.get(path.replace(':id', id)));
     expect(statements.filter((statement) => WRITE.test(statement))).toEqual([]);

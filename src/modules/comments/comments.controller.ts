@@ -10,9 +10,11 @@ import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../access/caller.js';
 import { Scopes } from '../../access/scopes.decorator.js';
 import { idPattern } from '../../common/ids.js';
+import type { Page } from '../../common/page.js';
 import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
 import { DeletedResponse } from '../../http/deleted.response.js';
 import { AcceptsJson } from '../../http/json-body.js';
+import { AnswersPage } from '../../http/page-answer.js';
 import { pagingQuery } from '../../http/paging.js';
 import { DEV_V1 } from '../../http/routes.js';
 import {
@@ -27,7 +29,7 @@ import { CommentsService } from './comments.service.js';
 import { CommentPageResponse, CommentResponse } from './dto/comment.response.js';
 import { CreateCommentRequest } from './dto/create-comment.request.js';
 
-class ListCommentsQuery extends pagingQuery(100) {}
+class ListCommentsQuery extends pagingQuery('cmt', 100) {}
 
 @ApiTags('comments')
 @ApiFaults()
@@ -41,19 +43,15 @@ export class CommentsController {
     operationId: 'listComments',
     summary: "List the comments on one of the user's posts, newest first",
   })
-  @ApiOkResponse({ type: CommentPageResponse })
+  @AnswersPage(CommentPageResponse)
   @ApiPostId()
   async listComments(
     @CallerOf() { userId }: Caller,
     @Param('id') id: string,
     @Query() paging: ListCommentsQuery,
-  ): Promise<CommentPageResponse> {
-    const { comments, total } = await this.comments.list(userId, id, paging);
-    return CommentPageResponse.from(
-      comments.map((comment) => CommentResponse.from(comment)),
-      paging,
-      total,
-    );
+  ): Promise<Page<CommentResponse>> {
+    const page = await this.comments.list(userId, id, paging);
+    return { ...page, items: page.items.map((comment) => CommentResponse.from(comment)) };
   }
 
   @Post('posts/:id/comments')

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../common/ids.js';
+import type { Paging } from '../../common/page.js';
+import { cutPage } from '../../database/page-of-ids.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { Comment } from './comment.entity.js';
 
@@ -22,19 +24,20 @@ export class CommentsRepository {
     return entities(tx).existsBy(Comment, { id, postId, deletedAt: IsNull() });
   }
 
-  /** Newest first. The ids of the page come from the index alone, so that skipped rows are never read. */
-  findPage(postId: string, skip: number, limit: number): Promise<Comment[]> {
+  /** Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped. */
+  findPage(postId: string, paging: Paging): Promise<Comment[]> {
     return this.dataSource.manager
       .createQueryBuilder(Comment, 'comment')
       .innerJoin(
         (ids) =>
-          ids
-            .select('listed.id', 'id')
-            .from(Comment, 'listed')
-            .where('listed.postId = :postId AND listed.deletedAt IS NULL', { postId })
-            .orderBy('listed.id', 'DESC')
-            .limit(limit)
-            .offset(skip),
+          cutPage(
+            ids
+              .select('listed.id', 'id')
+              .from(Comment, 'listed')
+              .where('listed.postId = :postId AND listed.deletedAt IS NULL', { postId }),
+            'ix_comments_post_id',
+            paging,
+          ),
         'page',
         'page.id = comment.id',
       )

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/caller.js';
 import { Clock } from '../../common/clock.js';
 import { isId, newId } from '../../common/ids.js';
+import { pageOf, type Page, type Paging } from '../../common/page.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
-import type { Paging } from '../../http/paging.js';
 import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
 import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
@@ -40,14 +40,10 @@ export class CommentsService {
   ) {}
 
   /** One page, newest first, with the number of all. @throws PostNotFound */
-  async list(
-    userId: string,
-    postId: string,
-    { page, limit }: Paging,
-  ): Promise<{ comments: AuthoredComment[]; total: number }> {
+  async list(userId: string, postId: string, paging: Paging): Promise<Page<AuthoredComment>> {
     const { commentCount } = await this.posts.counts(userId, postId);
-    const comments = await this.repository.findPage(postId, (page - 1) * limit, limit);
-    return { comments: await this.withAuthors(comments), total: commentCount };
+    const page = pageOf(await this.repository.findPage(postId, paging), paging, commentCount);
+    return { ...page, items: await this.withAuthors(page.items) };
   }
 
   /**

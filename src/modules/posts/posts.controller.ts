@@ -3,9 +3,11 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../access/caller.js';
 import { Scopes } from '../../access/scopes.decorator.js';
+import type { Page } from '../../common/page.js';
 import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
 import { DeletedResponse } from '../../http/deleted.response.js';
 import { AcceptsJson } from '../../http/json-body.js';
+import { AnswersPage } from '../../http/page-answer.js';
 import { pagingQuery } from '../../http/paging.js';
 import { RATE_LIMIT_HEADERS } from '../../http/rate-limit-headers.js';
 import { DEV_V1 } from '../../http/routes.js';
@@ -27,7 +29,7 @@ import {
 import { ApiPostId } from './post-id.param.js';
 import { PostsService } from './posts.service.js';
 
-class ListPostsQuery extends pagingQuery(50) {}
+class ListPostsQuery extends pagingQuery('post', 50) {}
 
 @ApiTags('posts')
 @ApiFaults()
@@ -69,14 +71,16 @@ export class PostsController {
   @Get()
   @Scopes('posts.read')
   @ApiOperation({ operationId: 'listPosts', summary: "List the user's posts, newest first" })
-  @ApiOkResponse({ type: PostPageResponse })
+  @AnswersPage(PostPageResponse)
   async listPosts(
     @CallerOf() { userId }: Caller,
     @Query() paging: ListPostsQuery,
-  ): Promise<PostPageResponse> {
-    const { posts, total } = await this.posts.list(userId, paging);
-    const items = posts.map((post) => PostItemResponse.from(post, this.posts.permalink(post.id)));
-    return PostPageResponse.from(items, paging, total);
+  ): Promise<Page<PostItemResponse>> {
+    const page = await this.posts.list(userId, paging);
+    const items = page.items.map((post) =>
+      PostItemResponse.from(post, this.posts.permalink(post.id)),
+    );
+    return { ...page, items };
   }
 
   @Get(':id')

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type FindOptionsWhere } from 'typeorm';
 import { isId } from '../../common/ids.js';
+import type { Paging } from '../../common/page.js';
+import { cutPage } from '../../database/page-of-ids.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { PostLike } from './post-like.entity.js';
 import { Post } from './post.entity.js';
@@ -37,20 +39,21 @@ export class PostsRepository {
     return this.findOne(userId, id, COUNTS);
   }
 
-  /** Newest first. The ids of the page come from the index alone, so that skipped rows are never read. */
-  findOwnPage(userId: string, skip: number, limit: number): Promise<PostItem[]> {
+  /** Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped. */
+  findOwnPage(userId: string, paging: Paging): Promise<PostItem[]> {
     return this.dataSource.manager
       .createQueryBuilder(Post, 'post')
       .select(ITEM.map((field) => `post.${field}`))
       .innerJoin(
         (ids) =>
-          ids
-            .select('own.id', 'id')
-            .from(Post, 'own')
-            .where('own.userId = :userId AND own.deletedAt IS NULL', { userId })
-            .orderBy('own.id', 'DESC')
-            .limit(limit)
-            .offset(skip),
+          cutPage(
+            ids
+              .select('own.id', 'id')
+              .from(Post, 'own')
+              .where('own.userId = :userId AND own.deletedAt IS NULL', { userId }),
+            'ix_posts_user_id',
+            paging,
+          ),
         'page',
         'page.id = post.id',
       )

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/caller.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
+import { pageOf, type Page, type Paging } from '../../common/page.js';
 import { AppConfig } from '../../config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
-import type { Paging } from '../../http/paging.js';
 import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
 import { CallLog } from '../quota/call-log.service.js';
 import { QuotaService } from '../quota/quota.service.js';
@@ -56,13 +56,9 @@ export class PostsService {
   }
 
   /** One page, newest first, with the number of all. */
-  async list(
-    userId: string,
-    { page, limit }: Paging,
-  ): Promise<{ posts: PostItem[]; total: number }> {
+  async list(userId: string, paging: Paging): Promise<Page<PostItem>> {
     const total = await this.users.postCount(userId);
-    const posts = await this.repository.findOwnPage(userId, (page - 1) * limit, limit);
-    return { posts, total };
+    return pageOf(await this.repository.findOwnPage(userId, paging), paging, total);
   }
 
   /** @throws PostNotFound */

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../../common/ids.js';
-import { PageMeta, pageOf, type PageOf, type Paging } from '../../../http/paging.js';
+import { PageMeta, type PageResponse } from '../../../http/paging.js';
 import type { AuthoredComment } from '../comments.service.js';
 
 @ApiSchema({ name: 'Author', description: 'Who wrote a comment.' })
@@ -70,14 +70,10 @@ export class CommentResponse {
 }
 
 @ApiSchema({ name: 'CommentPage' })
-export class CommentPageResponse implements PageOf<CommentResponse> {
+export class CommentPageResponse implements PageResponse<CommentResponse> {
   @ApiProperty({ type: [CommentResponse], description: 'Newest first.' })
   data: CommentResponse[];
 
   @ApiProperty()
   meta: PageMeta;
-
-  static from(data: CommentResponse[], paging: Paging, total: number): CommentPageResponse {
-    return pageOf(data, paging, total);
-  }
 }

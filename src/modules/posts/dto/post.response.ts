@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../../common/ids.js';
-import { PageMeta, pageOf, type PageOf, type Paging } from '../../../http/paging.js';
+import { PageMeta, type PageResponse } from '../../../http/paging.js';
 import type { PostDraft, Visibility } from '../post-draft.js';
 import type { PostDetails, PostItem } from '../posts.repository.js';
 import type { PublishedPost } from '../posts.service.js';
@@ -123,14 +123,10 @@ export class CreatedPostResponse implements PostDraft {
 }
 
 @ApiSchema({ name: 'PostPage' })
-export class PostPageResponse implements PageOf<PostItemResponse> {
+export class PostPageResponse implements PageResponse<PostItemResponse> {
   @ApiProperty({ type: [PostItemResponse], description: 'Newest first.' })
   data: PostItemResponse[];
 
   @ApiProperty()
   meta: PageMeta;
-
-  static from(data: PostItemResponse[], paging: Paging, total: number): PostPageResponse {
-    return pageOf(data, paging, total);
-  }
 }
