@@ -6,6 +6,7 @@ export default defineConfig({
     globals: true,
     include: ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
     globalSetup: ['./test/support/global-setup.ts'],
+    setupFiles: ['./test/support/contract/collector-setup.ts'],
     reporters: ['default', new SummaryReporter()],
     pool: 'forks',
     // Loading Nest and TypeORM for each file anew took half of the time; nothing of ours keeps state outside of its application.

@@ -5,20 +5,15 @@ import { ERROR_STATUS } from './error-status.js';
 import { ErrorResponse, type FieldErrorResponse } from './error.response.js';
 import { InternalError } from './http-error.js';
 import { RATE_LIMIT_HEADERS } from './rate-limit-headers.js';
+import { RETRY_AFTER } from './schemas.js';
 
 const CHALLENGE = {
   'WWW-Authenticate': {
     description: 'The challenge (RFC 6750 §3).',
-    schema: { type: 'string' as const },
+    required: true,
+    schema: { type: 'string' as const, minLength: 1, example: 'Bearer realm="dev"' },
   },
 };
-const WAIT = {
-  'Retry-After': {
-    description: 'Seconds to wait.',
-    schema: { type: 'integer' as const, minimum: 1 },
-  },
-};
-
 const FIELD_EXAMPLE: FieldErrorResponse = {
   field: 'latitude',
   code: 'too_large',
@@ -29,9 +24,9 @@ const HEADERS: Partial<Record<ErrorCode, ApiResponseOptions['headers']>> = {
   unauthorized: CHALLENGE,
   invalid_token: CHALLENGE,
   insufficient_scope: CHALLENGE,
-  quota_exceeded: { ...WAIT, ...RATE_LIMIT_HEADERS },
-  idempotency_key_in_use: WAIT,
-  service_unavailable: WAIT,
+  quota_exceeded: { ...RETRY_AFTER, ...RATE_LIMIT_HEADERS },
+  idempotency_key_in_use: RETRY_AFTER,
+  service_unavailable: RETRY_AFTER,
 };
 
 /** Documents which errors an operation can answer: each with its status, body, headers and an example. */

@@ -1,15 +1,11 @@
 import { SetMetadata } from '@nestjs/common';
-import { ApiSchema } from '@nestjs/swagger';
 import type { FieldError } from '../common/errors.js';
 
 const AT_LEAST_ONE_OF = 'http:at-least-one-of';
 
 /** A body that must have at least one of these fields, not null and, where it is a list, not empty. */
 export function AtLeastOneOf(...fields: string[]): ClassDecorator {
-  return (target) => {
-    SetMetadata(AT_LEAST_ONE_OF, fields)(target);
-    ApiSchema({ description: `At least one of ${fields.join(', ')} must be supplied.` })(target);
-  };
+  return SetMetadata(AT_LEAST_ONE_OF, fields);
 }
 
 /** The violation of the class's `@AtLeastOneOf`, if the body breaks it. A field that is broken itself was at least meant. */

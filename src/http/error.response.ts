@@ -1,8 +1,39 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import type { AppError, FieldErrorCode } from '../common/errors.js';
+import type { AppError, ErrorCode, FieldErrorCode } from '../common/errors.js';
+import { REQUEST_ID_PATTERN } from './request-context.js';
+import { ERROR_STATUS } from './error-status.js';
 
 /** More violations than these are not told. */
 export const MOST_FIELD_ERRORS = 20;
+
+/** In no order; the record makes the compiler ask for each. */
+const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
+  required: true,
+  wrong_type: true,
+  unknown_field: true,
+  too_small: true,
+  too_large: true,
+  too_short: true,
+  too_long: true,
+  too_many: true,
+  too_deep: true,
+  blank: true,
+  control_character: true,
+  not_well_formed: true,
+  invalid_format: true,
+  not_allowed_value: true,
+  pair_required: true,
+  one_of_required: true,
+  invalid_reference: true,
+};
+
+const listed = (codes: object): string =>
+  Object.keys(codes)
+    .map((code) => `\`${code}\``)
+    .join(', ');
+
+/** Codes are open: a closed list would make each new one break the clients that were generated from it. */
+const CODE_PATTERN = '^[a-z][a-z_]*$';
 
 @ApiSchema({ name: 'FieldError', description: 'One thing that is wrong with the request.' })
 export class FieldErrorResponse {
@@ -13,29 +44,43 @@ export class FieldErrorResponse {
   field: string;
 
   @ApiProperty({
-    description: 'Stable code of what is wrong. Expect new values.',
+    description: `Stable code of what is wrong: ${listed(FIELD_ERROR_CODES)}. Expect new values.`,
+    pattern: CODE_PATTERN,
     example: 'too_large',
     type: String,
   })
   code: FieldErrorCode;
 
-  @ApiProperty({ description: 'The same for people.', example: 'latitude must be at most 90.' })
+  @ApiProperty({
+    description: 'The same for people.',
+    minLength: 1,
+    example: 'latitude must be at most 90.',
+  })
   message: string;
 }
 
-@ApiSchema({ name: 'Error', description: 'The body of every error under /dev/v1.' })
+@ApiSchema({
+  name: 'Error',
+  description: 'What went wrong: the body of every error under /dev/v1.',
+})
 export class ErrorResponse {
-  @ApiProperty({ description: 'Stable code of the error.', example: 'invalid_request' })
+  @ApiProperty({
+    description: `Stable code of the error: ${listed(ERROR_STATUS)}. Expect new values.`,
+    pattern: CODE_PATTERN,
+    example: 'invalid_request' satisfies ErrorCode,
+  })
   error: string;
 
   @ApiProperty({
     description: 'What went wrong and what to do, for people.',
+    minLength: 1,
     example: '1 field is invalid: latitude.',
   })
   error_description: string;
 
   @ApiProperty({
-    description: 'Id of this request; tell it to support.',
+    description: 'Id of this request, as in X-Request-Id; tell it to support.',
+    pattern: REQUEST_ID_PATTERN,
     example: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
   })
   request_id: string;
@@ -43,11 +88,14 @@ export class ErrorResponse {
   @ApiPropertyOptional({
     description: `Every violation, at most ${MOST_FIELD_ERRORS}.`,
     type: () => [FieldErrorResponse],
+    minItems: 1,
+    maxItems: MOST_FIELD_ERRORS,
   })
   errors?: FieldErrorResponse[];
 
   @ApiProperty({
     description: 'Where the code is explained.',
+    format: 'uri',
     example: 'https://api.example.com/docs/errors#invalid_request',
   })
   doc_url: string;

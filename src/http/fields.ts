@@ -3,6 +3,7 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
 import { idPattern, type IdPrefix } from '../common/ids.js';
 import * as rules from './rules.js';
+import { LINE_PATTERN, TEXT_PATTERN, WEB_URL_PATTERN } from './text-patterns.js';
 
 /** Fields of request bodies. Each decorator is the field's validation and its schema in the published document, so the two agree. */
 interface FieldOptions {
@@ -18,7 +19,12 @@ export function TextField(
 ): PropertyDecorator {
   return field(
     options,
-    { type: 'string', minLength: 1, maxLength: options.max },
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: options.max,
+      pattern: options.singleLine ? LINE_PATTERN : TEXT_PATTERN,
+    },
     rules.isText(),
     rules.wellFormed(),
     rules.withoutControlCharacters(),
@@ -37,7 +43,7 @@ export function TextListField(
     {
       type: 'array',
       maxItems: options.maxItems,
-      items: { type: 'string', minLength: 1, maxLength: options.max },
+      items: { type: 'string', minLength: 1, maxLength: options.max, pattern: LINE_PATTERN },
     },
     rules.isListOfText(),
     rules.atMostItems(options.maxItems),
@@ -58,7 +64,7 @@ export function UrlListField(
     {
       type: 'array',
       maxItems: options.maxItems,
-      items: { type: 'string', format: 'uri', maxLength: options.max },
+      items: { type: 'string', format: 'iri', maxLength: options.max, pattern: WEB_URL_PATTERN },
     },
     rules.isListOfText(),
     rules.atMostItems(options.maxItems),

@@ -19,7 +19,9 @@ declare global {
   }
 }
 
-const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
+/** Of ids that a caller may choose; our own are such, too. */
+export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
+const ACCEPTABLE = new RegExp(REQUEST_ID_PATTERN);
 
 /** Gives every request an id, the caller's own where it sent a plain one in `X-Request-Id`, and answers with it. */
 export function requestContext(clock: Clock): RequestHandler {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess, type AppProcess } from './app-process.js';
 import type { TestDatabase } from './engines.js';
+import { collectFromClient } from './contract/collector.js';
 import { freePort } from './free-port.js';
 import { NO_BUDGETS } from './test-app.js';
 import type { Site } from './visitor.js';
@@ -30,10 +31,11 @@ export class Cluster implements Site {
     },
   };
 
-  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     this.requests += 1;
     const process = this.processes[this.requests % this.processes.length];
-    return fetch(new URL(path, process?.baseUrl), { redirect: 'manual', ...init });
+    const answer = await fetch(new URL(path, process?.baseUrl), { redirect: 'manual', ...init });
+    return collectFromClient(init.method ?? 'GET', answer);
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,10 @@
+import { addCounts, UNDOCUMENTED, type AnswerCounts } from './contract/answer-counts.js';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
 
-/** Ends the output with two lines: what the run tested on, and how many tests passed, failed and were skipped. */
+/**
+ * Ends the output with what was held against the published document, what the run tested on, and how many tests passed, failed
+ * and were skipped.
+ */
 export class SummaryReporter implements Reporter {
   private vitest: Vitest | undefined;
 
@@ -13,8 +17,10 @@ export class SummaryReporter implements Reporter {
     // Nothing was found because the setup failed, which Vitest tells below.
     if (engines === undefined) return;
     const names = engines.map(({ label }) => label).join(', ');
+    const answers: AnswerCounts = {};
     const counts = { passed: 0, failed: errors.length, skipped: 0 };
     for (const module of modules) {
+      addCounts(answers, module.meta().answers);
       counts.failed += failuresOutsideTests(module);
       for (const test of module.children.allTests()) {
         const { state } = test.result();
@@ -22,10 +28,18 @@ export class SummaryReporter implements Reporter {
       }
     }
     this.vitest?.logger.log(
-      `Engines: ${names}. Browser: ${browser?.label ?? 'none'}\n` +
+      `${answersLine(answers)}\n` +
+        `Engines: ${names}. Browser: ${browser?.label ?? 'none'}\n` +
         `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
     );
   }
+}
+
+function answersLine({ [UNDOCUMENTED]: others = 0, ...documented }: AnswerCounts): string {
+  const keys = Object.keys(documented).toSorted();
+  const total = Object.values(documented).reduce((sum, count) => sum + count, 0);
+  const list = keys.map((key) => `${key}: ${documented[key]}`).join(', ');
+  return `${total} answers validated against openapi.json, by operation and status: ${list || 'none'}; ${others} of no operation`;
 }
 
 /** Files that do not load and hooks that throw have no failed test to show for it. */

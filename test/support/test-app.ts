@@ -20,6 +20,7 @@ import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
 import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { UsersService, type NewUser } from '../../src/modules/users/users.service.js';
+import { collectFrom } from './contract/collector.js';
 import { FixedClock, SmsInbox } from './doubles.js';
 import type { TestDatabase } from './engines.js';
 import { freePort } from './free-port.js';
@@ -88,6 +89,7 @@ export class TestApp {
     configureApp(nest, config);
     await nest.get(Migrator).migrate();
     await nest.listen(port, '127.0.0.1');
+    collectFrom(nest.getHttpServer());
     // A test runs jobs itself: these would go by the real clock, and change what others count.
     for (const job of nest.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
     return Object.assign(new TestApp(config, nest), { clock, sms });

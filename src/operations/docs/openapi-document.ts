@@ -1,11 +1,21 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
-import { SECURITY_SCHEME } from '../../access/security-scheme.js';
+import { CLIENT_SECURITY_SCHEME, SECURITY_SCHEME } from '../../access/security-scheme.js';
 import { SCOPES } from '../../common/scopes.js';
 import type { AppConfig } from '../../config/app-config.js';
+import { describeEveryAnswer } from './every-answer.js';
 
+/** That of the newest release in CHANGELOG.md. */
 const VERSION = '1.0.0';
+
+const CONTACT = 'The operator of the instance that you call';
+
+const DESCRIPTION = `Act for a user of the neighbourhood network, after the user allowed it: read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. Times are UTC; texts are counted in Unicode code points.
+
+Within version 1 there are only additions: new operations, optional parameters and request headers, and new fields, headers and values in answers. Accept them. Whatever else changes comes as a new version; version 1 is then served for 12 more months, announced by the headers Deprecation (RFC 9745) and Sunset (RFC 8594). What closes a security hole may come at once, and is said aloud.
+
+There are no events and no webhooks: ask again with If-None-Match, which costs little. Every error code is explained at [/docs/errors](/docs/errors).`;
 
 const SCOPE_DESCRIPTIONS: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'profile.read': 'Name, photo, karma and neighbourhood',
@@ -19,10 +29,7 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
   const settings = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Developer API')
-    .setDescription(
-      'Act for a user of the neighbourhood network, after the user allowed it: read the profile, publish, read and delete ' +
-        'posts, read analytics, and list, add and delete comments. Times are UTC; texts are counted in Unicode code points.',
-    )
+    .setDescription(DESCRIPTION)
     .setVersion(VERSION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer('/')
@@ -46,8 +53,19 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
       },
       SECURITY_SCHEME,
     )
+    .addBasicAuth(
+      {
+        type: 'http',
+        scheme: 'basic',
+        description:
+          "An app's client_id and client_secret (RFC 6749 §2.3.1). They may come in the form instead; a public app sends its client_id there, and nothing else.",
+      },
+      CLIENT_SECURITY_SCHEME,
+    )
     .build();
-  return sorted(SwaggerModule.createDocument(app, settings, { autoTagControllers: false }));
+  settings.info.contact = { name: CONTACT };
+  const document = SwaggerModule.createDocument(app, settings, { autoTagControllers: false });
+  return sorted(describeEveryAnswer(document));
 }
 
 /** Serves the document at `/openapi.json` and Swagger UI over it at `/docs`. */

@@ -1,8 +1,9 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../../common/ids.js';
+import { TIME } from '../../../http/schemas.js';
 import type { PostAnalytics } from '../analytics.service.js';
 
-@ApiSchema({ name: 'Analytics' })
+@ApiSchema({ name: 'Analytics', description: 'How a post is doing.' })
 export class AnalyticsResponse {
   @ApiProperty({
     description: 'Id of the post.',
@@ -11,7 +12,12 @@ export class AnalyticsResponse {
   })
   id: string;
 
-  @ApiProperty({ type: 'integer', minimum: 0, example: 12 })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 12,
+    description: 'Members who like the post.',
+  })
   likes: number;
 
   @ApiProperty({
@@ -22,11 +28,12 @@ export class AnalyticsResponse {
   })
   comments: number;
 
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ ...TIME, description: 'When the post was published: UTC, with milliseconds.' })
   publishedAt: string;
 
   @ApiProperty({
     format: 'uri',
+    description: 'Public URL of the post.',
     example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
   })
   permalink: string;

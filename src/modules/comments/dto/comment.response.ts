@@ -1,37 +1,53 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../../common/ids.js';
 import { PageMeta, type PageResponse } from '../../../http/paging.js';
+import { TIME } from '../../../http/schemas.js';
 import type { AuthoredComment } from '../comments.service.js';
 
 @ApiSchema({ name: 'Author', description: 'Who wrote a comment.' })
 export class AuthorResponse {
-  @ApiProperty({ pattern: idPattern('usr').source, example: 'usr_01kahq5f3veqdr8bn3tdmx3q0a' })
+  @ApiProperty({
+    description: 'Id of the member.',
+    pattern: idPattern('usr').source,
+    example: 'usr_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
   id: string;
 
-  @ApiProperty({ example: 'Ben Okafor' })
+  @ApiProperty({ description: 'Display name.', example: 'Ben Okafor' })
   name: string;
 
   @ApiProperty({
     type: String,
     nullable: true,
     format: 'uri',
+    description: 'URL of a picture, or null.',
     example: 'https://example.com/photos/ben.jpg',
   })
   avatar: string | null;
 }
 
-@ApiSchema({ name: 'Comment' })
+@ApiSchema({ name: 'Comment', description: 'A comment on a post.' })
 export class CommentResponse {
-  @ApiProperty({ pattern: idPattern('cmt').source, example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a' })
+  @ApiProperty({
+    description: 'Id of the comment.',
+    pattern: idPattern('cmt').source,
+    example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
   id: string;
 
-  @ApiProperty({ minLength: 1, maxLength: 2000, example: 'Count me in!' })
+  @ApiProperty({
+    description: 'What the comment says, as it was sent.',
+    minLength: 1,
+    maxLength: 2000,
+    example: 'Count me in!',
+  })
   text: string;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The comment replied to, or null.',
+    description: 'Id of the comment replied to, or null.',
+    pattern: idPattern('cmt').source,
     example: null,
   })
   parentId: string | null;
@@ -39,7 +55,7 @@ export class CommentResponse {
   @ApiProperty()
   author: AuthorResponse;
 
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  @ApiProperty({ ...TIME, description: 'UTC, with milliseconds.' })
   createdAt: string;
 
   @ApiProperty({
@@ -69,7 +85,7 @@ export class CommentResponse {
   }
 }
 
-@ApiSchema({ name: 'CommentPage' })
+@ApiSchema({ name: 'CommentPage', description: 'A page of the comments, newest first.' })
 export class CommentPageResponse implements PageResponse<CommentResponse> {
   @ApiProperty({ type: [CommentResponse], description: 'Newest first.' })
   data: CommentResponse[];

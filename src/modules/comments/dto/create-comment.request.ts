@@ -1,7 +1,7 @@
-import { ApiSchema } from '@nestjs/swagger';
 import { TextField, ReferenceField } from '../../../http/fields.js';
+import { RequestSchema } from '../../../http/request-schema.decorator.js';
 
-@ApiSchema({ name: 'CreateComment' })
+@RequestSchema({ name: 'CreateComment' })
 export class CreateCommentRequest {
   @TextField({
     max: 2000,

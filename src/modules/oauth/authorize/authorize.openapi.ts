@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { RETRY_AFTER } from '../../../http/schemas.js';
 
 const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
 
@@ -9,6 +10,7 @@ export function ApiAuthorize(): MethodDecorator {
     ApiTags('oauth'),
     ApiOperation({
       operationId: 'authorize',
+      security: [],
       summary: 'Ask the user for access',
       description:
         'Send the browser here. The user signs in with a one-time password, chooses scopes and decides; the browser is then ' +
@@ -73,7 +75,13 @@ export function ApiAuthorize(): MethodDecorator {
     ApiResponse({
       status: 303,
       description: 'The request is wrong, and the app is told at its redirect URI.',
-      headers: { Location: { schema: { type: 'string', format: 'uri' } } },
+      headers: {
+        Location: {
+          description: 'The redirect URI, with error, error_description, state and iss.',
+          required: true,
+          schema: { type: 'string', format: 'uri' },
+        },
+      },
     }),
     ApiResponse({
       status: 400,
@@ -83,7 +91,7 @@ export function ApiAuthorize(): MethodDecorator {
     ApiResponse({
       status: 429,
       description: 'Too many requests from this address.',
-      headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } },
+      headers: RETRY_AFTER,
       content: PAGE,
     }),
     ApiResponse({ status: 500, description: 'Something went wrong on our side.', content: PAGE }),

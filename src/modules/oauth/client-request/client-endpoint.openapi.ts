@@ -1,5 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiOperation,
+  ApiResponse,
+  ApiTags,
+  type ApiBodyOptions,
+} from '@nestjs/swagger';
+import { CLIENT_SECURITY_SCHEME } from '../../../access/security-scheme.js';
+import { RETRY_AFTER } from '../../../http/schemas.js';
 import { UnnamedClient } from '../oauth.errors.js';
 import { OAuthErrorResponse } from './dto/oauth-error.response.js';
 
@@ -11,6 +20,8 @@ export interface ClientOperation {
   /** Parameters of the form, beside the client's credentials. */
   form: Readonly<Record<string, FormParameter>>;
   required: readonly string[];
+  /** Of the token endpoint: what each grant needs. */
+  alternatives?: readonly { grant_type: string; required: readonly string[] }[];
   /** What a 400 may read like: error code to description. */
   refusals: Readonly<Record<string, string>>;
   /** The status of "too many attempts". */
@@ -28,16 +39,17 @@ export function formText(description: string): FormParameter {
   return { type: 'string', description };
 }
 
-const WAIT = {
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' as const } },
-};
-
 /** An endpoint for apps in the published document: credentials, form, and the errors that all of them have. */
 export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
-  const { operationId, summary, description, form, required, throttled } = operation;
+  const { operationId, summary, description, form, required, alternatives, throttled } = operation;
   return applyDecorators(
     ApiTags('oauth'),
-    ApiOperation({ operationId, summary, description }),
+    ApiOperation({
+      operationId,
+      summary,
+      description,
+      security: [{ [CLIENT_SECURITY_SCHEME]: [] }, {}],
+    }),
     ApiConsumes('application/x-www-form-urlencoded'),
     ApiBody({
       schema: {
@@ -48,6 +60,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
           client_id: formText('Required unless HTTP Basic is used.'),
           client_secret: formText('Of a confidential app, unless HTTP Basic is used.'),
         },
+        ...(alternatives && { anyOf: alternatives.map(grantForm) }),
       },
     }),
     ...refusals(operation),
@@ -57,7 +70,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
             status: 429,
             type: OAuthErrorResponse,
             description: 'Too many attempts.',
-            headers: WAIT,
+            headers: RETRY_AFTER,
           }),
         ]
       : []),
@@ -69,9 +82,22 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
         throttled === 503
           ? '`temporarily_unavailable` or `too_many_attempts`: nothing has changed, try again.'
           : '`temporarily_unavailable`: try again.',
-      headers: WAIT,
+      headers: RETRY_AFTER,
     }),
   );
+}
+
+function grantForm({
+  grant_type,
+  required,
+}: {
+  grant_type: string;
+  required: readonly string[];
+}): NonNullable<Extract<ApiBodyOptions, { schema: object }>['schema']> {
+  return {
+    properties: { grant_type: { type: 'string', enum: [grant_type] } },
+    required: [...required],
+  };
 }
 
 function refusals({ refusals: descriptions }: ClientOperation): MethodDecorator[] {
@@ -91,7 +117,7 @@ function refusals({ refusals: descriptions }: ClientOperation): MethodDecorator[
       headers: {
         'WWW-Authenticate': {
           description: 'When HTTP Basic was tried.',
-          schema: { type: 'string' },
+          schema: { type: 'string', example: 'Basic realm="oauth", charset="UTF-8"' },
         },
       },
       examples: {

@@ -16,6 +16,7 @@ export class MetadataController {
   @Header('Cache-Control', 'public, max-age=3600')
   @ApiOperation({
     operationId: 'metadata',
+    security: [],
     summary: 'What this authorization server can do',
     description: 'RFC 8414. What is not listed here is refused.',
   })

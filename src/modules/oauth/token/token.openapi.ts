@@ -14,7 +14,11 @@ export function ApiToken(): MethodDecorator {
         'Every refresh returns a new refresh token, and the one that was sent stops working. When the answer of a refresh ' +
         'is lost, the same refresh may be sent again within 30 seconds and gets the same answer.',
       form: {
-        grant_type: { type: 'string', enum: ['authorization_code', 'refresh_token'] },
+        grant_type: {
+          type: 'string',
+          enum: ['authorization_code', 'refresh_token'],
+          description: 'What is exchanged.',
+        },
         code: formText('With authorization_code.'),
         redirect_uri: formText('With authorization_code: the one of the authorization request.'),
         code_verifier: formText('With authorization_code, when the request had a code_challenge.'),
@@ -24,6 +28,10 @@ export function ApiToken(): MethodDecorator {
         ),
       },
       required: ['grant_type'],
+      alternatives: [
+        { grant_type: 'authorization_code', required: ['code', 'redirect_uri'] },
+        { grant_type: 'refresh_token', required: ['refresh_token'] },
+      ],
       refusals: {
         invalid_request: 'code is required.',
         invalid_grant: 'The code has expired.',
@@ -32,9 +40,6 @@ export function ApiToken(): MethodDecorator {
       },
       throttled: 429,
     }),
-    ApiOkResponse({
-      type: TokenResponse,
-      headers: { 'Cache-Control': { schema: { type: 'string', enum: ['no-store'] } } },
-    }),
+    ApiOkResponse({ type: TokenResponse }),
   );
 }

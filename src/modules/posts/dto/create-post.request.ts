@@ -1,5 +1,3 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { AtLeastOneOf } from '../../../http/at-least-one-of.decorator.js';
 import {
   ChoiceField,
   NumberField,
@@ -8,10 +6,14 @@ import {
   TextListField,
   UrlListField,
 } from '../../../http/fields.js';
+import { RequestSchema } from '../../../http/request-schema.decorator.js';
 import { VISIBILITIES, type PostDraft, type Visibility } from '../post-draft.js';
 
-@ApiSchema({ name: 'CreatePost' })
-@AtLeastOneOf('title', 'content', 'images')
+@RequestSchema({
+  name: 'CreatePost',
+  atLeastOneOf: ['title', 'content', 'images'],
+  together: ['latitude', 'longitude'],
+})
 export class CreatePostRequest {
   @TextField({
     max: 300,

@@ -1,21 +1,24 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../../common/ids.js';
 import { PageMeta, type PageResponse } from '../../../http/paging.js';
+import { TIME } from '../../../http/schemas.js';
 import type { PostDraft, Visibility } from '../post-draft.js';
 import type { PostDetails, PostItem } from '../posts.repository.js';
 import type { PublishedPost } from '../posts.service.js';
 
-const ID = { example: 'post_01kahq5f3veqdr8bn3tdmx3q0a', pattern: idPattern('post').source };
+const ID = {
+  description: 'Id of the post.',
+  example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
+  pattern: idPattern('post').source,
+};
 const PERMALINK = {
   format: 'uri',
+  description: 'Public URL of the post.',
   example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
 };
-const CREATED_AT = {
-  format: 'date-time',
-  example: '2026-11-21T09:30:00.000Z',
-  description: 'UTC, with milliseconds.',
-};
+const CREATED_AT = { ...TIME, description: 'When it was published: UTC, with milliseconds.' };
 const VISIBILITY = {
+  pattern: '^[a-z][a-z_]*$',
   description: 'One of public, neighborhood, private. Expect new values.',
   example: 'public',
 };
@@ -25,7 +28,12 @@ export class PostItemResponse {
   @ApiProperty(ID)
   id: string;
 
-  @ApiProperty({ type: String, nullable: true, example: 'Bring a chair and something to share.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Body text, or null.',
+    example: 'Bring a chair and something to share.',
+  })
   content: string | null;
 
   @ApiProperty(PERMALINK)
@@ -39,18 +47,32 @@ export class PostItemResponse {
   }
 }
 
-@ApiSchema({ name: 'Post' })
+@ApiSchema({ name: 'Post', description: "One of the user's posts." })
 export class PostResponse {
   @ApiProperty(ID)
   id: string;
 
-  @ApiProperty({ type: String, nullable: true, example: 'Bring a chair and something to share.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Body text, or null.',
+    example: 'Bring a chair and something to share.',
+  })
   content: string | null;
 
-  @ApiProperty({ type: [String], example: ['party', 'Saturday'] })
+  @ApiProperty({
+    type: [String],
+    description: 'Topic tags, as they were sent.',
+    example: ['party', 'Saturday'],
+  })
   tags: string[];
 
-  @ApiProperty({ type: Number, nullable: true, example: 2.5 })
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'How far the post reaches, in kilometres, or null.',
+    example: 2.5,
+  })
   reachKm: number | null;
 
   @ApiProperty({ type: String, ...VISIBILITY })
@@ -84,28 +106,39 @@ export class CreatedPostResponse implements PostDraft {
   @ApiProperty(ID)
   id: string;
 
-  @ApiPropertyOptional({ example: 'Block party on Saturday' })
+  @ApiPropertyOptional({ description: 'Headline.', example: 'Block party on Saturday' })
   title?: string;
 
-  @ApiPropertyOptional({ example: 'Bring a chair and something to share.' })
+  @ApiPropertyOptional({
+    description: 'Body text.',
+    example: 'Bring a chair and something to share.',
+  })
   content?: string;
 
-  @ApiPropertyOptional({ example: 'event' })
+  @ApiPropertyOptional({ description: 'Category.', example: 'event' })
   type?: string;
 
-  @ApiPropertyOptional({ type: [String], example: ['https://example.com/party.jpg'] })
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'Image URLs.',
+    example: ['https://example.com/party.jpg'],
+  })
   images?: string[];
 
-  @ApiPropertyOptional({ type: [String], example: ['party', 'Saturday'] })
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'Topic tags.',
+    example: ['party', 'Saturday'],
+  })
   tags?: string[];
 
-  @ApiPropertyOptional({ example: 37.7749 })
+  @ApiPropertyOptional({ description: 'Latitude of the post.', example: 37.7749 })
   latitude?: number;
 
-  @ApiPropertyOptional({ example: -122.4194 })
+  @ApiPropertyOptional({ description: 'Longitude of the post.', example: -122.4194 })
   longitude?: number;
 
-  @ApiPropertyOptional({ example: 2.5 })
+  @ApiPropertyOptional({ description: 'Reach in kilometres.', example: 2.5 })
   reachKm?: number;
 
   @ApiPropertyOptional({ type: String, ...VISIBILITY })
@@ -122,7 +155,7 @@ export class CreatedPostResponse implements PostDraft {
   }
 }
 
-@ApiSchema({ name: 'PostPage' })
+@ApiSchema({ name: 'PostPage', description: "A page of the user's posts, newest first." })
 export class PostPageResponse implements PageResponse<PostItemResponse> {
   @ApiProperty({ type: [PostItemResponse], description: 'Newest first.' })
   data: PostItemResponse[];

@@ -2,12 +2,23 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { OAuthError } from '../../oauth.errors.js';
 import { TooManyAttempts } from '../../oauth.errors.js';
 
-@ApiSchema({ name: 'OAuthError', description: 'The error response of RFC 6749 §5.2.' })
+@ApiSchema({
+  name: 'OAuthError',
+  description: 'What went wrong: the error response of RFC 6749 §5.2.',
+})
 export class OAuthErrorResponse {
-  @ApiProperty({ example: 'invalid_grant' })
+  @ApiProperty({
+    description: 'Stable code of the error. Expect new values.',
+    pattern: '^[a-z][a-z_]*$',
+    example: 'invalid_grant',
+  })
   error: string;
 
-  @ApiProperty({ example: 'The code has expired.' })
+  @ApiProperty({
+    description: 'What went wrong and what to do, for people, in ASCII.',
+    pattern: '^[\\x20-\\x21\\x23-\\x5B\\x5D-\\x7E]+$',
+    example: 'The code has expired.',
+  })
   error_description: string;
 
   @ApiPropertyOptional({

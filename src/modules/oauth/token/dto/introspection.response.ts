@@ -8,13 +8,19 @@ import type { TokenState } from '../introspection.repository.js';
     'The introspection response of RFC 7662 §2.2. A token that is not alive is told by `active` alone.',
 })
 export class IntrospectionResponse {
-  @ApiProperty({ example: true })
+  @ApiProperty({ description: 'Whether the token is alive.', example: true })
   active: boolean;
 
-  @ApiPropertyOptional({ example: 'profile.read posts.read' })
+  @ApiPropertyOptional({
+    description: 'The scopes, separated by spaces.',
+    example: 'profile.read posts.read',
+  })
   scope?: string;
 
-  @ApiPropertyOptional({ example: 'svc_app_01h455vb4pex5vsknk084sn02q' })
+  @ApiPropertyOptional({
+    description: 'The app that holds it.',
+    example: 'svc_app_01h455vb4pex5vsknk084sn02q',
+  })
   client_id?: string;
 
   @ApiPropertyOptional({
@@ -40,7 +46,11 @@ export class IntrospectionResponse {
   @ApiPropertyOptional({ enum: ['Bearer'], description: 'Of access tokens only.' })
   token_type?: 'Bearer';
 
-  @ApiPropertyOptional({ format: 'uri', description: 'The issuer.' })
+  @ApiPropertyOptional({
+    format: 'uri',
+    description: 'The issuer.',
+    example: 'https://dev.example.com',
+  })
   iss?: string;
 
   static from(state: TokenState | null, issuer: string): IntrospectionResponse {

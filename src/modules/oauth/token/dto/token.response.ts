@@ -2,25 +2,28 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { formatScope } from '../../../../common/scopes.js';
 import type { IssuedTokens } from '../token-issuer.js';
 
-@ApiSchema({ name: 'Token', description: 'The token response of RFC 6749 §5.1.' })
+@ApiSchema({ name: 'Token', description: 'The tokens: the response of RFC 6749 §5.1.' })
 export class TokenResponse {
   @ApiProperty({
+    description: 'Opens the API until it expires.',
     pattern: '^svcat_[A-Za-z0-9_-]{43}$',
     example: 'svcat_7Zr0cN3VxH5nQkS2mYw8bTfJdLpGaEuR1oXiK4vC9sM',
   })
   access_token: string;
 
-  @ApiProperty({ enum: ['Bearer'], example: 'Bearer' })
+  @ApiProperty({ description: 'How the token is sent.', enum: ['Bearer'], example: 'Bearer' })
   token_type: 'Bearer';
 
   @ApiProperty({
     type: 'integer',
+    minimum: 1,
     description: 'Lifetime of the access token, in seconds.',
     example: 3600,
   })
   expires_in: number;
 
   @ApiProperty({
+    description: 'Gets the next pair of tokens, once.',
     pattern: '^svcrt_[A-Za-z0-9_-]{43}$',
     example: 'svcrt_Q2mYw8bTfJdLpGaEuR1oXiK4vC9sM7Zr0cN3VxH5nkS',
   })

@@ -1,0 +1,112 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { DEV_V1 } from '../../http/routes.js';
+import { REQUEST_ID_PATTERN } from '../../http/request-context.js';
+
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type Response = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
+type Components = NonNullable<OpenAPIObject['components']>;
+
+/** Every operation of a path item that the document may have; HEAD and OPTIONS follow from them. */
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+
+const HEADERS = {
+  'X-Request-Id': {
+    description: 'Id of the request: the one that was sent, where it is a plain one, or a new one.',
+    required: true,
+    schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
+    example: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
+  },
+  Private: {
+    description: 'Only the client itself may keep the answer, and asks before it uses it again.',
+    required: true,
+    schema: { type: 'string', enum: ['private, no-cache'] },
+  },
+  NoStore: {
+    description: 'Nobody may keep the answer.',
+    required: true,
+    schema: { type: 'string', enum: ['no-store'] },
+  },
+  Public: {
+    description: 'Whoever likes may keep the answer, for so many seconds.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'public, max-age=3600',
+  },
+  ETag: {
+    description: 'Names this state of the answer, for If-None-Match.',
+    required: true,
+    schema: { type: 'string', pattern: '^(W/)?"[^"]*"$' },
+    example: 'W/"1a-9Zx2"',
+  },
+} satisfies Components['headers'];
+
+/** What `Cache-Control` says, by the beginning of the path. */
+const CACHING: readonly (readonly [string, keyof typeof HEADERS])[] = [
+  [`/${DEV_V1}/`, 'Private'],
+  ['/oauth/', 'NoStore'],
+  ['/.well-known/', 'Public'],
+];
+
+const PARAMETERS: Components['parameters'] = {
+  'If-None-Match': {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'ETag of an answer that the client has: while it is current, the answer is a 304.',
+    schema: { type: 'string', example: 'W/"1a-9Zx2"' },
+  },
+};
+
+/** What no single route decides, because middleware and Express do: headers of every answer, and conditional requests. */
+export function describeEveryAnswer(document: OpenAPIObject): OpenAPIObject {
+  for (const [path, item] of Object.entries(document.paths)) {
+    const caching = CACHING.find(([start]) => path.startsWith(start))?.[1];
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (!operation) continue;
+      if (method === 'get' && bodyOf(operation, '200') !== undefined) makeConditional(operation);
+      for (const response of Object.values(operation.responses)) {
+        const answer = response as Response;
+        answer.headers = {
+          'X-Request-Id': header('X-Request-Id'),
+          ...(caching && { 'Cache-Control': header(caching) }),
+          ...answer.headers,
+        };
+        answer.description ||= descriptionOf(document, answer);
+      }
+    }
+  }
+  return {
+    ...document,
+    components: { ...document.components, headers: HEADERS, parameters: PARAMETERS },
+  };
+}
+
+function makeConditional(operation: Operation): void {
+  operation.parameters = [
+    ...(operation.parameters ?? []),
+    { $ref: '#/components/parameters/If-None-Match' },
+  ];
+  const answer = operation.responses['200'] as Response;
+  answer.headers = { ...answer.headers, ETag: header('ETag') };
+  operation.responses['304'] = {
+    description: 'Nothing has changed since the answer with this ETag.',
+    headers: { ETag: header('ETag') },
+  };
+}
+
+function header(name: keyof typeof HEADERS): { $ref: string } {
+  return { $ref: `#/components/headers/${name}` };
+}
+
+function bodyOf({ responses }: Operation, status: string): object | undefined {
+  return (responses[status] as Response | undefined)?.content?.['application/json']?.schema;
+}
+
+/** A success without words of its own says what its body says. */
+function descriptionOf({ components }: OpenAPIObject, { content }: Response): string {
+  const schema = content?.['application/json']?.schema;
+  const name = schema && '$ref' in schema ? schema.$ref.split('/').at(-1) : undefined;
+  const body = components?.schemas?.[name ?? ''];
+  return body && 'description' in body ? (body.description ?? '') : '';
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { AnswerCheck, type Answer } from './answer-check.js';
+import { UNDOCUMENTED, type AnswerCounts } from './answer-counts.js';
+import { publishedDocument } from './document.js';
+
+/** Holds every answer of this process against the published document, whoever asked for it. */
+class Collector {
+  private readonly document = new AnswerCheck(publishedDocument());
+  private counts: AnswerCounts = {};
+  private violations: string[] = [];
+
+  add(answer: Answer): void {
+    const { operationId, violations } = this.document.check(answer);
+    const key = operationId === null ? UNDOCUMENTED : `${operationId} ${answer.status}`;
+    this.counts[key] = (this.counts[key] ?? 0) + 1;
+    this.violations.push(
+      ...violations.map((violation) => `${violation} (${answer.method} ${answer.path})`),
+    );
+  }
+
+  takeCounts(): AnswerCounts {
+    const taken = this.counts;
+    this.counts = {};
+    return taken;
+  }
+
+  takeViolations(): string[] {
+    return this.violations.splice(0);
+  }
+}
+
+export const collector = new Collector();
+
+/** Collects every answer of a server: before it leaves, so that a client cannot be done with it earlier. */
+export function collectFrom(server: Server): void {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    const keep = (chunk: unknown, encoding: unknown): void => {
+      if (typeof chunk === 'string')
+        chunks.push(
+          Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'),
+        );
+      else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+    };
+    const { write, end } = response;
+    response.write = ((...parameters: Parameters<typeof write>) => {
+      keep(parameters[0], parameters[1]);
+      return write.apply(response, parameters);
+    }) as typeof write;
+    response.end = ((...parameters: Parameters<typeof end>) => {
+      keep(parameters[0], parameters[1]);
+      const ended = end.apply(response, parameters);
+      collector.add({
+        method: request.method ?? '',
+        path: (request.url ?? '').split('?')[0] ?? '',
+        status: response.statusCode,
+        headers: headersOf(response),
+        // Node itself sends no body with an answer to HEAD and with these.
+        body: bodiless(request, response) ? '' : Buffer.concat(chunks).toString(),
+      });
+      return ended;
+    }) as typeof end;
+  });
+}
+
+/** Collects an answer on the client's side, where the service is a process of its own. It can still be read after. */
+export async function collectFromClient(method: string, answer: Response): Promise<Response> {
+  collector.add({
+    method,
+    path: new URL(answer.url).pathname,
+    status: answer.status,
+    headers: Object.fromEntries(answer.headers),
+    body: await answer.clone().text(),
+  });
+  return answer;
+}
+
+function bodiless({ method }: IncomingMessage, { statusCode }: ServerResponse): boolean {
+  return method === 'HEAD' || statusCode === 204 || statusCode === 304;
+}
+
+function headersOf(response: ServerResponse): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(response.getHeaders()).map(([name, value]) => [name, [value].flat().join(', ')]),
+  );
+}
