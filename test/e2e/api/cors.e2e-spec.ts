@@ -1,4 +1,5 @@
-import { onEachEngine } from '../../support/engines.js';
+import Sqlite from 'better-sqlite3';
+import { onEachEngine, onSqlite } from '../../support/engines.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from './member.js';
 import { ENDPOINTS, pathOf } from './nine-endpoints.js';
@@ -6,6 +7,12 @@ import { ENDPOINTS, pathOf } from './nine-endpoints.js';
 const ORIGIN = 'https://spa.example';
 const EXPOSED =
   'ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
+
+function expectReadable({ headers }: Response): void {
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(headers.get('access-control-expose-headers')).toBe(EXPOSED);
+  expect(headers.has('access-control-allow-credentials')).toBe(false);
+}
 
 onEachEngine('Scripts of other origins', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '2' });
@@ -27,12 +34,6 @@ onEachEngine('Scripts of other origins', (database) => {
 
   function corsHeaders({ headers }: Response): string[] {
     return [...headers.keys()].filter((name) => name.startsWith('access-control-'));
-  }
-
-  function expectReadable({ headers }: Response): void {
-    expect(headers.get('access-control-allow-origin')).toBe('*');
-    expect(headers.get('access-control-expose-headers')).toBe(EXPOSED);
-    expect(headers.has('access-control-allow-credentials')).toBe(false);
   }
 
   it.each([ORIGIN, 'http://127.0.0.1:5173', 'null'])(
@@ -140,5 +141,22 @@ onEachEngine('Scripts of other origins', (database) => {
     const headers = { origin: ORIGIN };
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS'])
       expect(corsHeaders(await app().fetch(path, { method, headers }))).toEqual([]);
+  });
+});
+
+onSqlite('Scripts of other origins, while another process has locked the database', (database) => {
+  const app = useTestApp(database, { DB_TIMEOUT_MS: '100' });
+
+  it('C9 A 503 may be read, too', async () => {
+    const member = await Member.join(app());
+    const other = new Sqlite(database.url.slice('sqlite:'.length));
+    try {
+      other.exec('BEGIN EXCLUSIVE');
+      const answer = await member.post('/posts', { content: 'Hi' });
+      expect(answer.status).toBe(503);
+      expectReadable(answer);
+    } finally {
+      other.close();
+    }
   });
 });
