@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ValidateIf } from 'class-validator';
 import { applyDecorators, type Type } from '@nestjs/common';
@@ -51,11 +51,17 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
 }
 
 /** Where a page stands in its list. */
+@ApiSchema({ name: 'PageMeta', description: 'Where the page stands in its list.' })
 export class PageMeta {
-  @ApiProperty({ type: 'integer', example: 1, minimum: 1 })
+  @ApiProperty({ type: 'integer', example: 1, minimum: 1, description: 'The page, from 1.' })
   page: number;
 
-  @ApiProperty({ type: 'integer', example: DEFAULT_LIMIT, minimum: 1 })
+  @ApiProperty({
+    type: 'integer',
+    example: DEFAULT_LIMIT,
+    minimum: 1,
+    description: 'Most items of a page.',
+  })
   limit: number;
 
   @ApiProperty({

@@ -5,6 +5,7 @@ import { AtLeastOneOf } from './at-least-one-of.decorator.js';
 interface RequestRules {
   /** The name of the schema. */
   name: string;
+  description: string;
   /** Fields of which one must be there, not null and, where it is a list, not empty. */
   atLeastOneOf?: readonly string[];
   /** Numbers of which neither is there without the other. Their own decorators check it. */
@@ -17,6 +18,7 @@ interface RequestRules {
  */
 export function RequestSchema({
   name,
+  description,
   atLeastOneOf = [],
   together = [],
 }: RequestRules): ClassDecorator {
@@ -35,11 +37,12 @@ export function RequestSchema({
   ];
   const keywords = {
     name,
+    description:
+      atLeastOneOf.length > 0
+        ? `${description} At least one of ${atLeastOneOf.join(', ')} must be supplied.`
+        : description,
     additionalProperties: false,
     ...(allOf.length > 0 && { allOf }),
-    ...(atLeastOneOf.length > 0 && {
-      description: `At least one of ${atLeastOneOf.join(', ')} must be supplied.`,
-    }),
   };
   return applyDecorators(AtLeastOneOf(...atLeastOneOf), ApiSchema(keywords));
 }

@@ -42,14 +42,15 @@ export function collectFrom(server: Server): void {
         );
       else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
     };
-    const { write, end } = response;
+    const write = response.write.bind(response);
+    const end = response.end.bind(response);
     response.write = ((...parameters: Parameters<typeof write>) => {
       keep(parameters[0], parameters[1]);
-      return write.apply(response, parameters);
+      return write(...parameters);
     }) as typeof write;
     response.end = ((...parameters: Parameters<typeof end>) => {
       keep(parameters[0], parameters[1]);
-      const ended = end.apply(response, parameters);
+      const ended = end(...parameters);
       collector.add({
         method: request.method ?? '',
         path: (request.url ?? '').split('?')[0] ?? '',

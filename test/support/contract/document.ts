@@ -63,7 +63,7 @@ export interface Place {
 
 const COMMITTED = new URL('../../../openapi/openapi.json', import.meta.url);
 
-/** The published document, every reference but those to schemas replaced by what it names. */
+/** The committed document, dereferenced. */
 export function publishedDocument(): OpenApiDocument {
   return dereferenced(JSON.parse(readFileSync(COMMITTED, 'utf8')) as OpenApiDocument);
 }
@@ -75,7 +75,8 @@ export function placesOf(document: OpenApiDocument): Place[] {
   );
 }
 
-function dereferenced(document: OpenApiDocument): OpenApiDocument {
+/** The document with every reference but those to schemas replaced by what it names. */
+export function dereferenced(document: OpenApiDocument): OpenApiDocument {
   const named = { ...document.components.headers, ...document.components.parameters };
   return JSON.parse(JSON.stringify(document), (_, value: unknown) => {
     const name = /^#\/components\/(?:headers|parameters)\/(.+)$/.exec(reference(value))?.[1];

@@ -1,7 +1,7 @@
 import { TextField, ReferenceField } from '../../../http/fields.js';
 import { RequestSchema } from '../../../http/request-schema.decorator.js';
 
-@RequestSchema({ name: 'CreateComment' })
+@RequestSchema({ name: 'CreateComment', description: 'A comment to add.' })
 export class CreateCommentRequest {
   @TextField({
     max: 2000,

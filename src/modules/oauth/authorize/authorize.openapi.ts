@@ -98,6 +98,7 @@ export function ApiAuthorize(): MethodDecorator {
     ApiResponse({
       status: 503,
       description: 'The service is not available right now.',
+      headers: RETRY_AFTER,
       content: PAGE,
     }),
   );

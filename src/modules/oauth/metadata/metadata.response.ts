@@ -6,53 +6,61 @@ import { PROMPTS } from '../authorize/checks/prompt.check.js';
 const ISSUER = 'https://dev.example.com';
 const CONFIDENTIAL = ['client_secret_basic', 'client_secret_post'];
 const ALL = [...CONFIDENTIAL, 'none'];
-const address = (path: string): { format: string; example: string } => ({
+const address = (
+  path: string,
+  description: string,
+): { description: string; format: string; example: string } => ({
+  description,
   format: 'uri',
   example: `${ISSUER}${path}`,
 });
 
 @ApiSchema({ name: 'ServerMetadata', description: 'Authorization server metadata (RFC 8414 §2).' })
 export class MetadataResponse {
-  @ApiProperty({ ...address(''), description: 'What `iss` of every redirect equals.' })
+  @ApiProperty(address('', 'What `iss` of every redirect equals.'))
   issuer: string;
 
-  @ApiProperty(address('/oauth/authorize'))
+  @ApiProperty(address('/oauth/authorize', 'Where browsers are sent.'))
   authorization_endpoint: string;
 
-  @ApiProperty(address('/oauth/token'))
+  @ApiProperty(address('/oauth/token', 'Where codes and refresh tokens are exchanged.'))
   token_endpoint: string;
 
-  @ApiProperty(address('/oauth/revoke'))
+  @ApiProperty(address('/oauth/revoke', 'Where tokens are given back.'))
   revocation_endpoint: string;
 
-  @ApiProperty(address('/oauth/introspect'))
+  @ApiProperty(address('/oauth/introspect', 'Where a token is asked about.'))
   introspection_endpoint: string;
 
-  @ApiProperty({ isArray: true, enum: ['code'] })
+  @ApiProperty({ description: 'What `response_type` may be.', isArray: true, enum: ['code'] })
   response_types_supported: ['code'];
 
-  @ApiProperty({ isArray: true, enum: ['query'] })
+  @ApiProperty({ description: 'How redirects carry parameters.', isArray: true, enum: ['query'] })
   response_modes_supported: ['query'];
 
-  @ApiProperty({ isArray: true, enum: ['authorization_code', 'refresh_token'] })
+  @ApiProperty({
+    description: 'What `grant_type` may be.',
+    isArray: true,
+    enum: ['authorization_code', 'refresh_token'],
+  })
   grant_types_supported: string[];
 
-  @ApiProperty({ isArray: true, enum: ALL })
+  @ApiProperty({ description: 'How apps prove themselves there.', isArray: true, enum: ALL })
   token_endpoint_auth_methods_supported: string[];
 
-  @ApiProperty({ isArray: true, enum: ALL })
+  @ApiProperty({ description: 'The same for revocation.', isArray: true, enum: ALL })
   revocation_endpoint_auth_methods_supported: string[];
 
-  @ApiProperty({ isArray: true, enum: CONFIDENTIAL })
+  @ApiProperty({ description: 'The same for introspection.', isArray: true, enum: CONFIDENTIAL })
   introspection_endpoint_auth_methods_supported: string[];
 
-  @ApiProperty({ isArray: true, enum: ['S256'] })
+  @ApiProperty({ description: 'PKCE methods.', isArray: true, enum: ['S256'] })
   code_challenge_methods_supported: ['S256'];
 
-  @ApiProperty({ isArray: true, enum: SCOPES })
+  @ApiProperty({ description: 'Every scope.', isArray: true, enum: SCOPES })
   scopes_supported: readonly Scope[];
 
-  @ApiProperty({ isArray: true, enum: PROMPTS })
+  @ApiProperty({ description: 'What `prompt` may be.', isArray: true, enum: PROMPTS })
   prompt_values_supported: readonly string[];
 
   @ApiProperty({
@@ -65,7 +73,7 @@ export class MetadataResponse {
   @ApiProperty({ enum: [true], description: 'Every redirect names the issuer (RFC 9207 §3).' })
   authorization_response_iss_parameter_supported: true;
 
-  @ApiProperty(address('/docs'))
+  @ApiProperty(address('/docs', 'Documentation for developers.'))
   service_documentation: string;
 
   /** The same whatever the request says about hosts: the issuer is configured. */

@@ -11,6 +11,7 @@ import { VISIBILITIES, type PostDraft, type Visibility } from '../post-draft.js'
 
 @RequestSchema({
   name: 'CreatePost',
+  description: 'A post to publish.',
   atLeastOneOf: ['title', 'content', 'images'],
   together: ['latitude', 'longitude'],
 })

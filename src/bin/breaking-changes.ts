@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** A change that could break a client which was written after the older document. */
+export interface BreakingChange {
+  /** What kind of change it is, as `openapi/accepted-changes.json` names it. */
+  rule: string;
+  /** JSON pointer into the documents, references resolved. */
+  path: string;
+  message: string;
+}
+
+/** One entry of the report of `redocly diff`. */
+interface ReportedChange {
+  path: string;
+  typeName: string;
+  kind: 'added' | 'removed' | 'modified';
+  property?: string;
+  verdicts: { ruleId: string; impact: 'major' | 'minor' | 'patch'; message: string }[];
+  base?: { value: unknown };
+  revision?: { value: unknown };
+}
+
+interface Scopes {
+  components?: {
+    securitySchemes?: Record<
+      string,
+      { flows?: Record<string, { scopes?: Record<string, string> }> }
+    >;
+  };
+}
+
+const REDOCLY = 'node_modules/@redocly/cli/bin/cli.js';
+/** New values of an enumeration are additions, which clients must accept. */
+const ADDITION = 'enum-values-added';
+const OPTIONS = [
+  '--config=openapi/redocly.yaml',
+  '--format=json',
+  '--fail-on=none',
+  `--skip-rule=${ADDITION}`,
+];
+const MOST_OUTPUT_BYTES = 64_000_000;
+
+/**
+ * Compares two documents, given as files, after GitHub's lists of breaking and of additive changes. `redocly diff` finds the
+ * differences and rates most of them; what it takes lightly and those lists do not is added here.
+ * @see https://docs.github.com/en/rest/about-the-rest-api/breaking-changes
+ */
+export async function breakingChanges(older: string, newer: string): Promise<BreakingChange[]> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [REDOCLY, 'diff', older, newer, ...OPTIONS],
+    {
+      maxBuffer: MOST_OUTPUT_BYTES,
+      env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  );
+  const { changes } = JSON.parse(stdout) as { changes: ReportedChange[] };
+  return [
+    ...changes.flatMap((change) => [...rated(change), ...takenLightly(change)]),
+    ...(await withdrawnScopes(older, newer)),
+  ];
+}
+
+function rated({ path, verdicts }: ReportedChange): BreakingChange[] {
+  return verdicts
+    .filter(({ impact }) => impact === 'major')
+    .map(({ ruleId: rule, message }) => ({ rule, path, message }));
+}
+
+function takenLightly(change: ReportedChange): BreakingChange[] {
+  const { path, typeName, kind, verdicts } = change;
+  if (verdicts.some(({ impact }) => impact === 'major')) return [];
+  if (typeName === 'Schema' && kind === 'removed' && /\/requestBody\/.*\/properties\//.test(path))
+    return [{ rule: 'property-removed', path, message: 'A field of a body is gone.' }];
+  if (change.property === 'enum' && lostValues(change))
+    return [{ rule: 'enum-values-removed', path, message: 'An enumeration lost values.' }];
+  if (/^(SecurityRequirement|AuthorizationCode$)/.test(typeName) && kind !== 'added')
+    return [{ rule: 'authorization-changed', path, message: 'Who may call has changed.' }];
+  return [];
+}
+
+function lostValues({ base, revision }: ReportedChange): boolean {
+  const left = new Set([revision?.value].flat());
+  return [base?.value].flat().some((value) => !left.has(value));
+}
+
+async function withdrawnScopes(older: string, newer: string): Promise<BreakingChange[]> {
+  const left = new Set(scopesIn(await read(newer)));
+  return scopesIn(await read(older))
+    .filter((path) => !left.has(path))
+    .map((path) => ({ rule: 'scope-removed', path, message: 'A scope is gone.' }));
+}
+
+function scopesIn({ components }: Scopes): string[] {
+  return Object.entries(components?.securitySchemes ?? {}).flatMap(([scheme, { flows = {} }]) =>
+    Object.entries(flows).flatMap(([flow, { scopes = {} }]) =>
+      Object.keys(scopes).map(
+        (scope) => `#/components/securitySchemes/${scheme}/flows/${flow}/scopes/${scope}`,
+      ),
+    ),
+  );
+}
+
+async function read(file: string): Promise<Scopes> {
+  return JSON.parse(await readFile(file, 'utf8')) as Scopes;
+}

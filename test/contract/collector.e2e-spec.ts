@@ -1,0 +1,157 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { AnswerCheck, type Answer } from '../support/contract/answer-check.js';
+import { collectFrom, collector } from '../support/contract/collector.js';
+import { publishedDocument } from '../support/contract/document.js';
+
+const ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
+const POST = {
+  id: ID,
+  content: 'Hello',
+  tags: [],
+  reachKm: null,
+  visibility: 'public',
+  permalink: `https://example.com/post/${ID}`,
+  createdAt: '2026-11-21T09:30:00.000Z',
+};
+const HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'x-request-id': 'req_01kahq5f3veqdr8bn3tdmx3q0a',
+  'cache-control': 'private, no-cache',
+  etag: 'W/"1a"',
+};
+
+/** An answer to `GET /dev/v1/posts/{id}` as it should be, with what a test makes of it. */
+function answer(change: Partial<Answer> = {}, body: object = POST): Answer {
+  return {
+    method: 'GET',
+    path: `/dev/v1/posts/${ID}`,
+    status: 200,
+    headers: HEADERS,
+    body: JSON.stringify(body),
+    ...change,
+  };
+}
+
+describe('An answer held against the published document', () => {
+  const check = new AnswerCheck(publishedDocument());
+  const problems = (...given: Parameters<typeof answer>) =>
+    check.check(answer(...given)).violations;
+
+  it('conforms when all of it is as documented', () => {
+    expect(check.check(answer())).toEqual({ operationId: 'getPost', violations: [] });
+    expect(problems({ headers: { ...HEADERS, 'content-length': '3', vary: 'Origin' } })).toEqual(
+      [],
+    );
+  });
+
+  it('is told by operation, status and place', () => {
+    expect(problems({}, { ...POST, tags: [1] })).toEqual([
+      expect.stringMatching(/^getPost 200: the body at \/tags\/0 must be string/),
+    ]);
+  });
+
+  it.each([
+    ['a field that nobody documented', { ...POST, colour: 'red' }, /colour/],
+    ['a missing field', { ...POST, permalink: undefined }, /permalink/],
+    ['another type', { ...POST, content: 5 }, /content/],
+    ['a time without milliseconds', { ...POST, createdAt: '2026-11-21T09:30:00Z' }, /createdAt/],
+    ['an id of something else', { ...POST, id: 'usr_01kahq5f3veqdr8bn3tdmx3q0a' }, /\/id/],
+  ])('may not have %s', (_, body, problem) => {
+    expect(problems({}, body)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  it('may not have a field within a field that nobody documented', () => {
+    const path = `/dev/v1/posts/${ID}/comments`;
+    const body = { data: [], meta: { page: 1, limit: 20, total: 0, pages: 0 } };
+    expect(problems({ path }, body).join()).toMatch(/listComments 200: the body at \/meta .*pages/);
+  });
+
+  it('may not have a status that the operation does not declare', () => {
+    expect(problems({ status: 418 })).toEqual(['getPost 418: the status is not declared']);
+  });
+
+  it.each([
+    [
+      'lack a header that is always there',
+      { 'x-request-id': undefined },
+      /x-request-id is missing/i,
+    ],
+    ['have a header that tells something and is not declared', { link: '<x>' }, /link is not decl/],
+    ['have a header of another value', { 'cache-control': 'public' }, /cache-control.*allowed/i],
+    ['have a body of another type', { 'content-type': 'text/html' }, /text\/html is not declared/],
+  ])('may not %s', (_, changed, problem) => {
+    const headers = Object.entries({ ...HEADERS, ...changed }).filter(([, value]) => value);
+    expect(problems({ headers: Object.fromEntries(headers) as Answer['headers'] })).toEqual([
+      expect.stringMatching(problem),
+    ]);
+  });
+
+  it('has whole numbers in the headers that are such', () => {
+    const unavailable = {
+      error: 'service_unavailable',
+      error_description: 'Later.',
+      request_id: HEADERS['x-request-id'],
+      doc_url: 'https://example.com/docs/errors#service_unavailable',
+    };
+    const { etag: _, ...headers } = HEADERS;
+    const given = (seconds: string) =>
+      problems({ status: 503, headers: { ...headers, 'retry-after': seconds } }, unavailable);
+    expect(given('5')).toEqual([]);
+    for (const wrong of ['soon', '0', '1.5']) expect(given(wrong).join()).toMatch(/Retry-After/);
+  });
+
+  it('is JSON where it says so, and nothing where no body is declared', () => {
+    expect(problems({ body: '{' })).toEqual(['getPost 200: the body is not JSON']);
+    const unchanged = { status: 304, headers: HEADERS };
+    expect(problems({ ...unchanged, body: '' })).toEqual([]);
+    expect(problems({ ...unchanged, body: 'x' })).toEqual(['getPost 304: a body is not declared']);
+  });
+
+  it('to HEAD has the headers of one to GET', () => {
+    expect(problems({ method: 'HEAD', body: '' })).toEqual([]);
+    const { etag: _, ...headers } = HEADERS;
+    expect(problems({ method: 'HEAD', body: '', headers }).join()).toMatch(/ETag is missing/);
+  });
+
+  it.each([
+    ['PUT', `/dev/v1/posts/${ID}`],
+    ['GET', '/dev/v1/posts/'],
+    ['GET', '/dev/v1/nothing'],
+    ['GET', '/account/apps'],
+  ])('to %s %s belongs to no operation', (method, path) => {
+    expect(check.check(answer({ method, path })).operationId).toBeNull();
+  });
+});
+
+describe('The collector', () => {
+  let server: Server;
+  let url: string;
+  beforeAll(async () => {
+    server = createServer((_, response) => {
+      for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+      response.write('{"id":');
+      response.end('1}');
+    });
+    collectFrom(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  it('has seen an answer before its client has', async () => {
+    await (await fetch(`${url}/dev/v1/me`)).text();
+    expect(collector.takeViolations().join('\n')).toMatch(
+      /getMe 200: the body at .*\(GET \/dev\/v1\/me\)/,
+    );
+  });
+
+  it('counts answers by operation and status, and apart what no operation has', async () => {
+    collector.takeCounts();
+    await (await fetch(`${url}/dev/v1/me`)).text();
+    await (await fetch(`${url}/elsewhere`)).text();
+    collector.takeViolations();
+    expect(collector.takeCounts()).toEqual({ 'getMe 200': 1, '-': 1 });
+  });
+});
