@@ -36,7 +36,11 @@ export const envSchema = z.object({
     .describe(
       'Origin and OAuth issuer, as browsers see it; http://localhost:PORT by default. Never taken from a request.',
     ),
-  SITE_URL: baseUrl.optional().describe('Base URL of permalinks; PUBLIC_URL by default.'),
+  SITE_URL: baseUrl
+    .optional()
+    .describe(
+      'Base URL of permalinks; PUBLIC_URL by default, where the service shows public posts itself.',
+    ),
   TRUST_PROXY: count
     .default(0)
     .describe('Number of reverse proxies in front, whose X-Forwarded-For is believed.'),

@@ -7,6 +7,7 @@ import type {
   ConsentView,
   LandingView,
   PhoneView,
+  PostView,
 } from './views.js';
 
 const renderer = new PageRenderer();
@@ -38,6 +39,15 @@ const apps: ConnectedAppsView = {
   user: { name: 'Ana Lee', maskedPhone: '+1 ••• ••01' },
   apps: [app, { ...app, clientId: 'svc_app_2', name: 'Garden Share', lastUsedAt: null }],
 };
+const post: PostView = {
+  title: 'Block party',
+  content: 'Bring a chair.\r\n\nAnd a friend.',
+  author: 'Ana Lee',
+  neighborhood: 'Riverside',
+  createdAt: new Date('2026-11-21T23:59:59.999Z'),
+  tags: ['party', 'Saturday'],
+  images: [],
+};
 const landing: LandingView = { docsUrl: '/docs', openApiUrl: '/openapi.json', demo: true };
 const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
 
@@ -61,6 +71,11 @@ const everyPageIn = (language: Language) => ({
     language,
   ),
   'connected app': renderer.connectedApp({ ...apps, app }, language),
+  post: renderer.post(post, language),
+  'post with nothing but images': renderer.post(
+    { ...post, ...{ title: null, content: null, neighborhood: null, tags: [] } },
+    language,
+  ),
   message: renderer.message(message, language),
   'message with an error': renderer.message({ ...message, error: true }, language),
   landing: renderer.landing(landing, language),
@@ -288,6 +303,56 @@ describe('Connected apps page', () => {
     const html = everyPage['connected apps with a notice'];
     expect(html).toContain('No app has access to your account.');
     expect(html).toMatch(/role="status">Gone\./);
+  });
+});
+
+describe('Page of a post', () => {
+  it('shows its title as the heading and in the title of the page, with author, place and day in UTC', () => {
+    expect(everyPage.post).toContain('<h1 dir="auto">Block party</h1>');
+    expect(everyPage.post).toContain('<title>Block party – ');
+    for (const text of ['<bdi>Ana Lee</bdi>', '<bdi>Riverside</bdi>', '<bdi>party</bdi>'])
+      expect(everyPage.post).toContain(text);
+    expect(everyPage.post).toContain('<time datetime="2026-11-21">21 November 2026</time>');
+  });
+
+  it('keeps the text as it was written', () => {
+    expect(everyPage.post).toContain('dir="auto">Bring a chair.\r\n\nAnd a friend.</p>');
+  });
+
+  it('is named after its author without a title, and leaves out what the post has not', () => {
+    const html = everyPage['post with nothing but images'];
+    expect(html).toContain('<h1 dir="auto">A post by Ana Lee</h1>');
+    expect(html).not.toMatch(/class="said"|Tags|Images|>In</);
+  });
+
+  it('links to its images, by their hosts, without recommending them or loading any', () => {
+    const images = ['https://images.example/1.jpg?a="1"&b=2', 'http://bücher.example:8080/2.png'];
+    const html = renderer.post({ ...post, images }, 'en');
+    expect(tagsOf(html, 'a')).toEqual([
+      '<a href="https://images.example/1.jpg?a=&quot;1&quot;&amp;b=2" rel="nofollow noopener ugc">',
+      '<a href="http://bücher.example:8080/2.png" rel="nofollow noopener ugc">',
+    ]);
+    expect(html).toContain('>Image 1 on images.example</a>');
+    expect(html).toContain('>Image 2 on xn--bcher-kva.example:8080</a>');
+    expect(html).not.toContain('<img');
+  });
+
+  it('C69 renders whatever its author wrote as text', () => {
+    const evil = '<script>alert("1")</script>{{7*7}}${7*7}<%= 7*7 %>';
+    const escaped =
+      '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;{{7*7}}${7*7}&lt;%= 7*7 %&gt;';
+    const everywhere = {
+      title: evil,
+      content: evil,
+      author: evil,
+      neighborhood: evil,
+      tags: [evil],
+    };
+    const html = renderer.post({ ...post, ...everywhere }, 'en');
+    expect(html).not.toContain('<script');
+    expect(html.split(escaped)).toHaveLength(1 + 6);
+    const untitled = renderer.post({ ...post, title: null, author: evil }, 'en');
+    expect(untitled).not.toContain('<script');
   });
 });
 

@@ -15,6 +15,7 @@ import type {
   MessageView,
   OneConnectedAppView,
   PhoneView,
+  PostView,
 } from './views.js';
 
 /**
@@ -54,6 +55,13 @@ export class PageRenderer {
   /** The same for one app. */
   connectedApp({ app, ...view }: OneConnectedAppView, language: Language): string {
     return this.render('./connected-app', { ...view, app: withDays(app, language) }, language);
+  }
+
+  /** Shows a public post to anybody. */
+  post({ createdAt, images, ...view }: PostView, language: Language): string {
+    const published = calendarDay(createdAt, LOCALES[language]);
+    const linked = images.map((url) => ({ url, host: new URL(url).host }));
+    return this.render('./post', { ...view, published, images: linked }, language);
   }
 
   /** Explains an error or a state. */

@@ -93,6 +93,20 @@ export interface OneConnectedAppView extends SessionBinding {
   app: ConnectedAppView;
 }
 
+/** A public post, at `/post/<id>`. Texts are the author's, whatever they hold. */
+export interface PostView {
+  /** Without one, the page is named after the author. */
+  title: string | null;
+  content: string | null;
+  /** Name of who wrote it. */
+  author: string;
+  neighborhood: string | null;
+  createdAt: Date;
+  tags: readonly string[];
+  /** Absolute http or https URLs. They are linked to, never loaded. */
+  images: readonly string[];
+}
+
 /** A page that explains or reports. */
 export interface MessageView {
   /** Text of `<title>`, without the "Error:" that `error` puts before it. */

@@ -86,6 +86,7 @@ const PUBLIC_ROUTES = [
   'GET /oauth/authorize',
   'GET /oauth/authorize/:step',
   'GET /oauth/authorize/{*path}',
+  'GET /post/:id',
   'GET /readyz',
   'OPTIONS /oauth/revoke',
   'OPTIONS /oauth/token',

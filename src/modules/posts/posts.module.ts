@@ -1,15 +1,19 @@
 import { Module } from '@nestjs/common';
 import { IdempotencyModule } from '../../idempotency/idempotency.module.js';
+import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { PostPageController } from './post-page.controller.js';
 import { PostsController } from './posts.controller.js';
 import { PostsRepository } from './posts.repository.js';
 import { PostsService } from './posts.service.js';
+import { PublicPostsRepository } from './public-posts.repository.js';
+import { PublicPostsService } from './public-posts.service.js';
 
 @Module({
-  imports: [UsersModule, QuotaModule, IdempotencyModule],
-  controllers: [PostsController],
-  providers: [PostsRepository, PostsService],
+  imports: [UsersModule, QuotaModule, IdempotencyModule, PagesModule],
+  controllers: [PostsController, PostPageController],
+  providers: [PostsRepository, PostsService, PublicPostsRepository, PublicPostsService],
   exports: [PostsService],
 })
 export class PostsModule {}

@@ -126,6 +126,21 @@ export const en = {
     ofAccount: 'Apps have access to your account only while you allow it.',
     returnTo: (host: string) => `Return to ${host}`,
   },
+  post: {
+    titleOf: (author: string) => `A post by ${author}`,
+    by: 'By',
+    in: 'In',
+    on: 'On',
+    images: 'Images',
+    imageOn: (number: number, host: string) => `Image ${number.toLocaleString(LOCALE)} on ${host}`,
+    tags: 'Tags',
+    footer: 'This post is public. Everyone who has its address can read it.',
+    missing: {
+      title: 'There is no such post',
+      paragraphs: ['It was deleted, it is not public, or its address is wrong.'],
+    },
+    openAgain: 'Open its address again.',
+  },
   errors,
   landing,
 };

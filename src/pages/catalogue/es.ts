@@ -127,6 +127,21 @@ export const es: Catalogue = {
     ofAccount: 'Las aplicaciones solo tienen acceso a su cuenta mientras usted lo permita.',
     returnTo: (host) => `Volver a ${host}`,
   },
+  post: {
+    titleOf: (author) => `Una publicación de ${author}`,
+    by: 'De',
+    in: 'En',
+    on: 'Fecha',
+    images: 'Imágenes',
+    imageOn: (number, host) => `Imagen ${number.toLocaleString(LOCALE)} en ${host}`,
+    tags: 'Etiquetas',
+    footer: 'Esta publicación es pública. Puede leerla quien tenga su dirección.',
+    missing: {
+      title: 'No existe esa publicación',
+      paragraphs: ['Se eliminó, no es pública o la dirección es incorrecta.'],
+    },
+    openAgain: 'Abra de nuevo su dirección.',
+  },
   errors,
   landing,
 };
