@@ -83,9 +83,12 @@ export function useCluster(database: TestDatabase): () => Cluster {
   };
 }
 
-/** Runs a race `ROUNDS` times, one after the other. Rounds are numbered from 0. */
-export async function rounds(race: (round: number) => Promise<void>): Promise<void> {
-  for (let round = 0; round < ROUNDS; round += 1) await race(round);
+/** Runs a race so many times, one after the other. Rounds are numbered from 0. */
+export async function rounds(
+  race: (round: number) => Promise<void>,
+  times = ROUNDS,
+): Promise<void> {
+  for (let round = 0; round < times; round += 1) await race(round);
 }
 
 /** The test timeout of `rounds`. */

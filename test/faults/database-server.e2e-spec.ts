@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { In } from 'typeorm';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { onEachServer, type TestDatabase } from '../support/engines.js';
+import { startPrivateServer } from '../support/private-server.js';
+import { allAre, publishedBy } from '../support/published.js';
+import { runSql } from '../support/sql.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { TestApp } from '../support/test-app.js';
+import { Member } from '../e2e/api/member.js';
+import { Load, type Outcome } from './load.js';
+
+const DB_TIMEOUT_MS = 1000;
+const FROZEN_MS = 10_000;
+/** A connection, a statement, and a slow machine: well before the server goes on. */
+const LONGEST_ANSWER_MS = 7000;
+const PUBLISHERS = 8;
+const POOL = 4;
+
+/** A database server that may be broken. */
+interface Breakable {
+  url: string;
+  restart(): Promise<void>;
+  freeze(): void;
+  thaw(): unknown;
+  stop(): Promise<void>;
+}
+
+/** A server of our own where one of the same kind can be started; else the connections to the one that was given. */
+async function breakable({ engine, url }: TestDatabase): Promise<Breakable> {
+  const own = engine.kind === 'sqlite' ? undefined : await startPrivateServer(engine.kind);
+  if (own !== undefined) {
+    await runSql(own.url, 'CREATE DATABASE service');
+    return { ...own, url: `${own.url}/service` };
+  }
+  const proxy = await TcpProxy.start(url);
+  return {
+    url: proxy.url,
+    restart: async () => {
+      await proxy.cut();
+      await sleep(1000);
+      await proxy.mend();
+    },
+    freeze: () => proxy.hold(),
+    thaw: () => proxy.mend(),
+    stop: () => proxy.stop(),
+  };
+}
+
+onEachServer('Publishing while the database server', (database) => {
+  let server: Breakable;
+  let app: TestApp;
+  beforeAll(async () => {
+    server = await breakable(database);
+    app = await TestApp.start(
+      { ...database, url: server.url },
+      {
+        DB_TIMEOUT_MS: String(DB_TIMEOUT_MS),
+        DB_POOL_SIZE: String(POOL),
+        QUOTA_DEFAULT_LIMIT: '1000000',
+      },
+    );
+  }, 120_000);
+  afterAll(async () => {
+    await server?.thaw();
+    await app?.stop();
+    await server?.stop();
+  });
+
+  async function underLoad(fault: (load: Load) => Promise<void>): Promise<void> {
+    const member = await Member.join(app);
+    const load = new Load(member, PUBLISHERS);
+    await expect.poll(() => load.count(201), { timeout: 10_000 }).toBeGreaterThan(2 * PUBLISHERS);
+    await fault(load);
+    const before = load.count(201);
+    await expect
+      .poll(() => load.count(201), { timeout: 10_000 })
+      .toBeGreaterThan(before + 2 * PUBLISHERS);
+    await expectRefusedOrKept(member, await load.stop());
+    const many = Array.from({ length: 5 * POOL }, () => member.get('/me'));
+    expect((await Promise.all(many)).map(({ status }) => status)).toEqual(many.map(() => 200));
+  }
+
+  /** A publish whose COMMIT was sent, but not answered, may be there: its caller was not told either way. */
+  async function expectRefusedOrKept(member: Member, outcomes: readonly Outcome[]): Promise<void> {
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([201, 503]));
+    for (const { status, retryAfter, took } of outcomes) {
+      expect(took).toBeLessThan(LONGEST_ANSWER_MS);
+      if (status === 503) expect(retryAfter).toMatch(/^[1-9]\d*$/);
+    }
+    const ids = outcomes.flatMap(({ status, id }) => (status === 201 && id ? [id] : []));
+    const { manager } = app.dataSource;
+    expect(await manager.countBy(Post, { id: In(ids) })).toBe(ids.length);
+    const published = await publishedBy(app, member);
+    expect(published).toEqual(allAre(published.posts));
+    const unknown = outcomes.length - ids.length;
+    expect(published.posts).toBeGreaterThanOrEqual(ids.length);
+    expect(published.posts).toBeLessThanOrEqual(ids.length + unknown);
+  }
+
+  it(
+    'C113 restarts: refused with Retry-After, well again without a restart of the service, and nothing lost',
+    () => underLoad(() => server.restart()),
+    60_000,
+  );
+
+  it(
+    'C113 stands still for ten seconds: the same',
+    () =>
+      underLoad(async (load) => {
+        server.freeze();
+        const refused = load.count(503);
+        await sleep(FROZEN_MS);
+        expect(load.count(503)).toBeGreaterThan(refused + PUBLISHERS);
+        await server.thaw();
+      }),
+    60_000,
+  );
+});

@@ -1,0 +1,48 @@
+import { json } from '../support/json.js';
+import type { Member, PostBody } from '../e2e/api/member.js';
+
+export interface Outcome {
+  status: number;
+  /** Of the post, where there is one. */
+  id?: string;
+  retryAfter: string | null;
+  /** How long the answer took, in milliseconds. */
+  took: number;
+}
+
+/** Publishes in a member's name, several posts at a time, until it is stopped. */
+export class Load {
+  private isOver = false;
+  private readonly outcomes: Outcome[] = [];
+  private readonly publishers: Promise<void>[];
+
+  constructor(
+    private readonly member: Member,
+    size: number,
+  ) {
+    this.publishers = Array.from({ length: size }, () => this.publish());
+  }
+
+  /** How many answers had this status so far. */
+  count(status: number): number {
+    return this.outcomes.filter((outcome) => outcome.status === status).length;
+  }
+
+  /** @throws when a call got no answer at all */
+  async stop(): Promise<readonly Outcome[]> {
+    this.isOver = true;
+    await Promise.all(this.publishers);
+    return this.outcomes;
+  }
+
+  private async publish(): Promise<void> {
+    while (!this.isOver) {
+      const startedAt = performance.now();
+      const answer = await this.member.post('/posts', { content: 'Hi' });
+      const { id } = await json<Partial<PostBody>>(answer);
+      const { status, headers } = answer;
+      const took = performance.now() - startedAt;
+      this.outcomes.push({ status, id, retryAfter: headers.get('retry-after'), took });
+    }
+  }
+}
