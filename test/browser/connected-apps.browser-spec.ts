@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { COLOURS, expectAccessible, wanting } from '../support/accessibility.js';
+import { CATALOGUES } from '../../src/pages/catalogue/catalogue.js';
+import { expectAccessible, wanting, WISHES } from '../support/accessibility.js';
 import { inChromium, SCREENSHOTS, tabTo } from '../support/chromium.js';
 
 inChromium('The connected apps', {}, (chrome) => {
@@ -33,13 +34,13 @@ inChromium('The connected apps', {}, (chrome) => {
     return new URL(path, app().baseUrl).href;
   }
 
-  async function signIn(page: Page, path = '/account/apps'): Promise<void> {
+  async function signIn(page: Page, path = '/account/apps', words = CATALOGUES.en): Promise<void> {
     await page.goto(urlOf(path));
-    await chrome.signIn(page, user);
+    await chrome.signIn(page, user, words);
     await page.waitForURL(urlOf(path));
   }
 
-  it('O146 Without JavaScript, the ticked app loses its access and the other keeps it', async () => {
+  it('O146 C143 Without JavaScript, the ticked app loses its access and the other keeps it', async () => {
     await connect('Garden Share', 'Corner Store');
     const page = await newPage();
     await signIn(page);
@@ -63,7 +64,7 @@ inChromium('The connected apps', {}, (chrome) => {
     await page.getByLabel('Corner Store').waitFor();
   });
 
-  it('O146 With the keyboard alone, an app is ticked and removed', async () => {
+  it('O146 C143 With the keyboard alone, an app is ticked and removed', async () => {
     await connect('Garden Share', 'Corner Store');
     const page = await newPage({ javaScriptEnabled: true });
     await signIn(page);
@@ -89,33 +90,34 @@ inChromium('The connected apps', {}, (chrome) => {
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('app-0');
   });
 
-  it.each(COLOURS)(
-    'In %s colours axe finds nothing on any page of the account, and 320 pixels need no sideways scrolling',
-    async (colours) => {
-      const page = await newPage({ javaScriptEnabled: true, ...wanting(colours) });
-      const inspect = (name: string): Promise<void> => expectAccessible(page, `${name}-${colours}`);
+  it.each(WISHES)(
+    'C143 In $colours colours and in $language axe finds nothing on any page of the account, and 320 pixels need no sideways scrolling',
+    async (wishes) => {
+      const words = CATALOGUES[wishes.language];
+      const page = await newPage({ javaScriptEnabled: true, ...wanting(wishes) });
+      const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
       const long =
         'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
       const [clientId = ''] = await connect('Garden Share', 'Corner Store', long);
       await page.goto(urlOf('/account/apps'));
       await inspect('apps-phone');
-      await page.getByLabel('Your phone number').fill(user.phone);
-      await page.getByRole('button', { name: 'Send me a code' }).click();
+      await page.getByLabel(words.phone.label).fill(user.phone);
+      await page.getByRole('button', { name: words.phone.send }).click();
       await inspect('apps-code');
-      await signIn(page);
+      await signIn(page, '/account/apps', words);
       await inspect('apps');
-      await page.getByRole('button', { name: 'Remove access' }).click();
+      await page.getByRole('button', { name: words.apps.remove }).click();
       await page.waitForSelector('.summary');
       await inspect('apps-error');
       await page.goto(urlOf(`/account/apps/${clientId}`));
       await inspect('apps-one');
-      await page.getByRole('button', { name: 'Remove access' }).click();
+      await page.getByRole('button', { name: words.apps.remove }).click();
       await page.getByRole('status').waitFor();
       await inspect('apps-notice');
-      await page.getByText('Remove all apps').click();
+      await page.getByText(words.apps.removeAll, { exact: true }).click();
       await inspect('apps-all');
-      await page.getByRole('button', { name: 'Remove all 2 apps' }).click();
-      await page.getByText('No app has access').waitFor();
+      await page.getByRole('button', { name: words.apps.removeThemAll(2) }).click();
+      await page.getByText(words.apps.none).waitFor();
       await inspect('apps-none');
       await page.goto(urlOf(`/account/apps/${clientId}`));
       await inspect('apps-unknown');

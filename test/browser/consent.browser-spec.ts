@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { COLOURS, expectAccessible, wanting } from '../support/accessibility.js';
+import { CATALOGUES } from '../../src/pages/catalogue/catalogue.js';
+import { expectAccessible, wanting, WISHES } from '../support/accessibility.js';
 import { inChromium, SCREENSHOTS, tabTo } from '../support/chromium.js';
 import { freePort } from '../support/free-port.js';
 import { json, type TokenBody } from '../support/json.js';
@@ -70,7 +71,7 @@ inChromium('The way through the consent page', {}, (chrome) => {
   }
 
   it.each(['confidential', 'public'] as const)(
-    'O147 Without JavaScript, Allow brings a %s app its code',
+    'O147 C143 Without JavaScript, Allow brings a %s app its code',
     async (kind) => {
       const client = await addClient(kind);
       const page = await newPage();
@@ -94,7 +95,7 @@ inChromium('The way through the consent page', {}, (chrome) => {
     expect(scope).toBe('profile.read posts.read analytics.read');
   });
 
-  it('With the keyboard alone, Deny tells the app access_denied', async () => {
+  it('C143 With the keyboard alone, Deny tells the app access_denied', async () => {
     const page = await newPage({ javaScriptEnabled: true });
     await open(page, await addClient('confidential'));
     await tabTo(page, '[name=phone]');
@@ -128,11 +129,12 @@ inChromium('The way through the consent page', {}, (chrome) => {
     expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it.each(COLOURS)(
-    'In %s colours axe finds nothing on any page, and 320 pixels need no sideways scrolling',
-    async (colours) => {
-      const page = await newPage({ javaScriptEnabled: true, ...wanting(colours) });
-      const inspect = (name: string): Promise<void> => expectAccessible(page, `${name}-${colours}`);
+  it.each(WISHES)(
+    'C143 In $colours colours and in $language axe finds nothing on any page, and 320 pixels need no sideways scrolling',
+    async (wishes) => {
+      const words = CATALOGUES[wishes.language];
+      const page = await newPage({ javaScriptEnabled: true, ...wanting(wishes) });
+      const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
       await open(page, await addClient('confidential'));
       await inspect('phone');
       await page.fill('[name=phone]', 'nobody');
@@ -141,7 +143,7 @@ inChromium('The way through the consent page', {}, (chrome) => {
       await page.fill('[name=phone]', user.phone);
       await page.click(SIGN_IN_BUTTON);
       await inspect('code');
-      await page.getByRole('button', { name: 'Send a new code' }).click();
+      await page.getByRole('button', { name: words.code.sendNew }).click();
       await page.getByRole('status').waitFor();
       await inspect('code-notice');
       await page.fill('[name=code]', 'wrong');
@@ -149,6 +151,7 @@ inChromium('The way through the consent page', {}, (chrome) => {
       await inspect('code-error');
       await page.fill('[name=code]', await app().sms.password(user.phone));
       await page.click(VERIFY_BUTTON);
+      await page.getByText(words.consent.mayNot).waitFor();
       await inspect('consent');
       await page.goto(new URL('/oauth/authorize', app().baseUrl).href);
       await inspect('error');

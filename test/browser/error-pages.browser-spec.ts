@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import { COLOURS, expectAccessible, wanting } from '../support/accessibility.js';
+import { CATALOGUES } from '../../src/pages/catalogue/catalogue.js';
+import { expectAccessible, wanting, WISHES } from '../support/accessibility.js';
 import { inChromium } from '../support/chromium.js';
 import type { TestClient } from '../support/test-app.js';
 import { authorizeLink } from '../support/visitor.js';
@@ -27,7 +28,7 @@ inChromium('The pages for who lost the way', settings, (chrome) => {
 
   /** Answers the request of the consent page from elsewhere, as another tab with the same page would. */
   async function denyElsewhere(page: Page): Promise<void> {
-    await page.getByRole('button', { name: 'Deny' }).waitFor();
+    await page.waitForSelector('[value=deny]');
     const form: Record<string, string> = { decision: 'deny' };
     for (const name of ['transaction', 'token', 'user'])
       form[name] = await page.inputValue(`[name=${name}]`);
@@ -36,44 +37,47 @@ inChromium('The pages for who lost the way', settings, (chrome) => {
     expect(answer.status()).toBe(303);
   }
 
-  it.each(COLOURS)(
-    'In %s colours axe finds nothing on the landing page and on those of errors',
-    async (colours) => {
-      const context = await chrome.visitor(wanting(colours));
+  it.each(WISHES)(
+    'C143 In $colours colours and in $language axe finds nothing on the landing page and on those of errors',
+    async (wishes) => {
+      const words = CATALOGUES[wishes.language];
+      const errors = words.errors('');
+      const context = await chrome.visitor(wanting(wishes));
       const page = await context.newPage();
-      const inspect = async (name: string, title: RegExp): Promise<void> => {
-        expect(await page.title()).toMatch(title);
-        await expectAccessible(page, `${name}-${colours}`);
+      const inspect = async (name: string, { title }: { title: string }): Promise<void> => {
+        expect(await page.title()).toContain(title);
+        await expectAccessible(page, name, wishes);
       };
       await open(page, '/');
-      await inspect('landing', /./);
+      await inspect('landing', words.landing);
 
       await open(page, authorizeLink(client, { scope: 'nothing' }));
-      await page.getByRole('link', { name: 'Return to garden.example' }).waitFor();
-      await inspect('refused-request', /^Error: This link does not work/);
+      await page.getByRole('link', { name: words.wayOn.returnTo('garden.example') }).waitFor();
+      await inspect('refused-request', errors.refused(''));
 
-      const send = page.getByRole('button', { name: 'Send me a code' });
+      const send = page.getByRole('button', { name: words.phone.send });
       await open(page);
-      await page.getByLabel('Your phone number').fill('+14155550100');
+      await page.getByLabel(words.phone.label).fill('+14155550100');
       await page.evaluate("document.querySelector('[name=token]').value = 'of another browser'");
       await send.click();
-      await inspect('foreign-form', /^Error: This form did not come from your browser/);
+      await inspect('foreign-form', errors.foreignForm);
 
       await open(page);
-      await page.getByLabel('Your phone number').fill('+14155550100');
+      await page.getByLabel(words.phone.label).fill('+14155550100');
       await context.clearCookies();
       await send.click();
-      await inspect('no-cookies', /^Error: Your browser did not keep our cookie/);
+      await inspect('no-cookies', errors.noCookies);
 
       await open(page);
-      await chrome.signIn(page, await app().addUser());
+      await chrome.signIn(page, await app().addUser(), words);
       await denyElsewhere(page);
-      await page.getByRole('button', { name: 'Deny' }).click();
-      await inspect('answered', /^Error: This request was already answered/);
+      await page.getByRole('button', { name: words.consent.deny }).click();
+      await inspect('answered', errors.alreadyAnswered);
 
       for (let call = 0; call < CALLS; call += 1) await app().fetch(authorizeLink(client));
       await open(page);
-      await inspect('too-many-attempts', /^Error: Too many attempts/);
+      await inspect('too-many-attempts', errors.tooManyAttempts(0));
     },
+    60_000,
   );
 });

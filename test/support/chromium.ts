@@ -7,6 +7,7 @@ import {
 } from 'playwright-core';
 import { inject } from 'vitest';
 import type { User } from '../../src/modules/users/user.entity.js';
+import { CATALOGUES } from '../../src/pages/catalogue/catalogue.js';
 import { sqliteFile } from './engines.js';
 import { useTestApp, type TestApp, type TestClient } from './test-app.js';
 import { authorizeLink } from './visitor.js';
@@ -41,16 +42,20 @@ export class Chromium {
     return page;
   }
 
-  async askForCode(page: Page, { phone }: Pick<User, 'phone'>): Promise<string> {
-    await page.getByLabel('Your phone number').fill(phone);
-    await page.getByRole('button', { name: 'Send me a code' }).click();
+  async askForCode(
+    page: Page,
+    { phone }: Pick<User, 'phone'>,
+    words = CATALOGUES.en,
+  ): Promise<string> {
+    await page.getByLabel(words.phone.label).fill(phone);
+    await page.getByRole('button', { name: words.phone.send }).click();
     return this.app().sms.password(phone);
   }
 
-  async signIn(page: Page, user: Pick<User, 'phone'>): Promise<void> {
-    const code = await this.askForCode(page, user);
-    await page.getByLabel('6-digit code').fill(code);
-    await page.getByRole('button', { name: 'Continue' }).click();
+  async signIn(page: Page, user: Pick<User, 'phone'>, words = CATALOGUES.en): Promise<void> {
+    const code = await this.askForCode(page, user, words);
+    await page.getByLabel(words.code.label).fill(code);
+    await page.getByRole('button', { name: words.code.submit }).click();
   }
 }
 

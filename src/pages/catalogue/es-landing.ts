@@ -7,7 +7,7 @@ export const landing: Catalogue['landing'] = {
   heading: 'Desarrolle para el vecindario',
   lead: 'Un servidor OAuth 2.0 y una API JSON. Con el consentimiento de un miembro de la red, una aplicación puede leer su perfil, crear y consultar sus publicaciones, responder a comentarios y ver cómo funciona cada publicación.',
   documentation: 'Leer la documentación (en inglés)',
-  openApi: 'Documento OpenAPI (en inglés)',
+  openApi: 'Documento OpenAPI',
   how: 'Cómo funciona',
   steps: [
     {

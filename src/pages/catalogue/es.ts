@@ -102,7 +102,7 @@ export const es: Catalogue = {
     tick: 'Marque las que deban perder el acceso.',
     granted: 'Permitido el',
     lastUsed: 'Último uso',
-    notYet: 'ninguno todavía',
+    notYet: 'ninguno',
     remove: 'Retirar el acceso',
     removeAll: 'Retirar el acceso a todas',
     allOfThem:
