@@ -10,7 +10,7 @@ const SAME = ['layout.error'];
 
 /** Every sentence of a catalogue by its place in it, with functions called. */
 function sentencesOf(entry: unknown, place: string[] = []): [string, string][] {
-  if (typeof entry === 'string' || entry instanceof Markup) return [[place.join('.'), `${entry}`]];
+  if (typeof entry === 'string' || entry instanceof Markup) return [[place.join('.'), entry.toString()]];
   if (typeof entry === 'function') return sentencesOf(entry(FILLING, FILLING), place);
   return Object.entries(entry as object).flatMap(([name, inner]) =>
     sentencesOf(inner, [...place, name]),
@@ -62,13 +62,13 @@ describe('Markup', () => {
   it('escapes what it is filled with, and nothing of the template', () => {
     const name = `<b>"A" & 'B'</b>`;
     const escaped = '&lt;b&gt;&quot;A&quot; &amp; &#39;B&#39;&lt;/b&gt;';
-    expect(`${markup`<i>${name}</i>`}`).toBe(`<i>${escaped}</i>`);
+    expect(toHtml(markup`<i>${name}</i>`)).toBe(`<i>${escaped}</i>`);
     expect(toHtml(name)).toBe(escaped);
   });
 
   it('escapes nothing twice', () => {
     const inner = markup`<i>${'&'}</i>`;
-    expect(`${markup`<p>${inner}</p>`}`).toBe('<p><i>&amp;</i></p>');
+    expect(toHtml(markup`<p>${inner}</p>`)).toBe('<p><i>&amp;</i></p>');
     expect(toHtml(inner)).toBe('<i>&amp;</i>');
   });
 });
