@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import type { NestApplicationOptions } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Clock } from './common/clock.js';
@@ -28,7 +29,8 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   app.set('trust proxy', config.server.trustProxy);
   // Express reads its own settings for these when the router is made, which the adapter's constructor has done by now.
   Object.assign(app.getHttpAdapter().getInstance().router, { strict: true, caseSensitive: true });
-  app.set('query parser', 'simple');
+  // Node's own parser stops after a thousand names, and what came later would be ignored. The size of the headers bounds them.
+  app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);
   app.use(requestContext(app.get(Clock)));
   app.use(noteAborted());

@@ -20,7 +20,7 @@ inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
     await docs.page.goto(new URL('/docs', app().baseUrl).href);
   });
 
-  it('O147 a partner clicks Authorize, signs in, allows, and reads a 200 of GET /dev/v1/me', async () => {
+  it('O147 C142 a partner clicks Authorize, signs in, allows, and reads a 200 of GET /dev/v1/me', async () => {
     await docs.tokens(ana);
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-authorized.png') });
     await docs.closeDialog();
@@ -28,6 +28,16 @@ inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-me.png') });
     expect(status).toBe('200');
     expect(body).toContain('"name": "Ana Lee"');
+    expect(chrome.complaints).toEqual([]);
+  });
+
+  it('C142 a partner publishes the example of the document, and reads its answer and headers', async () => {
+    await docs.tokens(ana);
+    await docs.closeDialog();
+    const { status, body } = await docs.execute('createPost');
+    await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-published.png'), fullPage: true });
+    expect(status).toBe('201');
+    expect(body).toContain('"title": "Block party on Saturday"');
     expect(chrome.complaints).toEqual([]);
   });
 

@@ -2,6 +2,11 @@ import type { Locator, Page, Response } from 'playwright-core';
 import type { User } from '../../src/modules/users/user.entity.js';
 import type { Chromium } from './chromium.js';
 
+interface Shown {
+  status: string;
+  body: string;
+}
+
 /** A page with Swagger UI over our document, as a partner uses it. */
 export class SwaggerUi {
   constructor(
@@ -36,13 +41,18 @@ export class SwaggerUi {
     return { status: answer.status(), body: (await answer.json()) as Answer['body'] };
   }
 
+  /** Each way to authorize has a button of its own that closes the dialog. */
   async closeDialog(): Promise<void> {
-    await this.dialog.getByRole('button', { name: 'Close', exact: true }).click();
+    await this.dialog.getByRole('button', { name: 'Close', exact: true }).first().click();
   }
 
-  /** Executes `GET /dev/v1/me` and returns the status and body that the page then shows. */
-  async tryMe(): Promise<{ status: string; body: string }> {
-    const operation = this.page.locator('.opblock', { hasText: '/dev/v1/me' });
+  tryMe(): Promise<Shown> {
+    return this.execute('getMe');
+  }
+
+  /** Executes an operation as the page offers it, and returns the status and body that it then shows. */
+  async execute(operationId: string): Promise<Shown> {
+    const operation = this.page.locator(`.opblock[id$="-${operationId}"]`);
     await operation.locator('.opblock-summary-control').click();
     await operation.getByRole('button', { name: 'Execute' }).click();
     const live = operation.locator('.live-responses-table .response');

@@ -183,6 +183,15 @@ onEachEngine('Lists', (database) => {
       expect(meta).toMatchObject({ page: 1, limit: 20 });
     });
 
+    it('C95 A thousand unknown names do not hide what comes after them', async () => {
+      const unknown = Array.from({ length: 1000 }, (_, number) => `u${number}=1`).join('&');
+      expect((await pageIn(await get(`?${unknown}&page=2&limit=1`))).meta).toMatchObject({
+        page: 2,
+        limit: 1,
+      });
+      await expectInvalid(await get(`?${unknown}&page=0`), 'page too_small');
+    });
+
     it('is looked at before the post is looked for', async () => {
       const absent = pattern.replace(':id', 'post_01kahq5f3veqdr8bn3tdmx3q0a');
       await expectInvalid(await list.member.get(`${absent}?page=0`), 'page too_small');
