@@ -33,11 +33,11 @@ export const TRANSPORT: Topic = {
     },
     C8: {
       rule: 'A preflight from any origin to any path of the API is 204. It allows every origin, the methods of the path, and the headers `Authorization`, `Content-Type` and `Idempotency-Key` among others, with `Access-Control-Max-Age` and `Vary`.',
-      source: 'Fetch Standard §3.3',
+      source: 'Fetch standard, CORS',
     },
     C9: {
       rule: 'A call from a browser on another site is answered like any other, never refused. Its page may read the answer and the headers `ETag`, `Idempotency-Replayed`, `Link`, `Location`, `RateLimit`, `RateLimit-Policy`, `Retry-After`, `WWW-Authenticate` and `X-Request-Id`.',
-      source: 'Fetch Standard §3.3',
+      source: 'Fetch standard, CORS',
     },
     C10: {
       rule: 'The authorization endpoint lets no other origin read anything: it answers no preflight with `Access-Control-Allow-Origin`.',
