@@ -10,7 +10,8 @@ const SAME = ['layout.error'];
 
 /** Every sentence of a catalogue by its place in it, with functions called. */
 function sentencesOf(entry: unknown, place: string[] = []): [string, string][] {
-  if (typeof entry === 'string' || entry instanceof Markup) return [[place.join('.'), entry.toString()]];
+  if (typeof entry === 'string' || entry instanceof Markup)
+    return [[place.join('.'), entry.toString()]];
   if (typeof entry === 'function') return sentencesOf(entry(FILLING, FILLING), place);
   return Object.entries(entry as object).flatMap(([name, inner]) =>
     sentencesOf(inner, [...place, name]),
