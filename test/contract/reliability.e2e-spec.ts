@@ -22,6 +22,9 @@ const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'conflicts.e2e-spec.ts': 'a trigger makes the database refuse, and counts in the only session',
   'idempotency.e2e-spec.ts': 'three processes of its own, each called at its own address',
   'interrupted-refresh.e2e-spec.ts': 'one process dies, and the next takes over from it',
+  'publish-conflicts.e2e-spec.ts':
+    'the test itself is the other unit of work, or a trigger counts in the only session',
+  'publish-killed.e2e-spec.ts': 'one process dies, and the next takes over from it',
   'publish.e2e-spec.ts': 'three processes of its own, each called at its own address',
 };
 

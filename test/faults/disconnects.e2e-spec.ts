@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { request, type ClientRequest, type ServerResponse } from 'node:http';
 import { onEachServer } from '../support/engines.js';
 import { allAre, publishedBy } from '../support/published.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TestApp } from '../support/test-app.js';
 import { Member } from '../e2e/api/member.js';
+import { beginPublish } from '../e2e/api/open-call.js';
+
+const BODY = '{"content":"Hi"}';
 
 onEachServer('A client that leaves while its publish commits', (database) => {
   let proxy: TcpProxy;
@@ -19,22 +21,12 @@ onEachServer('A client that leaves while its publish commits', (database) => {
     await proxy?.stop();
   });
 
-  function publish({ token }: Member): ClientRequest {
-    const sent = request(`${app.baseUrl}/dev/v1/posts`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    });
-    sent.on('error', () => undefined).end('{"content":"Hi"}');
-    return sent;
-  }
-
   /** Lets the client leave when everything is written and the COMMIT is on its way. */
   async function leaveBeforeCommit(member: Member): Promise<void> {
     await member.publish();
     const held = proxy.holdAfter('UPDATE `quota_usage`');
-    const arrival = once(app.nest.getHttpServer(), 'request');
-    const sent = publish(member);
-    const [, response] = (await arrival) as [unknown, ServerResponse];
+    const { sent, response } = await beginPublish(member, BODY);
+    sent.end(BODY.slice(1));
     expect(await held).toContain('COMMIT');
     const closed = once(response, 'close');
     sent.destroy();

@@ -45,18 +45,18 @@ export class CommentsRepository {
       .getMany();
   }
 
-  /** The post that the user's comment is on, or null when the user has no such comment. */
-  async findPostOfOwn(tx: Transaction, userId: string, id: string): Promise<string | null> {
-    if (!isId('cmt', id)) return null;
-    const comment = await entities(tx).findOne(Comment, {
+  /** The post that a comment is on. */
+  async postOf(tx: Transaction, id: string): Promise<string> {
+    const { postId } = await entities(tx).findOneOrFail(Comment, {
       select: { postId: true },
-      where: { id, userId },
+      where: { id },
     });
-    return comment?.postId ?? null;
+    return postId;
   }
 
   /** False when the user has no such comment (any more). */
   async markDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
+    if (!isId('cmt', id)) return false;
     const { affected } = await entities(tx).update(
       Comment,
       { id, userId, deletedAt: IsNull() },

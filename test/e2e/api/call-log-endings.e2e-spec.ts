@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { request, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Request } from 'express';
 import { TransactionRunner } from '../../../src/database/transaction.js';
 import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../../src/modules/quota/call-log.service.js';
@@ -8,33 +6,12 @@ import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../../src/modules/users/users.service.js';
 import { connect } from '../../support/connect.js';
 import { onEachEngine } from '../../support/engines.js';
+import { allAre, publishedBy } from '../../support/published.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
 import { Member } from './member.js';
+import { beginPublish, type OpenCall } from './open-call.js';
 
 const BODY = '{"content":"Hi"}';
-
-interface OpenCall {
-  sent: ClientRequest;
-  received: Request;
-  response: ServerResponse;
-}
-
-/** A publish that has arrived with the first bytes of its body. */
-async function beginPublish({ app, token }: Member, body: string): Promise<OpenCall> {
-  const arrival = once(app.nest.getHttpServer(), 'request');
-  const sent = request(`${app.baseUrl}/dev/v1/posts`, {
-    method: 'POST',
-    headers: {
-      connection: 'close',
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-    },
-  });
-  sent.on('error', () => undefined).write(body.slice(0, 1));
-  const [received, response] = (await arrival) as [IncomingMessage, ServerResponse];
-  return { sent, received: received as Request, response };
-}
 
 onEachEngine('The call log, when the client leaves before the answer,', (database) => {
   const app = useTestApp(database);
@@ -66,18 +43,20 @@ onEachEngine('The call log, when the client leaves before the answer,', (databas
     return manager.findBy(ApiCall, { clientId });
   }
 
-  it('has the publish once, when it succeeded', async () => {
+  it('C23 has the publish once, as has everything else, when it succeeded', async () => {
     const member = await Member.join(app());
     await leaveDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 201 }]);
+    expect(await publishedBy(app(), member)).toEqual(allAre(1));
   });
 
-  it('has the call with status 499, when the publish failed', async () => {
+  it('C23 has the call with status 499, when the publish failed, and nothing else has anything', async () => {
     const member = await Member.join(app());
     const { clientId } = member.client;
     await app().service(QuotaService).set(clientId, { limit: 0 }, { actor: 'test' });
     await leaveDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 499 }]);
+    expect(await publishedBy(app(), member)).toEqual(allAre(0));
   });
 });
 

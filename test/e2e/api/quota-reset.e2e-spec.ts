@@ -27,7 +27,7 @@ onEachEngine('The quota reset at the start of a month', (database) => {
       order: { period: 'ASC' },
     });
 
-  it('changes no quota, run twice, late or never', async () => {
+  it('C111 changes no quota, run twice, in two places, a day late or never', async () => {
     setClocks('2027-01-31T23:59:59.999Z');
     const member = await Member.join(here());
     await member.publish();
@@ -39,11 +39,12 @@ onEachEngine('The quota reset at the start of a month', (database) => {
     expect(await usedBy(here(), member)).toBe(0);
     await member.publish();
     expect(await here().service(QuotaReset).run()).toMatchObject({ opened: 0 });
-    setClocks('2027-02-01T00:30:00.000Z');
+    setClocks('2027-02-02T00:30:00.000Z');
     await there().service(QuotaReset).run();
     expect(await usedBy(here(), member)).toBe(1);
-    await member.publish();
-    expect((await member.post('/posts', { content: 'Hi' })).status).toBe(429);
+    const later = await Member.join(here(), { user: member.user, client: member.client });
+    await later.publish();
+    expect((await later.post('/posts', { content: 'Hi' })).status).toBe(429);
     expect(await rowsOf(member)).toMatchObject([
       { period: '2027-01', used: 1 },
       { period: '2027-02', used: 2 },
@@ -62,7 +63,7 @@ onEachEngine('The quota reset at the start of a month', (database) => {
     expect(await rowsOf(disabled)).toEqual([]);
   });
 
-  it('run by hand in two places at once opens every month once', async () => {
+  it('C111 run by hand in two places at once opens every month once', async () => {
     setClocks('2027-04-01T00:00:00.000Z');
     const members = [];
     for (let count = 1; count <= 5; count += 1) members.push(await Member.join(here()));
@@ -71,7 +72,7 @@ onEachEngine('The quota reset at the start of a month', (database) => {
       expect(await rowsOf(member)).toMatchObject([{ period: '2027-04', used: 0 }]);
   });
 
-  it('runs as a job once a month, whichever process is first', async () => {
+  it('C111 runs as a job once a month, whichever process is first', async () => {
     setClocks('2027-05-01T00:00:00.000Z');
     const member = await Member.join(here());
     await Promise.all(places().map((app) => app.service(QuotaResetCron).run()));
@@ -100,7 +101,7 @@ onEachEngine('The quota reset at the start of a month', (database) => {
     expect(await rowsOf(member)).toMatchObject([{ period: '2027-12', used: 0 }]);
   });
 
-  it('runs while apps publish, and takes nothing from what they spent', async () => {
+  it('C111 runs while apps publish, and takes nothing from what they spent', async () => {
     setClocks('2027-06-30T23:30:00.000Z');
     const members = [];
     for (let count = 1; count <= 4; count += 1) members.push(await Member.join(here()));

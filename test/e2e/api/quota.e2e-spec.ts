@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { json as readJson } from 'node:stream/consumers';
 import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { AppQuota } from '../../../src/modules/quota/app-quota.entity.js';
 import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
@@ -6,7 +9,8 @@ import { Post } from '../../../src/modules/posts/post.entity.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../../support/engines.js';
 import { useTestApp } from '../../support/test-app.js';
-import { Member } from './member.js';
+import { Member, type PostBody } from './member.js';
+import { beginPublish } from './open-call.js';
 import { expectInvalid, expectRefusal } from './refusal.js';
 
 const START = '2026-11-21T09:30:00.000Z';
@@ -45,7 +49,7 @@ onEachEngine('The monthly post quota', (database) => {
     });
   });
 
-  it('is what the operator set, from the next publish on', async () => {
+  it('C110 is what the operator set, from the next publish on, also below what was used', async () => {
     const member = await Member.join(app());
     await arrange(member, 2);
     expect(await publishes(member, 3)).toEqual([201, 201, 429]);
@@ -82,10 +86,13 @@ onEachEngine('The monthly post quota', (database) => {
     expect(await publishes(member, 2)).toEqual([201, 429]);
   });
 
-  it('can be unlimited, and is counted all the same', async () => {
+  it('C110 can be unlimited: no limit is told, and it is counted all the same', async () => {
     const member = await Member.join(app());
     await arrangePlan(member, 'first-party');
-    expect(await publishes(member, 101)).toEqual(times(101, 201));
+    expect(await publishes(member, 100)).toEqual(times(100, 201));
+    const answer = await member.post('/posts', POST);
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('ratelimit')).toBeNull();
     expect(await quota().status(member.client.clientId)).toMatchObject({
       limit: null,
       remaining: null,
@@ -93,7 +100,7 @@ onEachEngine('The monthly post quota', (database) => {
     });
   });
 
-  it('can be 0', async () => {
+  it('C110 can be 0', async () => {
     const member = await Member.join(app());
     await arrange(member, 0);
     const body = await expectRefusal(await member.post('/posts', POST), 429, 'quota_exceeded');
@@ -146,7 +153,7 @@ onEachEngine('The monthly post quota', (database) => {
     expect(error_description).toContain(`${month}-01T00:00:00.000Z`);
   });
 
-  it('belongs to the UTC month of createdAt, to the millisecond', async () => {
+  it('C109 belongs to the UTC month of createdAt, to the millisecond', async () => {
     app().clock.set('2026-11-30T23:30:00.000Z');
     const member = await Member.join(app());
     await arrange(member, 1);
@@ -172,6 +179,32 @@ onEachEngine('The monthly post quota', (database) => {
       order: { at: 'ASC' },
     });
     expect(calls.map(({ at }) => at.toISOString())).toEqual([last.createdAt, first.createdAt]);
+  });
+
+  it('C109 of a publish that begins in one month and ends in the next is that of its createdAt', async () => {
+    app().clock.set('2026-11-30T23:59:59.999Z');
+    const member = await Member.join(app());
+    await arrange(member, 1);
+    await member.publish();
+    const body = JSON.stringify(POST);
+    const { sent, received } = await beginPublish(member, body);
+    await expect.poll(() => received.caller?.clientId).toBe(member.client.clientId);
+    app().clock.set('2026-12-01T00:00:00.000Z');
+    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+    sent.end(body.slice(1));
+    const { id, createdAt } = (await readJson((await answered)[0])) as PostBody;
+    expect(createdAt).toBe('2026-12-01T00:00:00.000Z');
+    const { clientId } = member.client;
+    const { manager } = app().dataSource;
+    const post = await manager.findOneByOrFail(Post, { id });
+    expect(post.createdAt.toISOString()).toBe(createdAt);
+    const calls = await manager.findBy(ApiCall, { clientId, at: post.createdAt });
+    expect(calls).toMatchObject([{ status: 201 }]);
+    const usage = await manager.find(QuotaUsage, { where: { clientId }, order: { period: 'ASC' } });
+    expect(usage).toMatchObject([
+      { period: '2026-11', used: 1 },
+      { period: '2026-12', used: 1 },
+    ]);
   });
 
   it('holds for publishes at once', async () => {
