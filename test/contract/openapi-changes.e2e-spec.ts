@@ -186,21 +186,24 @@ const ADDITIVE: [string, Change][] = [
     'an operation',
     (document) =>
       Object.assign(at(document, 'paths'), {
-        '/dev/v1/quota': {
+        '/dev/v1/friends': {
           get: {
-            operationId: 'getQuota',
-            responses: { 200: { description: 'The quota.' } },
+            operationId: 'listFriends',
+            responses: { 200: { description: 'The friends.' } },
             security: [{ oauth2: [] }],
           },
         },
       }),
   ],
-  ['an optional parameter', (document) => parameters(document, POSTS).push(query('before', false))],
+  ['an optional parameter', (document) => parameters(document, POSTS).push(query('sort', false))],
   [
     'an optional request header',
     (document) =>
-      Object.assign(at(document, 'paths', POSTS, 'post'), {
-        parameters: [{ name: 'X-New', in: 'header', required: false, schema: { type: 'string' } }],
+      at(document, 'paths', POSTS, 'post', 'parameters').push({
+        name: 'X-New',
+        in: 'header',
+        required: false,
+        schema: { type: 'string' },
       }),
   ],
   [
