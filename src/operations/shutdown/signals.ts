@@ -1,15 +1,10 @@
 import { Logger, type INestApplication } from '@nestjs/common';
-import { SECOND } from '../../common/clock.js';
 import { Shutdown } from './shutdown.js';
-
-/** What a terminal and whoever started this process in it send for one Ctrl-C counts once. */
-const REPEATED_WITHIN_MS = SECOND / 2;
 
 /** Ends the process at the first SIGTERM, SIGINT or SIGHUP: in order, with exit code 0. At the second it ends at once, with 1. */
 export function endOnSignals(app: INestApplication): void {
   const logger = new Logger(Shutdown.name);
-  let isAsked = false;
-  let isImpatient = false;
+  let isEnding = false;
   const end = async (): Promise<void> => {
     try {
       await app.get(Shutdown).leave();
@@ -21,10 +16,8 @@ export function endOnSignals(app: INestApplication): void {
     }
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (isImpatient) process.exit(1);
-    if (isAsked) return;
-    isAsked = true;
-    setTimeout(() => (isImpatient = true), REPEATED_WITHIN_MS).unref();
+    if (isEnding) process.exit(1);
+    isEnding = true;
     logger.log(`${signal}: finishing what was begun. A second signal ends the service at once.`);
     void end();
   };
