@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** A change that could break a client which was written after the older document. */
@@ -48,19 +50,39 @@ const MOST_OUTPUT_BYTES = 64_000_000;
  * @see https://docs.github.com/en/rest/about-the-rest-api/breaking-changes
  */
 export async function breakingChanges(older: string, newer: string): Promise<BreakingChange[]> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [REDOCLY, 'diff', older, newer, ...OPTIONS],
-    {
-      maxBuffer: MOST_OUTPUT_BYTES,
-      env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-    },
-  );
-  const { changes } = JSON.parse(stdout) as { changes: ReportedChange[] };
+  const changes = await differences(older, newer);
   return [
     ...changes.flatMap((change) => [...rated(change), ...takenLightly(change)]),
     ...(await withdrawnScopes(older, newer)),
   ];
+}
+
+/** Words for people break nobody, and where they differ much `redocly diff` takes a parameter for another one: it gets none. */
+async function differences(older: string, newer: string): Promise<ReportedChange[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+  try {
+    const files = [join(folder, 'older.json'), join(folder, 'newer.json')];
+    const sources = [older, newer];
+    for (const [index, file] of files.entries())
+      await writeFile(file, withoutProse(await readFile(sources[index] ?? '', 'utf8')));
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [REDOCLY, 'diff', ...files, ...OPTIONS],
+      {
+        maxBuffer: MOST_OUTPUT_BYTES,
+        env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    );
+    return (JSON.parse(stdout) as { changes: ReportedChange[] }).changes;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function withoutProse(document: string): string {
+  return JSON.stringify(JSON.parse(document), (name, value: unknown) =>
+    ['description', 'summary'].includes(name) && typeof value === 'string' ? undefined : value,
+  );
 }
 
 function rated({ path, verdicts }: ReportedChange): BreakingChange[] {

@@ -180,6 +180,9 @@ const BREAKING: [string, string, RegExp, Change][] = [
   ],
 ];
 
+const WORDS =
+  'Items are counted from the newest one, so pages shift whenever one is added. '.repeat(5);
+
 /** GitHub's list of additive changes. */
 const ADDITIVE: [string, Change][] = [
   [
@@ -259,6 +262,10 @@ const ADDITIVE: [string, Change][] = [
   [
     'other words',
     (document) => Object.assign(at(document, 'paths', POST, 'get'), { summary: 'Read a post' }),
+  ],
+  [
+    'many other words',
+    (document) => Object.assign(parameters(document, POSTS)[0] ?? {}, { description: WORDS }),
   ],
 ];
 

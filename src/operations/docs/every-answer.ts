@@ -91,7 +91,7 @@ function makeConditional(operation: Operation): void {
   answer.headers = { ...answer.headers, ETag: header('ETag') };
   operation.responses['304'] = {
     description: 'Nothing has changed since the answer with this ETag.',
-    headers: { ETag: header('ETag') },
+    headers: { ...answer.headers },
   };
 }
 
