@@ -49,6 +49,11 @@ onEachEngine('The published document', (database) => {
     document = dereferenced(served);
   });
 
+  it('has the version of the package', async () => {
+    const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    expect(served.info.version).toBe(manifest.version);
+  });
+
   const operations = () => placesOf(document);
   const schema = (name: string) => document.components.schemas[name] ?? {};
 

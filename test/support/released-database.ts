@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import Sqlite from 'better-sqlite3';
+import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
+import type { TestDatabase } from './engines.js';
+
+type Row = Record<string, unknown>;
+
+/** A whole database as one release of the service made and filled it. */
+export interface ReleasedDatabase {
+  /** What creates it, in this engine's own words. */
+  statements: string[];
+  rows: Record<string, Row[]>;
+}
+
+/** Where the database of a release is kept, one file for each kind of engine. */
+export function fileOf(release: string, { engine }: TestDatabase): string {
+  return `test/released/${release}/${engine.kind}.json`;
+}
+
+export async function releasedDatabase(
+  release: string,
+  database: TestDatabase,
+): Promise<ReleasedDatabase> {
+  return JSON.parse(await readFile(fileOf(release, database), 'utf8')) as ReleasedDatabase;
+}
+
+/** Everything that a database holds. Times stay text, as this engine writes them. */
+export function dump({ engine, url }: TestDatabase): Promise<ReleasedDatabase> {
+  return engine.kind === 'sqlite' ? dumpFile(fileIn(url)) : onServer(url, dumpServer);
+}
+
+/** Makes it again in an empty database. */
+export async function restore(
+  { engine, url }: TestDatabase,
+  kept: ReleasedDatabase,
+): Promise<void> {
+  if (engine.kind === 'sqlite') restoreFile(fileIn(url), kept);
+  else await onServer(url, (connection) => restoreOnServer(connection, kept));
+}
+
+function fileIn(url: string): string {
+  return url.slice('sqlite:'.length);
+}
+
+async function dumpFile(file: string): Promise<ReleasedDatabase> {
+  const database = new Sqlite(file);
+  const all = database.prepare<[], { name: string; type: string; sql: string }>(
+    `SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC, name`,
+  );
+  const entries = all.all();
+  const tables = entries.filter(({ type }) => type === 'table');
+  const rows = tables.map(({ name }): [string, Row[]] => [
+    name,
+    database.prepare<[], Row>(`SELECT * FROM ${name}`).all(),
+  ]);
+  database.close();
+  return { statements: entries.map(({ sql }) => sql), rows: Object.fromEntries(rows) };
+}
+
+function restoreFile(file: string, { statements, rows }: ReleasedDatabase): void {
+  const database = new Sqlite(file);
+  for (const statement of statements) database.exec(statement);
+  for (const [table, kept] of Object.entries(rows))
+    for (const row of kept) database.prepare(insertInto(table, row)).run(...Object.values(row));
+  database.close();
+}
+
+async function onServer<T>(url: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await mysql.createConnection({ uri: url, dateStrings: true });
+  try {
+    return await work(connection);
+  } finally {
+    await connection.end();
+  }
+}
+
+async function dumpServer(connection: Connection): Promise<ReleasedDatabase> {
+  const read = async (sql: string): Promise<RowDataPacket[]> =>
+    (await connection.query<RowDataPacket[]>(sql))[0];
+  const [charset] = await read(
+    'SELECT @@character_set_database AS name, @@collation_database AS collation',
+  );
+  const statements = [
+    `ALTER DATABASE CHARACTER SET ${charset?.name} COLLATE ${charset?.collation}`,
+  ];
+  const rows: ReleasedDatabase['rows'] = {};
+  for (const entry of await read('SHOW TABLES')) {
+    const table = String(Object.values(entry)[0]);
+    const [created] = await read(`SHOW CREATE TABLE ${table}`);
+    statements.push(String(created?.['Create Table']));
+    rows[table] = await read(`SELECT * FROM ${table}`);
+  }
+  return { statements, rows };
+}
+
+async function restoreOnServer(
+  connection: Connection,
+  { statements, rows }: ReleasedDatabase,
+): Promise<void> {
+  for (const statement of statements) await connection.query(statement);
+  for (const [table, kept] of Object.entries(rows))
+    for (const row of kept) await connection.query(insertInto(table, row), Object.values(row));
+}
+
+function insertInto(table: string, row: Row): string {
+  const columns = Object.keys(row);
+  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+}
