@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { AllowedMethods } from './allowed-methods.js';
 import { MethodNotAllowed, UnknownPath } from './http-error.js';
@@ -12,9 +12,10 @@ export class UnroutedRequests implements OnModuleInit {
     private readonly allowed: AllowedMethods,
   ) {}
 
-  /** When this is called, every route of the application is there. */
+  /** When this is called, every route of the application is there. A command serves none. */
   onModuleInit(): void {
-    this.host.httpAdapter.use((request: Request, response: Response, next: NextFunction) => {
+    const server = this.host.httpAdapter as AbstractHttpAdapter | null;
+    server?.use((request: Request, response: Response, next: NextFunction) => {
       this.answer(request, response, next);
     });
   }
