@@ -1,6 +1,7 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { later } from '../../src/common/clock.js';
 import { sha256 } from '../../src/common/secrets.js';
+import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
 import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import { KnownBrowser } from '../../src/modules/oauth/sign-in/known-browser.entity.js';
@@ -80,6 +81,14 @@ onEachEngine('The searches of pruning', (database) => {
       job: number % 2 === 0 ? PRUNE : 'other',
       period: hourOf(later(now, -Math.floor(number / 2) * HOUR)),
       startedAt: now,
+    }));
+    await fill(IdempotencyKey, (number, hash) => ({
+      ...live,
+      hash,
+      clientId: common.clientId,
+      userId: `usr_${number}`,
+      requestHash: hash,
+      made: '{}',
     }));
     await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
     for (const { tableName } of app().dataSource.entityMetadatas)

@@ -132,6 +132,11 @@ function refusals({ refusals: descriptions }: ClientOperation): MethodDecorator[
       } as never,
     }),
     ApiResponse({
+      status: 408,
+      type: OAuthErrorResponse,
+      description: '`invalid_request`: the form did not arrive in time.',
+    }),
+    ApiResponse({
       status: 413,
       type: OAuthErrorResponse,
       description: '`invalid_request`: the form is too large.',

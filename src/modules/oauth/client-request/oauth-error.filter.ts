@@ -65,7 +65,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
 function isFailedAttempt(error: OAuthError, { authenticatedClient }: Request): boolean {
   if (authenticatedClient?.kind === 'confidential') return false;
   if (error instanceof InvalidGrant) return error.isGuess;
-  return !(error instanceof TooManyAttempts) && statusOf(error) < 500;
+  if (error instanceof TooManyAttempts || error instanceof FormTooSlow) return false;
+  return statusOf(error) < 500;
 }
 
 function statusOf(error: OAuthError): number {
