@@ -29,10 +29,8 @@ const AWAY_IN_WORDS = new Set([
   "Can't add new command when connection is in closed state",
 ]);
 
-const LOCK_WAIT_TIMEOUT = 1205;
-
 /** Deadlock, lock wait, snapshot conflict, and what Galera, TiDB and Vitess say in their place. */
-const CONFLICTS = new Set([1213, LOCK_WAIT_TIMEOUT, 1020, 1047, 8002, 8005, 9007]);
+const CONFLICTS = new Set([1213, 1205, 1020, 1047, 8002, 8005, 9007]);
 
 interface DriverError {
   code?: unknown;
@@ -58,11 +56,6 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isConflict(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
   return (typeof errno === 'number' && CONFLICTS.has(errno)) || code === 'SQLITE_BUSY_SNAPSHOT';
-}
-
-/** Whether a unit waited too long for a row that another one holds. */
-export function isLockWaitTimeout(error: unknown): boolean {
-  return fieldsOf(error).errno === LOCK_WAIT_TIMEOUT;
 }
 
 /** Whether a primary key or unique index refused the row. */

@@ -70,6 +70,9 @@ export interface ErrorClass {
   readonly example: string;
 }
 
+/** As many as a body lists. */
+const MOST_NAMED = 20;
+
 export class InvalidRequest extends AppError {
   static readonly code = 'invalid_request';
   static readonly example = '1 field is invalid: latitude.';
@@ -80,17 +83,21 @@ export class InvalidRequest extends AppError {
 
   static fields(errors: readonly FieldError[]): InvalidRequest {
     const names = [...new Set(errors.map(({ field }) => field).filter((field) => field !== ''))];
-    const [first] = errors;
-    const description =
-      names.length === 0 && first
-        ? first.message
-        : `${names.length === 1 ? '1 field is' : `${names.length} fields are`} invalid: ${names.join(', ')}.`;
+    const ofTheWhole = errors.filter(({ field }) => field === '').map(({ message }) => message);
+    const description = [...(names.length > 0 ? [sentenceOn(names)] : []), ...ofTheWhole].join(' ');
     return new InvalidRequest(description, { errors });
   }
 
   constructor(description: string, extras?: ErrorExtras) {
     super(InvalidRequest.code, description, extras);
   }
+}
+
+function sentenceOn(fields: readonly string[]): string {
+  const named = fields.slice(0, MOST_NAMED);
+  const more = fields.length - named.length;
+  const count = fields.length === 1 ? '1 field is' : `${fields.length} fields are`;
+  return `${count} invalid: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 export class NotFound extends AppError {

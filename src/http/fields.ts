@@ -90,7 +90,13 @@ export function NumberField(
     ),
     ...(pairedWith === undefined
       ? []
-      : [rules.rule('pair_required', present, `and ${pairedWith} must be sent together`)]),
+      : [
+          rules.rule(
+            'pair_required',
+            present,
+            `is missing: it must be sent together with ${pairedWith}`,
+          ),
+        ]),
     rules.isNumber(),
     rules.atLeast(options.min),
     rules.atMost(options.max),

@@ -71,7 +71,7 @@ function linksOf(
   const numbered = (number: number) => `${list}?page=${number}&limit=${limit}`;
   return {
     first: `${list}?limit=${limit}`,
-    ...(page > 1 && { prev: numbered(page - 1) }),
+    ...(page > 1 && { prev: numbered(Math.min(page - 1, pages)) }),
     ...(hasMore &&
       oldest && { next: `${numbered(Math.min(page + 1, LAST_PAGE))}&before=${oldest.id}` }),
     ...(pages <= LAST_PAGE && { last: numbered(pages) }),

@@ -40,7 +40,7 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
 
     @ApiPropertyOptional({
       pattern: idPattern(prefix).source,
-      example: `${prefix}_01kahq5f3veqdr8bn3tdmx3q0a`,
+      // Without an example: Swagger UI would send it, and list what follows an item that nobody has.
       description:
         'Id of an item: read those that follow it in the list, so the older ones. It need not exist any more.',
     })

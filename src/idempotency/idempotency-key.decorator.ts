@@ -50,8 +50,8 @@ export function AcceptsIdempotencyKey(): MethodDecorator {
         'A value of your own, such as a random UUID, new for each thing that you want made. If no answer arrives, send the ' +
         'same request with the same key again: it is made once, and a repetition within 24 hours gets the first answer.',
       required: false,
+      // Without an example: Swagger UI would send it with every request, and the second is another one under the same key.
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: VISIBLE_ASCII.source },
-      example: '1d6e4a52-6d3f-4c55-9f2e-0b8f2d6c7a11',
     }),
     ApiErrors(IdempotencyKeyInUse, IdempotencyKeyReused),
   );

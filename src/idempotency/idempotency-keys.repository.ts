@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
-import { isDuplicateKey, isLockWaitTimeout } from '../common/database-faults.js';
+import { isConflict, isDuplicateKey } from '../common/database-faults.js';
 import { expiredRows, type ExpiredRows } from '../database/expired-rows.js';
 import { waitingAtMost } from '../database/lock-wait.js';
 import { entities, type Transaction } from '../database/transaction.js';
@@ -25,7 +25,7 @@ export class IdempotencyKeysRepository {
 
   /**
    * Takes the key, also from a row that has expired. Waits for a unit that holds it.
-   * @returns false when the key is taken, or still held after a second
+   * @returns false when the key is taken, still held after a second, or wanted by others at the same moment
    */
   async take(tx: Transaction, row: IdempotencyKey, hasExpiredRow: boolean): Promise<boolean> {
     const { hash, createdAt: now } = row;
@@ -45,7 +45,8 @@ export class IdempotencyKeysRepository {
       await waitingAtMost(tx, LOCK_WAIT_SECONDS, insert);
       return true;
     } catch (error) {
-      if (isDuplicateKey(error) || isLockWaitTimeout(error)) return false;
+      // When the unit that holds the key is rolled back, those that wait for it deadlock: to try again would be to deadlock again.
+      if (isDuplicateKey(error) || isConflict(error)) return false;
       throw error;
     }
   }

@@ -31,13 +31,20 @@ inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
     expect(chrome.complaints).toEqual([]);
   });
 
-  it('C142 a partner publishes the example of the document, and reads its answer and headers', async () => {
+  it('C142 what the page fills in works as it is: publish, publish again, list', async () => {
     await docs.tokens(ana);
     await docs.closeDialog();
-    const { status, body } = await docs.execute('createPost');
+    const first = await docs.execute('createPost');
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-published.png'), fullPage: true });
-    expect(status).toBe('201');
-    expect(body).toContain('"title": "Block party on Saturday"');
+    expect(first.status).toBe('201');
+    expect(first.body).toContain('"title": "Block party on Saturday"');
+    const second = await docs.executeAgain('createPost', '{"title": "Another one"}');
+    expect(second.status).toBe('201');
+    expect(second.body).toContain('"title": "Another one"');
+    const list = await docs.execute('listPosts');
+    expect(list.status).toBe('200');
+    expect(list.body).toContain('"total": 5');
+    expect(list.body).toContain('"permalink"');
     expect(chrome.complaints).toEqual([]);
   });
 

@@ -52,8 +52,23 @@ export class SwaggerUi {
 
   /** Executes an operation as the page offers it, and returns the status and body that it then shows. */
   async execute(operationId: string): Promise<Shown> {
-    const operation = this.page.locator(`.opblock[id$="-${operationId}"]`);
-    await operation.locator('.opblock-summary-control').click();
+    await this.operation(operationId).locator('.opblock-summary-control').click();
+    return this.answerOf(operationId);
+  }
+
+  /** The same for an operation that is open, with another body. */
+  async executeAgain(operationId: string, body: string): Promise<Shown> {
+    await this.operation(operationId).locator('textarea.body-param__text').fill(body);
+    await this.operation(operationId).getByRole('button', { name: 'Clear' }).click();
+    return this.answerOf(operationId);
+  }
+
+  private operation(operationId: string): Locator {
+    return this.page.locator(`.opblock[id$="-${operationId}"]`);
+  }
+
+  private async answerOf(operationId: string): Promise<Shown> {
+    const operation = this.operation(operationId);
     await operation.getByRole('button', { name: 'Execute' }).click();
     const live = operation.locator('.live-responses-table .response');
     const status = await live.locator('.response-col_status').innerText();

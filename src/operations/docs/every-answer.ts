@@ -53,7 +53,7 @@ const PARAMETERS: Components['parameters'] = {
     in: 'header',
     required: false,
     description: 'ETag of an answer that the client has: while it is current, the answer is a 304.',
-    schema: { type: 'string', example: 'W/"1a-9Zx2"' },
+    schema: { type: 'string' },
   },
 };
 

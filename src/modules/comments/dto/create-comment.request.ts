@@ -13,8 +13,8 @@ export class CreateCommentRequest {
 
   @ReferenceField({
     prefix: 'cmt',
-    description: 'Id of the comment replied to, which must be on the same post.',
-    example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
+    description: 'Id of the comment replied to, which must be on the same post; null for none.',
+    example: null,
   })
   parentId?: string | null;
 }
