@@ -70,8 +70,8 @@ export interface ErrorClass {
   readonly example: string;
 }
 
-/** As many as a body lists. */
-const MOST_NAMED = 20;
+/** More violations than these are not told. */
+export const MOST_FIELD_ERRORS = 20;
 
 export class InvalidRequest extends AppError {
   static readonly code = 'invalid_request';
@@ -82,22 +82,19 @@ export class InvalidRequest extends AppError {
   }
 
   static fields(errors: readonly FieldError[]): InvalidRequest {
-    const names = [...new Set(errors.map(({ field }) => field).filter((field) => field !== ''))];
-    const ofTheWhole = errors.filter(({ field }) => field === '').map(({ message }) => message);
-    const description = [...(names.length > 0 ? [sentenceOn(names)] : []), ...ofTheWhole].join(' ');
-    return new InvalidRequest(description, { errors });
+    const told = errors.slice(0, MOST_FIELD_ERRORS);
+    const fields = told.map(({ field }) => field).filter((field) => field !== '');
+    const count = `${errors.length > told.length ? 'At least ' : ''}${fields.length}`;
+    const verb = fields.length === 1 ? 'field is' : 'fields are';
+    const onFields = `${count} ${verb} invalid: ${[...new Set(fields)].join(', ')}.`;
+    const onTheWhole = told.filter(({ field }) => field === '').map(({ message }) => message);
+    const sentences = fields.length > 0 ? [onFields, ...onTheWhole] : onTheWhole;
+    return new InvalidRequest(sentences.join(' '), { errors: told });
   }
 
   constructor(description: string, extras?: ErrorExtras) {
     super(InvalidRequest.code, description, extras);
   }
-}
-
-function sentenceOn(fields: readonly string[]): string {
-  const named = fields.slice(0, MOST_NAMED);
-  const more = fields.length - named.length;
-  const count = fields.length === 1 ? '1 field is' : `${fields.length} fields are`;
-  return `${count} invalid: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 export class NotFound extends AppError {
@@ -116,7 +113,7 @@ export class ServiceUnavailable extends AppError {
   constructor(seconds = 5) {
     super(
       ServiceUnavailable.code,
-      `The service is not available right now. Try again in ${seconds} seconds.`,
+      `The service is not available right now. Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`,
       {
         headers: { 'Retry-After': String(seconds) },
       },

@@ -5,7 +5,10 @@ import { ERROR_STATUS } from './error-status.js';
 import { ErrorResponse } from './error.response.js';
 import { callerError } from './http-error.js';
 
-/** Answers every error outside the OAuth endpoints with the one error body, and logs what is not the caller's fault. */
+/**
+ * Answers every error outside the OAuth endpoints with the one error body, and logs each once under the id of its request:
+ * what is not the caller's fault as an error, with its stack.
+ */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ApiErrorFilter.name);
@@ -17,8 +20,9 @@ export class ApiErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = callerError(thrown);
     const status = ERROR_STATUS[error.code];
-    if (status >= 500)
-      this.logger.error(`${request.requestId} ${error.code}`, (thrown as Error)?.stack);
+    const told = `${request.requestId} ${status} ${error.code}`;
+    if (status >= 500) this.logger.error(told, (thrown as Error)?.stack);
+    else this.logger.log(told);
     if (response.headersSent) {
       response.destroy();
       return;

@@ -1,10 +1,12 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import type { AppError, ErrorCode, FieldErrorCode } from '../common/errors.js';
+import {
+  MOST_FIELD_ERRORS,
+  type AppError,
+  type ErrorCode,
+  type FieldErrorCode,
+} from '../common/errors.js';
 import { REQUEST_ID_PATTERN } from './request-context.js';
 import { ERROR_STATUS } from './error-status.js';
-
-/** More violations than these are not told. */
-export const MOST_FIELD_ERRORS = 20;
 
 /** In no order; the record makes the compiler ask for each. */
 const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
@@ -106,7 +108,7 @@ export class ErrorResponse {
       error: error.code,
       error_description: error.message,
       request_id: requestId,
-      ...(errors && { errors: errors.slice(0, MOST_FIELD_ERRORS) }),
+      ...(errors && { errors: [...errors] }),
       doc_url: `${publicUrl}/docs/errors#${error.code}`,
     };
   }

@@ -39,7 +39,7 @@ export class PayloadTooLarge extends AppError {
 
 const ENCODINGS =
   'Send the body as it is, or compressed with gzip, deflate or br, as Content-Encoding says.';
-const JSON_IN_UTF8 = /^application\/json *(; *(charset="?utf-8"? *)?)?$/i;
+const JSON_IN_UTF8 = /^application\/json *(; *charset="?utf-8"? *)?(; *)?$/i;
 const parse = express.json({
   limit: MOST_BODY_BYTES,
   type: () => true,
@@ -81,9 +81,13 @@ export function AcceptsJson(): MethodDecorator {
 
 function bodyError(error: unknown): unknown {
   if (error instanceof AppError) return error;
-  const { status } = error as { status?: unknown };
+  const { status, type } = error as { status?: unknown; type?: unknown };
   if (status === 413) return new PayloadTooLarge();
   if (status === 415) return new UnsupportedMediaType(ENCODINGS);
-  if (status === 400) return new InvalidRequest('The body is not valid JSON.');
+  if (type === 'entity.parse.failed') return new InvalidRequest('The body is not valid JSON.');
+  if (status === 400 && type === undefined)
+    return new InvalidRequest('The body is not compressed as its Content-Encoding says.');
+  if (status === 400)
+    return new InvalidRequest('The body did not arrive as its Content-Length announced it.');
   return error;
 }

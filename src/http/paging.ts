@@ -93,7 +93,7 @@ function ItemId(prefix: IdPrefix): PropertyDecorator {
   return applyDecorators(
     ValidateIf((_, value) => value !== undefined),
     rules.isText(),
-    rules.matching(idPattern(prefix), `must be an id that begins with ${prefix}_`),
+    rules.matching(idPattern(prefix), 'must be the id of an item, exactly as an answer gave it'),
   );
 }
 

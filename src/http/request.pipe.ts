@@ -6,10 +6,14 @@ import {
   type ValidationError,
   type ValidatorOptions,
 } from 'class-validator';
-import { InvalidRequest, type FieldError, type FieldErrorCode } from '../common/errors.js';
+import {
+  InvalidRequest,
+  MOST_FIELD_ERRORS,
+  type FieldError,
+  type FieldErrorCode,
+} from '../common/errors.js';
 import { nearestWord } from '../common/nearest-word.js';
 import { missingAll } from './at-least-one-of.decorator.js';
-import { MOST_FIELD_ERRORS } from './error.response.js';
 import { assertShallow } from './shallow.js';
 
 /** A name that somebody made up is told back this far. */
@@ -69,12 +73,18 @@ function only(fields: readonly string[], sent: Record<string, unknown>): Record<
 function unknownFields(sent: Record<string, unknown>, fields: readonly string[]): FieldError[] {
   return Object.keys(sent)
     .filter((name) => !fields.includes(name))
-    .slice(0, MOST_FIELD_ERRORS)
+    .slice(0, MOST_FIELD_ERRORS + 1)
     .map((name) => {
-      const field = name.slice(0, LONGEST_NAME);
+      const field = told(name);
       const meant = nearestWord(field, fields);
       const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
       const message = `${JSON.stringify(field)} is not a field of this body.${hint} Its fields are: ${fields.join(', ')}.`;
       return { field, code: 'unknown_field', message };
     });
+}
+
+/** Its beginning; half a surrogate pair, which some programs cannot read, is replaced. */
+function told(name: string): string {
+  const start = name.slice(0, 2 * LONGEST_NAME).toWellFormed();
+  return [...start].slice(0, LONGEST_NAME).join('');
 }

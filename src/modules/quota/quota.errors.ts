@@ -13,7 +13,7 @@ export class QuotaExceeded extends AppError {
     const opens = nextPeriodStart(now);
     super(
       QuotaExceeded.code,
-      `The app's quota of ${limit} posts per month is spent. Publishing opens again at ${opens.toISOString()}; the operator can raise the quota.`,
+      `The app's quota of ${limit} ${limit === 1 ? 'post' : 'posts'} per month is spent. Publishing opens again at ${opens.toISOString()}; the operator can raise the quota.`,
       {
         headers: {
           'Retry-After': String(secondsUntil(opens, now)),

@@ -19,7 +19,7 @@ onEachEngine('The errors of the source document, section 7', (database) => {
     await member.publish();
     const answer = await member.post('/posts', { content: 'Hi' });
     const body = await expectRefusal(answer, 429, 'quota_exceeded');
-    expect(body.error_description).toMatch(/quota of 1 posts per month/);
+    expect(body.error_description).toMatch(/quota of 1 post per month/);
   });
 
   it.each(['/posts/post_01kahq5f3veqdr8bn3tdmx3q0a', '/comments/cmt_01kahq5f3veqdr8bn3tdmx3q0a'])(

@@ -75,11 +75,24 @@ onEachEngine('The members of JSON bodies', (database) => {
       Array.from({ length: 3000 }, (_, i) => [`latitud${'e'.repeat(50)}${i}`, 1]),
     );
     const answer = await refuse(JSON.stringify({ content: 'a', ...near }));
-    const { errors } = await expectRefusal(answer, 400, 'invalid_request');
+    const { errors, error_description } = await expectRefusal(answer, 400, 'invalid_request');
     expect(errors).toHaveLength(20);
+    expect(error_description).toMatch(/^At least 20 fields are invalid: /);
     for (const { field, message } of errors ?? []) {
       expect(field).toHaveLength(50);
       expect(message.length).toBeLessThan(300);
+    }
+  });
+
+  it('C57 C67 A name is told back as text that every program can read', async () => {
+    const names = ['\ud800', `${'a'.repeat(49)}\u{1f600}`, `${'a'.repeat(50)}\u{1f600}`];
+    for (const name of names) {
+      const { errors = [] } = await expectInvalid(
+        await refuse(JSON.stringify({ content: 'a', [name]: 1 })),
+        `${[...name.toWellFormed()].slice(0, 50).join('')} unknown_field`,
+      );
+      for (const { field, message } of errors)
+        expect([field.isWellFormed(), message.isWellFormed()]).toEqual([true, true]);
     }
   });
 

@@ -48,7 +48,7 @@ onEachEngine('What an app is told of its quota', (database) => {
     await member.publish();
     const answer = await member.post('/posts', POST);
     const body = await expectRefusal(answer, 429, 'quota_exceeded');
-    expect(body.error_description).toContain('1 posts per month is spent');
+    expect(body.error_description).toContain('1 post per month is spent');
     expect(told(answer)).toEqual([
       `"posts-month";r=0;t=${untilDecember}`,
       `"posts-month";q=1;w=${NOVEMBER}`,
