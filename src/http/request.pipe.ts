@@ -86,5 +86,5 @@ function unknownFields(sent: Record<string, unknown>, fields: readonly string[])
 /** Its beginning; half a surrogate pair, which some programs cannot read, is replaced. */
 function told(name: string): string {
   const start = name.slice(0, 2 * LONGEST_NAME).toWellFormed();
-  return [...start].slice(0, LONGEST_NAME).join('');
+  return Array.from(start).slice(0, LONGEST_NAME).join('');
 }
