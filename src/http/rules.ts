@@ -1,6 +1,7 @@
 import { ValidateBy } from 'class-validator';
 import type { FieldErrorCode } from '../common/errors.js';
 import { codePoints, hasControlCharacter, isBlank, isWellFormed } from '../common/text.js';
+import { isUrl } from '../common/url.js';
 
 /**
  * Validation rules by the code that they answer with. A field lists its rules in order; the first that is broken is reported.
@@ -116,5 +117,5 @@ export const webUrls = (): PropertyDecorator =>
   );
 
 function isWebUrl(value: string): boolean {
-  return /^https?:\/\/[^\s\\/?#@]+([/?#][^\s\\]*)?$/i.test(value) && URL.canParse(value);
+  return /^https?:\/\/[^\s\\/?#@]+([/?#][^\s\\]*)?$/i.test(value) && isUrl(value);
 }

@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { isUrl } from '../../../src/common/url.js';
 import type { OpenApiDocument, Schema } from './document.js';
 
 /** What `value` breaks, each with its place; none when it conforms. */
@@ -23,7 +24,7 @@ export function schemaChecks(
   });
   // Its types are those of a CommonJS module, where the function is the export itself.
   (addFormats as unknown as (target: Ajv2020) => void)(ajv);
-  ajv.addFormat('iri', (text: string) => URL.canParse(text));
+  ajv.addFormat('iri', isUrl);
   ajv.addVocabulary(['example']);
   const prepared = (schema: Schema): Schema => withIds(closed ? closedSchema(schema) : schema);
   for (const [name, schema] of Object.entries(components.schemas))

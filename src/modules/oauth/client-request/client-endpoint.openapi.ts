@@ -32,11 +32,18 @@ export interface FormParameter {
   type: 'string';
   description?: string;
   enum?: string[];
+  minLength?: number;
+  pattern?: string;
 }
 
 /** A parameter of a form, described. */
 export function formText(description: string): FormParameter {
   return { type: 'string', description };
+}
+
+/** One that must not be empty, since an empty parameter counts as omitted (RFC 6749 §3.2). */
+export function formValue(description: string): FormParameter {
+  return { ...formText(description), minLength: 1 };
 }
 
 /** An endpoint for apps in the published document: credentials, form, and the errors that all of them have. */
@@ -95,7 +102,10 @@ function grantForm({
   required: readonly string[];
 }): NonNullable<Extract<ApiBodyOptions, { schema: object }>['schema']> {
   return {
-    properties: { grant_type: { type: 'string', enum: [grant_type] } },
+    properties: {
+      grant_type: { type: 'string', enum: [grant_type] },
+      ...Object.fromEntries(required.map((name) => [name, { type: 'string', minLength: 1 }])),
+    },
     required: [...required],
   };
 }

@@ -1,6 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
-import { ApiClientEndpoint, formText } from '../client-request/client-endpoint.openapi.js';
+import {
+  ApiClientEndpoint,
+  formText,
+  formValue,
+} from '../client-request/client-endpoint.openapi.js';
 
 /** The revocation endpoint in the published document (RFC 7009). */
 export function ApiRevocation(): MethodDecorator {
@@ -12,7 +16,7 @@ export function ApiRevocation(): MethodDecorator {
         'Ends an access token at once, or, with a refresh token, everything that the user allowed with it. A token that is ' +
         'unknown or has ended already is answered 200, too.',
       form: {
-        token: formText('An access token or a refresh token of this app.'),
+        token: formValue('An access token or a refresh token of this app.'),
         token_type_hint: formText('Not needed: a token tells by itself what it is.'),
       },
       required: ['token'],

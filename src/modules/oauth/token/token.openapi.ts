@@ -21,7 +21,10 @@ export function ApiToken(): MethodDecorator {
         },
         code: formText('With authorization_code.'),
         redirect_uri: formText('With authorization_code: the one of the authorization request.'),
-        code_verifier: formText('With authorization_code, when the request had a code_challenge.'),
+        code_verifier: {
+          ...formText('With authorization_code, when the request had a code_challenge.'),
+          pattern: '^[A-Za-z0-9._~-]{43,128}$',
+        },
         refresh_token: formText('With refresh_token.'),
         scope: formText(
           'With refresh_token: fewer scopes than were granted, for this access token only.',
