@@ -9,6 +9,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
 COPY src ./src
+COPY docs/integrate.md ./docs/
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-bookworm-slim

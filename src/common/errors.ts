@@ -12,7 +12,6 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   | 'quota_exceeded'
-  | 'too_many_attempts'
   | 'internal_error'
   | 'service_unavailable';
 

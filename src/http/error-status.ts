@@ -14,7 +14,6 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
   quota_exceeded: 429,
-  too_many_attempts: 429,
   internal_error: 500,
   service_unavailable: 503,
 };

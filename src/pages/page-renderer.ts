@@ -69,7 +69,7 @@ export class PageRenderer {
     return this.render('./message', view, language);
   }
 
-  /** Lists the developer API's error codes, in English like all that is for developers alone. */
+  /** Lists the error codes of the developer API and of OAuth, in English like all that is for developers alone. */
   errorCodes(view: ErrorCodesView): string {
     return this.render('./errors', view, 'en');
   }

@@ -125,8 +125,12 @@ export interface LandingView {
   docsUrl: string;
   /** Path or URL, on this server, of the OpenAPI document. */
   openApiUrl: string;
-  /** Whether the demo app and the demo user exist here. */
-  demo: boolean;
+  /** The same of the guide for apps that integrate. */
+  guideUrl: string;
+  /** The same of the list of error codes. */
+  errorsUrl: string;
+  /** Where the demo app and the demo user exist here: the phone number to sign in with. */
+  demo?: { phone: string };
 }
 
 /** One code of the developer API's errors. */
@@ -134,11 +138,34 @@ export interface ErrorCodeEntry {
   code: string;
   status: number;
   /** What a developer does about it. */
+  remedy: Text;
+}
+
+/** One code of what is wrong with a field. */
+export interface FieldCodeEntry {
+  code: string;
+  meaning: string;
+}
+
+/** One code of the OAuth endpoints' errors. */
+export interface OAuthCodeEntry {
+  code: string;
+  /** With which statuses it is answered, and whether the browser takes it to the app's redirect URI. */
+  told: readonly ('redirect' | number)[];
+  /** What a developer does about it. */
   remedy: string;
 }
 
-/** The list of error codes, at `/docs/errors`; each code is an anchor. */
+/**
+ * The list of error codes, at `/docs/errors`. Anchors: those of the API by themselves, as `doc_url` names them, those of
+ * fields after `field-` and those of OAuth after `oauth-`.
+ */
 export interface ErrorCodesView {
-  codes: readonly ErrorCodeEntry[];
+  api: readonly ErrorCodeEntry[];
+  fields: readonly FieldCodeEntry[];
+  /** A whole body with `errors`, as JSON. */
+  fieldsExample: string;
+  oauth: readonly OAuthCodeEntry[];
   docsUrl: string;
+  guideUrl: string;
 }

@@ -38,7 +38,7 @@ inChromium('The pages for who lost the way', settings, (chrome) => {
   }
 
   it.each(WISHES)(
-    'C143 In $colours colours and in $language axe finds nothing on the landing page and on those of errors',
+    'C143 In $colours colours and in $language axe finds nothing on the landing page, the error codes and the pages of errors',
     async (wishes) => {
       const words = CATALOGUES[wishes.language];
       const errors = words.errors('');
@@ -50,6 +50,8 @@ inChromium('The pages for who lost the way', settings, (chrome) => {
       };
       await open(page, '/');
       await inspect('landing', words.landing);
+      await open(page, '/docs/errors');
+      await inspect('error-codes', { title: 'Error codes' });
 
       await open(page, authorizeLink(client, { scope: 'nothing' }));
       await page.getByRole('link', { name: words.wayOn.returnTo('garden.example') }).waitFor();

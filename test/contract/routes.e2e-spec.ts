@@ -82,6 +82,7 @@ const PUBLIC_ROUTES = [
   'GET /assets/icon.svg',
   'GET /assets/style.css',
   'GET /docs/errors',
+  'GET /docs/integrate.md',
   'GET /livez',
   'GET /oauth/authorize',
   'GET /oauth/authorize/:step',

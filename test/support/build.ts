@@ -4,7 +4,14 @@ import { join } from 'node:path';
 
 /** Written after a build that succeeded, and removed by the next one together with the rest of `dist`. */
 const MARK = 'dist/.built';
-const SOURCES = ['src', 'ormconfig.ts', 'package.json', 'nest-cli.json', 'tsconfig.json'];
+const SOURCES = [
+  'src',
+  'docs/integrate.md',
+  'ormconfig.ts',
+  'package.json',
+  'nest-cli.json',
+  'tsconfig.json',
+];
 
 /** Builds `dist` unless it is newer than every source. Answers the compiler's complaint, or null. */
 export async function buildOnce(): Promise<string | null> {

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../common/errors.js';
 import { ERROR_STATUS } from '../../http/error-status.js';
+import { markup, type Text } from '../../pages/catalogue/markup.js';
 import type { ErrorCodeEntry } from '../../pages/views.js';
 
-const REMEDIES: Readonly<Record<ErrorCode, string>> = {
-  invalid_request:
-    'Correct what errors lists: each entry names a field, a code and what is wanted. Nothing was stored.',
+const REMEDIES: Readonly<Record<ErrorCode, Text>> = {
+  invalid_request: markup`Correct what <code>errors</code> lists, or what <code>error_description</code> says where there is no list. Nothing was stored. Each entry of the list has a <a href="#field-codes">code of its own</a>.`,
   unauthorized: 'Send the access token in the header Authorization: Bearer <access token>.',
   invalid_token:
     'Get a new access token with the refresh token; if that fails too, send the user through the flow again.',
@@ -22,7 +22,6 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
     'Use a new Idempotency-Key for every new request. The same key is for sending the same request again.',
   quota_exceeded:
     'The app has published its posts of this month. Wait as long as Retry-After says, or ask the operator for a plan.',
-  too_many_attempts: 'Wait as long as Retry-After says, then try again once.',
   internal_error: 'A fault of ours. Tell support the request_id.',
   service_unavailable: 'Try again after the seconds that Retry-After says.',
 };

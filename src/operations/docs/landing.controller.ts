@@ -1,13 +1,23 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../access/public.decorator.js';
 import { AppConfig } from '../../config/app-config.js';
-import { DemoService } from '../../modules/demo/demo.service.js';
+import { demoGuide, DemoService } from '../../modules/demo/demo.service.js';
 import { pageHeaders } from '../../pages/page-headers.js';
 import { acceptedLanguage, type Language } from '../../pages/language.js';
 import { PageRenderer } from '../../pages/page-renderer.js';
 import { errorCodes } from './error-codes.js';
+import { fieldCodes, fieldErrorsExample } from './field-codes.js';
+import { guide, GUIDE_PATH } from './guide.js';
+import { oauthCodes } from './oauth-codes.js';
+
+const PLACES = {
+  docsUrl: '/docs',
+  openApiUrl: '/openapi.json',
+  guideUrl: GUIDE_PATH,
+  errorsUrl: '/docs/errors',
+};
 
 /** The pages for developers beside Swagger UI. */
 @Public()
@@ -22,16 +32,26 @@ export class LandingController {
 
   @Get()
   async landing(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const demo = this.config.demo && (await this.demo.isSeeded());
+    const hasDemo = this.config.demo && (await this.demo.isSeeded());
     const language = acceptedLanguage(request);
-    const view = { docsUrl: '/docs', openApiUrl: '/openapi.json', demo };
+    const view = { ...PLACES, ...(hasDemo && { demo: demoGuide }) };
     this.send(response.vary('Accept-Language'), this.pages.landing(view, language), language);
   }
 
   /** Where every error body's `doc_url` leads. */
   @Get('docs/errors')
   errors(@Res() response: Response): void {
-    this.send(response, this.pages.errorCodes({ codes: errorCodes, docsUrl: '/docs' }), 'en');
+    const fieldsExample = fieldErrorsExample(this.config.publicUrl);
+    const codes = { api: errorCodes, fields: fieldCodes, fieldsExample, oauth: oauthCodes };
+    this.send(response, this.pages.errorCodes({ ...PLACES, ...codes }), 'en');
+  }
+
+  /** How an app is integrated, for who has nothing but this server's address (RFC 7763). */
+  @Get(GUIDE_PATH)
+  @Header('Content-Type', 'text/markdown; charset=utf-8')
+  @Header('Cache-Control', 'public, max-age=3600')
+  guide(): string {
+    return guide;
   }
 
   private send(response: Response, html: string, language: Language): void {

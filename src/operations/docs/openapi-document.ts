@@ -5,17 +5,18 @@ import { CLIENT_SECURITY_SCHEME, SECURITY_SCHEME } from '../../access/security-s
 import { SCOPES } from '../../common/scopes.js';
 import type { AppConfig } from '../../config/app-config.js';
 import { describeEveryAnswer } from './every-answer.js';
+import { GUIDE_PATH } from './guide.js';
 
 /** That of the newest release in CHANGELOG.md. */
 const VERSION = '1.0.0';
 
 const CONTACT = 'The operator of the instance that you call';
 
-const DESCRIPTION = `Act for a user of the neighbourhood network, after the user allowed it: read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. Times are UTC; texts are counted in Unicode code points.
+const DESCRIPTION = `Act for a user of the neighbourhood network, after the user allowed it: read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. Times are UTC; texts are counted in Unicode code points. The server is the origin that this document came from.
 
-Within version 1 there are only additions: new operations, optional parameters and request headers, and new fields, headers and values in answers. Accept them. Whatever else changes comes as a new version; version 1 is then served for 12 more months, announced by the headers Deprecation (RFC 9745) and Sunset (RFC 8594). What closes a security hole may come at once, and is said aloud.
+Within version 1 there are only additions: new operations, optional parameters and request headers, and new fields, headers and values of enumerations and codes in answers. Accept them. Whatever else changes comes as a new version; version 1 is then served for 12 more months, with the headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation", and is answered 410 after that. What closes a security hole may come at once, and is said aloud.
 
-There are no events and no webhooks: ask again with If-None-Match, which costs little. Every error code is explained at [/docs/errors](/docs/errors).`;
+There are no events and no webhooks: ask again with If-None-Match, which costs little. The guide to integrating an app is at [${GUIDE_PATH}](${GUIDE_PATH}). Every error code, of OAuth as well, is explained at [/docs/errors](/docs/errors).`;
 
 const SCOPE_DESCRIPTIONS: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'profile.read': 'Name, photo, karma and neighbourhood',
@@ -32,6 +33,7 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setVersion(VERSION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
+    .setExternalDoc('How to integrate an app: the flow, libraries, what may change', GUIDE_PATH)
     .addServer('/')
     .addTag('oauth', 'Getting the right to act for a user (RFC 6749, RFC 7636)')
     .addTag('users', 'The user who authorized the app')

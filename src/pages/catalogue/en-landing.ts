@@ -6,6 +6,8 @@ export const landing = {
   heading: 'Build on the neighbourhood',
   lead: "An OAuth 2.0 server and a JSON API. With a member's consent your app can read their profile, publish and list their posts, answer comments and see how each post does.",
   documentation: 'Read the documentation',
+  guide: 'Integration guide',
+  errorCodes: 'Error codes',
   openApi: 'OpenAPI document',
   how: 'How it works',
   steps: [
@@ -30,6 +32,8 @@ export const landing = {
   demoOn: 'The demo is on',
   demoOnText:
     "A demo app and a demo user exist on this server, so you can run the whole flow right away. Keep real people's details out of it.",
+  demoHow: (phone: string) =>
+    markup`To run it, open the documentation, press “Authorize” and sign in with <span class="phone">${phone}</span>. The code appears where this server prints its messages, or in the file that it writes them to.`,
   demoOff: 'The demo is off',
   demoOffText:
     'This server has no demo app and no demo user. Ask its operator to register your app.',

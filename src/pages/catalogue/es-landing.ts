@@ -5,9 +5,11 @@ import { markup } from './markup.js';
 export const landing: Catalogue['landing'] = {
   title: 'Para desarrolladores',
   heading: 'Desarrolle para el vecindario',
-  lead: 'Un servidor OAuth 2.0 y una API JSON. Con el consentimiento de un miembro de la red, una aplicación puede leer su perfil, crear y consultar sus publicaciones, responder a comentarios y ver cómo funciona cada publicación.',
+  lead: 'Un servidor OAuth 2.0 y una API JSON. Con el consentimiento de un miembro de la red, una aplicación puede leer su perfil, crear y consultar sus publicaciones, responder a comentarios y ver qué acogida tiene cada publicación.',
   documentation: 'Leer la documentación (en inglés)',
-  openApi: 'Documento OpenAPI',
+  guide: 'Guía de integración (en inglés)',
+  errorCodes: 'Códigos de error (en inglés)',
+  openApi: 'Documento OpenAPI (en inglés)',
   how: 'Cómo funciona',
   steps: [
     {
@@ -31,6 +33,8 @@ export const landing: Catalogue['landing'] = {
   demoOn: 'La demostración está activada',
   demoOnText:
     'En este servidor hay una aplicación y un usuario de demostración, así que puede probar todo el proceso ahora mismo. No introduzca datos de personas reales.',
+  demoHow: (phone) =>
+    markup`Para probarlo, abra la documentación, pulse «Authorize» e inicie sesión con <span class="phone">${phone}</span>. El código aparece donde este servidor muestra sus mensajes, o en el archivo en que los guarda.`,
   demoOff: 'La demostración está desactivada',
   demoOffText:
     'En este servidor no hay aplicación ni usuario de demostración. Pida a su operador que registre su aplicación.',

@@ -21,6 +21,7 @@ const ELSEWHERE = [
   ['/readyz', 'GET, HEAD, OPTIONS'],
   ['/docs', 'GET, HEAD, OPTIONS'],
   ['/docs/errors', 'GET, HEAD, OPTIONS'],
+  ['/docs/integrate.md', 'GET, HEAD, OPTIONS'],
   ['/openapi.json', 'GET, HEAD, OPTIONS'],
   ['/assets/style.css', 'GET, HEAD, OPTIONS'],
   ['/account/apps', 'GET, HEAD, OPTIONS'],
