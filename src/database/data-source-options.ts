@@ -6,6 +6,9 @@ import { migrations } from './migrations.js';
 import { driverWithTimeouts, type ServerKind } from './mysql-driver.js';
 import { SnakeCaseColumns } from './naming-strategy.js';
 
+/** What mysql2 waits for a connection unless told otherwise. */
+const DRIVER_WAIT_MS = 10_000;
+
 export type DatabaseConfig = AppConfig['database'];
 type EntityClasses = NonNullable<DataSourceOptions['entities']>;
 
@@ -41,7 +44,10 @@ export async function dataSourceOptions(
     timezone: 'Z',
     connectTimeout: config.timeoutMs,
     poolSize: config.poolSize,
-    driver: driverWithTimeouts(kind, config.timeoutMs),
+    driver: driverWithTimeouts(kind, {
+      waitMs: config.timeoutMs,
+      statementMs: config.timeoutMs,
+    }),
     extra: {
       queueLimit: config.queueLimit,
       enableKeepAlive: true,
@@ -49,6 +55,16 @@ export async function dataSourceOptions(
       typeCast: exactDoubles,
     },
   };
+}
+
+/**
+ * The same for whoever migrates: on a server, a step takes as long as its table is large, and one that is cut goes on there,
+ * unrecorded. It still does not wait for locks without end. SQLite's statements have no limit.
+ */
+export function withoutStatementLimit(options: DataSourceOptions): DataSourceOptions {
+  if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
+  const { type: kind, connectTimeout: waitMs = DRIVER_WAIT_MS } = options;
+  return { ...options, driver: driverWithTimeouts(kind, { waitMs, statementMs: 0 }) };
 }
 
 /** The driver's own reader of doubles is off by one in the last digit for some values, so that an echo would differ. */

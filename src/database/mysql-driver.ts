@@ -4,20 +4,28 @@ import type { Pool, PoolConnection, PoolOptions, Query } from 'mysql2';
 
 export type ServerKind = 'mysql' | 'mariadb';
 
+/** Milliseconds. */
+export interface Timeouts {
+  /** Until a connection is free; in whole seconds, until a lock is. */
+  waitMs: number;
+  /** Until a statement is answered; 0 is no limit. */
+  statementMs: number;
+}
+
 /** A server's own timeouts are looked at once a second by some of its threads, so it may need this much longer. */
 const GRACE_MS = 2000;
 
 /**
  * mysql2 as TypeORM wants it, with an end to every wait: for a connection that is free, and for the answer to a statement.
  * Every new connection is set up once: READ COMMITTED, strict mode, and timeouts on the server's side, which end a statement
- * cleanly where a timeout on ours would return a busy connection to the pool.
+ * cleanly where a timeout on ours would return a busy connection to the pool. MySQL's is for SELECT only.
  */
-export function driverWithTimeouts(kind: ServerKind, timeoutMs: number): object {
-  const seconds = Math.ceil(timeoutMs / 1000);
+export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Timeouts): object {
+  const seconds = Math.ceil(waitMs / 1000);
   const timeouts =
     kind === 'mariadb'
-      ? `max_statement_time = ${timeoutMs / 1000}`
-      : `max_execution_time = ${timeoutMs}`;
+      ? `max_statement_time = ${statementMs / 1000}`
+      : `max_execution_time = ${statementMs}`;
   const settings = [
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}`,
@@ -27,9 +35,10 @@ export function driverWithTimeouts(kind: ServerKind, timeoutMs: number): object 
     ...mysql,
     createPool(options: PoolOptions): Pool {
       const pool = mysql.createPool(options);
-      endWaitsForConnections(pool, timeoutMs);
+      endWaitsForConnections(pool, waitMs);
       pool.on('connection', (connection: PoolConnection) => {
-        endSilence(connection, seconds * 1000 + GRACE_MS);
+        if (statementMs > 0)
+          endSilence(connection, Math.ceil(statementMs / 1000) * 1000 + GRACE_MS);
         for (const statement of settings) {
           // Without a callback, mysql2 turns a refused statement into an event that ends the whole service.
           connection.query(statement, (error) => {
@@ -43,7 +52,7 @@ export function driverWithTimeouts(kind: ServerKind, timeoutMs: number): object 
 }
 
 /** The pool's own queue is limited in length only. Whoever has stopped waiting gives the connection back when it comes. */
-function endWaitsForConnections(pool: Pool, timeoutMs: number): void {
+function endWaitsForConnections(pool: Pool, waitMs: number): void {
   const take = pool.getConnection.bind(pool);
   pool.getConnection = (callback) => {
     let isWaiting = true;
@@ -51,7 +60,7 @@ function endWaitsForConnections(pool: Pool, timeoutMs: number): void {
       isWaiting = false;
       const refuse = callback as (error: Error) => void;
       refuse(timedOut('No connection to the database came free in time.'));
-    }, timeoutMs);
+    }, waitMs);
     take((error, connection) => {
       clearTimeout(timer);
       if (isWaiting) callback(error, connection);
@@ -62,7 +71,7 @@ function endWaitsForConnections(pool: Pool, timeoutMs: number): void {
 
 /**
  * Ends a connection on which a statement gets no answer. The server's timeouts come first; this is for a server that stands
- * still or a network that swallows everything, which the pool itself would never notice.
+ * still or a network that swallows everything, which the pool itself would never notice, and for what MySQL sets no limit to.
  */
 function endSilence(connection: PoolConnection, silenceMs: number): void {
   // The stream is not in mysql2's types; ending the connection in any other way would leave the statement unanswered.

@@ -1,6 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { isDatabaseUnavailable } from '../../src/common/database-faults.js';
+import { loadConfig } from '../../src/config/app-config.js';
+import { dataSourceOptions } from '../../src/database/data-source-options.js';
 import { migrations } from '../../src/database/migrations.js';
 import { Migrator } from '../../src/database/migrator.js';
 import { entities } from '../../src/entities.js';
@@ -24,6 +27,21 @@ const FORBIDDEN = [
   'AUTO_INCREMENT',
   'isGenerated',
 ];
+
+/** Longer than a statement of the service may take with the shortest timeout, and than its silence is borne. */
+const SLOW_SECONDS = 3.5;
+const SHORTEST_TIMEOUT_MS = '100';
+
+/** Copies rows into a table, slowly. */
+class SlowCopy1900000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`CREATE TABLE slow_copy AS SELECT SLEEP(${SLOW_SECONDS}) AS interrupted`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropTable('slow_copy');
+  }
+}
 
 async function tablesOf(dataSource: DataSource): Promise<string[]> {
   const rows: { name: string }[] = await dataSource.query(
@@ -125,6 +143,29 @@ onEachServer('migrations on a server', ({ url }) => {
     expect(await pendingStatements(dataSource)).toEqual([]);
     await dataSource.destroy();
   });
+
+  it(
+    'take as long as they need, whatever the limit of a statement',
+    { timeout: 30_000 },
+    async () => {
+      const { database } = loadConfig({ DATABASE_URL: url, DB_TIMEOUT_MS: SHORTEST_TIMEOUT_MS });
+      const dataSource = await new DataSource({
+        ...(await dataSourceOptions(database, [])),
+        migrations: [SlowCopy1900000000000],
+      }).initialize();
+      try {
+        expect(await new Migrator(dataSource).migrate()).toEqual([SlowCopy1900000000000.name]);
+        const [copied]: object[] = await dataSource.query(
+          'SELECT CONCAT(interrupted) AS value FROM slow_copy',
+        );
+        expect(copied).toEqual({ value: '0' });
+        const slowRead = `SELECT interrupted, SLEEP(${SLOW_SECONDS}) FROM slow_copy`;
+        await expect(dataSource.query(slowRead)).rejects.toSatisfy(isDatabaseUnavailable);
+      } finally {
+        await dataSource.destroy();
+      }
+    },
+  );
 
   it('give every text column a Unicode character set that compares code points', async () => {
     const dataSource = await connect(url);
