@@ -3,13 +3,15 @@ import { IdempotencyKey } from '../../../src/idempotency/idempotency-key.entity.
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
 import { atOnce, rounds, ROUNDS_MS } from '../../support/cluster.js';
-import { onEachServer, type TestDatabase } from '../../support/engines.js';
+import { onEachServer } from '../../support/engines.js';
+import { type ErrorBody } from '../../support/json.js';
 import { useTestApp } from '../../support/test-app.js';
-import { Member, type PostBody } from '../api/member.js';
+import { Member } from '../api/member.js';
 
 const PROCESSES = 3;
 const REQUESTS = 50;
@@ -62,6 +64,19 @@ onEachServer('One Idempotency-Key at once', (database) => {
     expect(made.size).toBe(1);
     const told = answers.filter(({ status }) => status === 201).length;
     expect(replayed).toBe(told - 1);
+  }
+
+  /** Every answer is this refusal or asks to come again; at least one is the refusal. */
+  async function expectRefused(answers: Response[], status: number, error: string): Promise<void> {
+    const told = new Set<string>();
+    for (const answer of answers) {
+      const text = await answer.text();
+      expect([status, 409]).toContain(answer.status);
+      told.add(`${answer.status} ${(JSON.parse(text) as ErrorBody).error}`);
+    }
+    expect(told).toContain(`${status} ${error}`);
+    told.delete('409 idempotency_key_in_use');
+    expect(told.size).toBe(1);
   }
 
   async function counts({ user, client }: Member) {
@@ -119,6 +134,65 @@ onEachServer('One Idempotency-Key at once', (database) => {
   );
 
   it(
+    `C98 ${REQUESTS} publishes with one key that the quota refuses are 429 or 409 and leave nothing, and the key works once it is raised`,
+    { timeout: ROUNDS_MS },
+    () =>
+      rounds(async (round) => {
+        const member = await Member.join(app());
+        const set = (limit: number) =>
+          app().service(QuotaService).set(member.client.clientId, { limit }, { actor: 'test' });
+        const publish = (number: number) =>
+          send(
+            processes[number % PROCESSES]?.baseUrl,
+            member,
+            '/posts',
+            { content: 'Hi' },
+            `k${round}`,
+          );
+        await set(0);
+        await expectRefused(await atOnce(REQUESTS, publish), 429, 'quota_exceeded');
+        const none = { posts: 0, counted: 0, used: 0, metered: 0, keys: 0 };
+        expect(await counts(member)).toEqual(none);
+        await set(1);
+        const answer = await publish(round);
+        expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, null]);
+        const one = { posts: 1, counted: 1, used: 1, metered: 1, keys: 1 };
+        expect(await counts(member)).toEqual(one);
+      }),
+  );
+
+  it(
+    `C98 ${REQUESTS} comments with one key on a post that is not there are 404 or 409 and leave nothing, and the key works once it is`,
+    { timeout: ROUNDS_MS },
+    () =>
+      rounds(async (round) => {
+        const member = await Member.join(app());
+        const { manager } = app().dataSource;
+        const { id } = await member.publish();
+        const comment = (number: number) =>
+          send(
+            processes[number % PROCESSES]?.baseUrl,
+            member,
+            `/posts/${id}/comments`,
+            { text: 'Hi' },
+            `k${round}`,
+          );
+        const left = async () => [
+          await manager.countBy(Comment, { userId: member.user.id }),
+          (await manager.findOneByOrFail(Post, { id })).commentCount,
+          (await counts(member)).keys,
+        ];
+        await member.delete(`/posts/${id}`);
+        await expectRefused(await atOnce(REQUESTS, comment), 404, 'not_found');
+        expect(await left()).toEqual([0, 0, 0]);
+        await manager.update(Post, { id }, { deletedAt: null });
+        const answer = await comment(round);
+        expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, null]);
+        expect(await left()).toEqual([1, 1, 1]);
+      }),
+  );
+
+  it(
     'C98 Two bodies under one key: one is made, the other is refused, whoever wins',
     { timeout: ROUNDS_MS },
     () =>
@@ -156,57 +230,13 @@ onEachServer('One Idempotency-Key at once', (database) => {
     await runner.release();
     expect(second.status).toBe(409);
     expect(second.headers.get('retry-after')).toBe('1');
-    expect(waited).toBeLessThan(4000);
+    expect(waited).toBeGreaterThan(900);
+    // The server looks once a second whether a wait is over.
+    expect(waited).toBeLessThan(2500);
     const answer = await first;
     expect(answer.status).toBe(201);
     const third = await send(processes[2]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
     expect([third.status, third.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
     expect(await counts(member)).toMatchObject({ posts: 2, used: 2, keys: 1 });
   });
-});
-
-onEachServer('A key whose process is killed', (database: TestDatabase) => {
-  const app = useTestApp(database);
-
-  it(
-    'C23 C112 After kill -9 the key has made its post whole, or nothing at all, and works again at once',
-    { timeout: 2 * ROUNDS_MS },
-    () =>
-      rounds(async (round) => {
-        app().clock.set(new Date().toISOString());
-        const member = await Member.join(app());
-        const publish = (at: string): Promise<Response> =>
-          fetch(`${at}/dev/v1/posts`, {
-            method: 'POST',
-            headers: {
-              authorization: `Bearer ${member.token}`,
-              'content-type': 'application/json',
-              'idempotency-key': `kill-${round}`,
-            },
-            body: '{"content":"Hi"}',
-          });
-        const doomed = await startProcess({ url: database.url, env: ENV });
-        const answer = publish(doomed.baseUrl).catch(() => null);
-        await sleep(2 * (round % 10));
-        await doomed.kill();
-        const before = await answer;
-        const next = await startProcess({ url: database.url, env: ENV });
-        try {
-          const after = await publish(next.baseUrl);
-          expect(after.status).toBe(201);
-          const { id } = (await after.json()) as PostBody;
-          if (before?.status === 201) {
-            expect(after.headers.get('idempotency-replayed')).toBe('true');
-            expect((await before.json()) as PostBody).toMatchObject({ id });
-          }
-          const { manager } = app().dataSource;
-          expect(await manager.findBy(Post, { userId: member.user.id })).toMatchObject([{ id }]);
-          const { clientId } = member.client;
-          expect(await manager.findBy(QuotaUsage, { clientId })).toMatchObject([{ used: 1 }]);
-          expect(await manager.countBy(ApiCall, { clientId, metered: true })).toBe(1);
-        } finally {
-          await next.stop();
-        }
-      }),
-  );
 });

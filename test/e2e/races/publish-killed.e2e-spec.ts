@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
-import { rounds, ROUNDS } from '../../support/cluster.js';
+import { KILLS, KILLS_MS, rounds } from '../../support/cluster.js';
 import { onEachServer, onSqlite, type TestDatabase } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from '../api/member.js';
 
-const KILLS = Math.max(5, ROUNDS);
-/** Every round starts a process. */
-const TIMEOUT_MS = 30_000 + KILLS * 15_000;
 const LIMIT = '100000';
 const PUBLISHERS = 4;
 
@@ -44,7 +41,7 @@ onEachServer(
 
     it(
       `C112 has published nothing, and the next process publishes as if nothing had been, ${KILLS} times`,
-      { timeout: TIMEOUT_MS },
+      { timeout: KILLS_MS },
       async () => {
         const member = await Member.join(operator());
         let posts = 0;
@@ -78,8 +75,8 @@ onSqlite('A process that dies while it publishes', (database) => {
   afterAll(() => service?.stop());
 
   it(
-    `C112 has published each post whole or not at all, and what it answered is there, ${ROUNDS} times`,
-    { timeout: TIMEOUT_MS },
+    `C112 has published each post whole or not at all, and what it answered is there, ${KILLS} times`,
+    { timeout: KILLS_MS },
     async () => {
       const member = await Member.join(operator());
       let answered = 0;
@@ -103,7 +100,7 @@ onSqlite('A process that dies while it publishes', (database) => {
         expect({ posts, ...others }).toEqual(allAre(posts));
         expect(posts).toBeGreaterThanOrEqual(answered);
         expect(posts).toBeLessThanOrEqual(begun);
-      });
+      }, KILLS);
     },
   );
 });
