@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import * as oauth from 'oauth4webapi';
+import { answerOf, developerApi } from './api.js';
 
 const {
   ISSUER = 'http://localhost:3000',
@@ -99,14 +100,15 @@ async function finish(request, response, url) {
 /** Step 3: act for the member, as far as they allowed it, and get new tokens without them. */
 async function useAccess(tokens) {
   const granted = new Set(tokens.scope.split(' '));
+  const api = developerApi(ISSUER, tokens.access_token);
   const lines = [`Granted: ${tokens.scope}`];
   if (granted.has('profile.read')) {
-    const { name, neighborhood } = await call(tokens, 'GET', '/me');
+    const { name, neighborhood } = await answerOf(api.GET('/dev/v1/me'));
     lines.push(`Signed in: ${name}, ${neighborhood}`);
   }
   if (granted.has('posts.write')) {
     const content = `Hello from a third-party app, ${new Date().toISOString()}`;
-    const { permalink } = await call(tokens, 'POST', '/posts', { content });
+    const { permalink } = await answerOf(api.POST('/dev/v1/posts', { body: { content } }));
     lines.push(`Published: ${permalink}`);
   }
   const refreshed = await oauth.processRefreshTokenResponse(
@@ -116,22 +118,14 @@ async function useAccess(tokens) {
   );
   lines.push(`Refreshed: a new access token for ${refreshed.expires_in} seconds`);
   if (granted.has('posts.read')) {
-    const { data, meta } = await call(refreshed, 'GET', '/posts?limit=5');
+    const { data, meta } = await answerOf(
+      developerApi(ISSUER, refreshed.access_token).GET('/dev/v1/posts', {
+        params: { query: { limit: 5 } },
+      }),
+    );
     lines.push(`Posts: ${meta.total}, the newest says "${data[0]?.content ?? 'nothing'}"`);
   }
   return lines;
-}
-
-/** One call of the developer API. An error's body says what went wrong and which request it was. */
-async function call({ access_token }, method, path, body) {
-  const response = await fetch(`${ISSUER}/dev/v1${path}`, {
-    method,
-    headers: { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
-    body: body && JSON.stringify(body),
-  });
-  const json = await response.json();
-  if (response.ok) return json;
-  throw new Error(`${json.error}: ${json.error_description} (${json.request_id})`);
 }
 
 function page(response, status, title, lines) {

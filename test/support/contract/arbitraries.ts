@@ -181,7 +181,7 @@ function typesOf({ type = 'string' }: Schema): string[] {
 }
 
 function texts(schema: Schema): fc.Arbitrary<string> {
-  const pattern = String(schema['pattern'] ?? '');
+  const pattern = schema.pattern ?? '';
   const maxLength = number(schema['maxLength'], LONGEST);
   if (/^(uri|iri)$/.test(String(schema['format'])))
     return (

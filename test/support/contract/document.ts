@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 export interface Schema {
   $ref?: string;
   type?: string | string[];
+  pattern?: string;
   required?: string[];
   properties?: Record<string, Schema>;
   [keyword: string]: unknown;
