@@ -24,6 +24,7 @@ import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
 import { OperationsModule } from './operations/operations.module.js';
+import { ShutdownGuard } from './operations/shutdown/shutdown.guard.js';
 
 /** The outside world, where a test puts its own: the clock and the SMS gateway. */
 @Global()
@@ -64,6 +65,7 @@ export class AppModule {
       ],
       providers: [
         { provide: AccessTokenVerifier, useExisting: StoredAccessTokenVerifier },
+        { provide: APP_GUARD, useClass: ShutdownGuard },
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_PIPE, useClass: RequestPipe },

@@ -49,8 +49,8 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
     strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });
+  app.use(app.get(Shutdown).track);
   app.use(`/${DEV_V1}`, developerApi);
-  app.use(app.get(Shutdown).admit);
   serveDocumentation(app, config);
 }
 

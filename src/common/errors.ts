@@ -112,7 +112,7 @@ export class ServiceUnavailable extends AppError {
   constructor(seconds = 5) {
     super(
       ServiceUnavailable.code,
-      `The service is not available right now. Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`,
+      `The service is not available right now. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
       {
         headers: { 'Retry-After': String(seconds) },
       },

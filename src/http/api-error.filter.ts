@@ -1,5 +1,6 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ServiceUnavailable } from '../common/errors.js';
 import { AppConfig } from '../config/app-config.js';
 import { ERROR_STATUS } from './error-status.js';
 import { ErrorResponse } from './error.response.js';
@@ -21,7 +22,8 @@ export class ApiErrorFilter implements ExceptionFilter {
     const error = callerError(thrown);
     const status = ERROR_STATUS[error.code];
     const told = `${request.requestId} ${status} ${error.code}`;
-    if (status >= 500) this.logger.error(told, (thrown as Error)?.stack);
+    if (status >= 500 && !(thrown instanceof ServiceUnavailable))
+      this.logger.error(told, (thrown as Error)?.stack);
     else this.logger.log(told);
     if (response.headersSent) {
       response.destroy();

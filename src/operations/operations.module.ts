@@ -38,6 +38,6 @@ import { Shutdown } from './shutdown/shutdown.js';
     Prune,
     PruneCron,
   ],
-  exports: [QuotaReset, Prune],
+  exports: [QuotaReset, Prune, Shutdown],
 })
 export class OperationsModule {}

@@ -1,6 +1,7 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../../common/database-faults.js';
+import { ServiceUnavailable } from '../../common/errors.js';
 import { AppConfig } from '../../config/app-config.js';
 import {
   AuthorizationRefused,
@@ -50,6 +51,7 @@ export class PageErrorFilter implements ExceptionFilter {
     if (thrown instanceof PageError) return thrown;
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
     if (thrown instanceof InvalidRequest) return malformedForm();
+    if (thrown instanceof ServiceUnavailable) return unavailable();
     this.logger.error(`${request.requestId} page error`, (thrown as Error)?.stack);
     return isDatabaseUnavailable(thrown) ? unavailable() : fault(request.requestId);
   }

@@ -1,6 +1,6 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { AppError } from '../../common/errors.js';
+import { ServiceUnavailable, type AppError } from '../../common/errors.js';
 import { AppConfig } from '../../config/app-config.js';
 import { ERROR_STATUS } from '../../http/error-status.js';
 import { callerError } from '../../http/http-error.js';
@@ -28,7 +28,8 @@ export class PostPageErrorFilter implements ExceptionFilter {
     const error = callerError(thrown);
     const words = wordsFor(error, requestId, CATALOGUES[language]);
     const status = ERROR_STATUS[error.code];
-    if (status >= 500) this.logger.error(`${requestId} ${error.code}`, (thrown as Error)?.stack);
+    if (status >= 500 && !(thrown instanceof ServiceUnavailable))
+      this.logger.error(`${requestId} ${error.code}`, (thrown as Error)?.stack);
     host
       .switchToHttp()
       .getResponse<Response>()

@@ -4,6 +4,9 @@ import type { Response } from 'express';
 import { Public } from '../../access/public.decorator.js';
 import { Readiness } from './readiness.js';
 
+/** Whatever the reason is, it may be over by then. */
+const RETRY_SECONDS = '5';
+
 /** For whoever runs the service: is the process alive, and may it get traffic? */
 @Public()
 @ApiExcludeController()
@@ -25,7 +28,7 @@ export class HealthController {
   ): Promise<{ status: 'ok' | 'not ready'; reason?: string }> {
     const reason = await this.readiness.problem();
     if (reason === undefined) return { status: 'ok' };
-    response.status(503);
+    response.status(503).set('Retry-After', RETRY_SECONDS);
     return { status: 'not ready', reason };
   }
 }

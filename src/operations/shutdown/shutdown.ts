@@ -4,18 +4,13 @@ import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { SECOND } from '../../common/clock.js';
-import { ServiceUnavailable } from '../../common/errors.js';
 import { AppConfig } from '../../config/app-config.js';
-import { ERROR_STATUS } from '../../http/error-status.js';
-import { ErrorResponse } from '../../http/error.response.js';
 
 /** `leaving`: not ready, but serving whoever does not know yet. `ending`: serving only what it had begun. */
 type Phase = 'serving' | 'leaving' | 'ending';
 
 /** How long requests are refused in words before the port closes. */
 const REFUSING_MS = SECOND;
-/** Another process answers by then. */
-const RETRY_SECONDS = 1;
 
 /** Ends the service without an answer that its clients wait for in vain. */
 @Injectable()
@@ -30,6 +25,11 @@ export class Shutdown implements BeforeApplicationShutdown {
 
   get isUnderWay(): boolean {
     return this.phase !== 'serving';
+  }
+
+  /** Whether a request that comes now is refused in words. */
+  get isRefusing(): boolean {
+    return this.phase === 'ending';
   }
 
   /**
@@ -52,13 +52,9 @@ export class Shutdown implements BeforeApplicationShutdown {
     this.hangUpOnceAnswered();
   }
 
-  /** Middleware for every request. */
-  readonly admit = (request: Request, response: Response, next: NextFunction): void => {
+  /** Middleware for every request: knows whose answer is still to be waited for, and ends its connection with it. */
+  readonly track = (_request: Request, response: Response, next: NextFunction): void => {
     if (this.isUnderWay) closeAfter(response);
-    if (this.phase === 'ending') {
-      this.refuse(request, response);
-      return;
-    }
     this.unanswered.add(response);
     response.once('close', () => {
       this.unanswered.delete(response);
@@ -66,14 +62,6 @@ export class Shutdown implements BeforeApplicationShutdown {
     });
     next();
   };
-
-  private refuse(request: Request, response: Response): void {
-    const error = new ServiceUnavailable(RETRY_SECONDS);
-    response
-      .status(ERROR_STATUS[error.code])
-      .set({ ...error.extras.headers })
-      .json(ErrorResponse.from(error, request.requestId, this.config.publicUrl));
-  }
 
   /** Node's server would wait for connections, too, on which nothing was ever asked. */
   private hangUpOnceAnswered(): void {

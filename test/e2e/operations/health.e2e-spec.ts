@@ -20,6 +20,7 @@ onEachEngine('The health of a process', (database) => {
   async function ask(path: string): Promise<unknown> {
     const answer = await app.fetch(path);
     expect(answer.headers.get('cache-control')).toBe('no-store');
+    if (answer.status === 503) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     return [answer.status, await json(answer)];
   }
 

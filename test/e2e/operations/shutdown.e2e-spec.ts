@@ -12,6 +12,7 @@ import { Member } from '../api/member.js';
 
 const DELAY_MS = 1500;
 const PUBLISHERS = 8;
+const PAUSE_MS = 50;
 
 onEachEngine('SIGTERM during traffic', (database) => {
   const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
@@ -45,9 +46,20 @@ onEachEngine('SIGTERM during traffic', (database) => {
     return statuses;
   }
 
+  /** Asks every now and then, until it is refused. */
+  async function askUntilRefused(path: string, init?: RequestInit): Promise<void> {
+    let answer: Response;
+    do {
+      await sleep(PAUSE_MS);
+      answer = await fetch(service.baseUrl + path, init);
+      await answer.text();
+    } while (answer.status !== 503);
+  }
+
   const readiness = async (): Promise<unknown> => {
     const answer = await fetch(`${service.baseUrl}/readyz`);
-    return [answer.status, await json(answer), answer.headers.get('connection')];
+    const { status, headers } = answer;
+    return [status, await json(answer), headers.get('connection'), headers.get('retry-after')];
   };
 
   it(
@@ -60,15 +72,26 @@ onEachEngine('SIGTERM during traffic', (database) => {
         publishUntilRefused(member.token),
       );
       await expect.poll(posts, { timeout: 10_000 }).toBeGreaterThan(10);
-      expect(await readiness()).toEqual([200, { status: 'ok' }, 'keep-alive']);
+      expect(await readiness()).toEqual([200, { status: 'ok' }, 'keep-alive', null]);
+      const others = [
+        askUntilRefused('/oauth/token', { method: 'POST', body: new URLSearchParams() }),
+        askUntilRefused('/oauth/authorize'),
+        askUntilRefused('/post/unknown'),
+      ];
 
       service.signal('SIGTERM');
       await expect
         .poll(readiness, { timeout: DELAY_MS / 2 })
-        .toEqual([503, { status: 'not ready', reason: 'the service is shutting down' }, 'close']);
+        .toEqual([
+          503,
+          { status: 'not ready', reason: 'the service is shutting down' },
+          'close',
+          '5',
+        ]);
       const before = await posts();
       await expect.poll(posts, { timeout: DELAY_MS / 2 }).toBeGreaterThan(before);
       const statuses = (await Promise.all(publishing)).flat();
+      await Promise.all(others);
       expect(await service.ended).toBe(0);
 
       expect(new Set(statuses)).toEqual(new Set([201, 503]));

@@ -1,6 +1,7 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isDatabaseUnavailable } from '../../../common/database-faults.js';
+import { ServiceUnavailable } from '../../../common/errors.js';
 import {
   FormTooLarge,
   FormTooSlow,
@@ -53,6 +54,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
 
   private oauthError(thrown: unknown, request: Request): OAuthError {
     if (thrown instanceof OAuthError) return thrown;
+    if (thrown instanceof ServiceUnavailable) return new TemporarilyUnavailable();
     this.logger.error(`${request.requestId} OAuth endpoint`, (thrown as Error)?.stack);
     return isDatabaseUnavailable(thrown) ? new TemporarilyUnavailable() : new ServerError();
   }
