@@ -1,10 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FieldError } from './errors.js';
 
-/** The HTTP request that the running code serves, for what is written down about it. */
+/** The HTTP request that the running code serves, as far as code is concerned that does not see the request itself. */
 export interface CurrentRequest {
   requestId: string;
   /** IP address of the caller; null when a proxy tells none. */
   address: string | null;
+  /** What is wrong with its headers, to be told together with what is wrong with its body. */
+  violations: FieldError[];
 }
 
 const storage = new AsyncLocalStorage<CurrentRequest>();

@@ -33,6 +33,6 @@ export function requestContext(clock: Clock): RequestHandler {
     response.setHeader('X-Request-Id', request.requestId);
     request.callerAddress = ipAddressIn(request.ip);
     const { requestId, callerAddress: address } = request;
-    duringRequest({ requestId, address }, next);
+    duringRequest({ requestId, address, violations: [] }, next);
   };
 }

@@ -6,6 +6,7 @@ import {
   type ValidationError,
   type ValidatorOptions,
 } from 'class-validator';
+import { currentRequest } from '../common/current-request.js';
 import {
   InvalidRequest,
   MOST_FIELD_ERRORS,
@@ -23,8 +24,8 @@ const OPTIONS: ValidatorOptions = { forbidUnknownValues: true, stopAtFirstError:
 
 /**
  * Turns bodies and queries into their request classes and reports every violation at once: first of the declared fields,
- * in their order, and of all together, then what is no field. A body may hold only what its class declares, since a typo
- * must not be published; of a query, the rest is ignored.
+ * in their order, and of all together, then what is no field, then headers. A body may hold only what its class declares,
+ * since a typo must not be published; of a query, the rest is ignored.
  * @throws InvalidRequest with one entry per broken field
  */
 @Injectable()
@@ -37,7 +38,8 @@ export class RequestPipe implements PipeTransform {
     const broken = (await validate(request, OPTIONS)).map(fieldError);
     const unknown = type === 'body' ? unknownFields(sent, fields) : [];
     const missing = missingAll(metatype, sent, broken);
-    const errors = [...broken, ...missing, ...unknown];
+    const ofHeaders = currentRequest()?.violations ?? [];
+    const errors = [...broken, ...missing, ...unknown, ...ofHeaders];
     if (errors.length > 0) throw InvalidRequest.fields(errors);
     return request;
   }

@@ -1,7 +1,7 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { InvalidRequest } from '../common/errors.js';
+import { currentRequest } from '../common/current-request.js';
 import { ApiErrors } from '../http/api-errors.decorator.js';
 import { IdempotencyKeyInUse, IdempotencyKeyReused } from './idempotency.errors.js';
 
@@ -18,7 +18,7 @@ export const REPLAYED_HEADER = {
 
 /**
  * The request's Idempotency-Key, if it has one: compared byte by byte, quotes included.
- * @throws InvalidRequest when it is not 1 to 255 visible ASCII characters
+ * One that is not 1 to 255 visible ASCII characters never gets to the handler: `RequestPipe` refuses it with the body.
  */
 export const IdempotencyKeyOf = createParamDecorator(
   (_: unknown, context: ExecutionContext): string | undefined => {
@@ -26,11 +26,11 @@ export const IdempotencyKeyOf = createParamDecorator(
       context.switchToHttp().getRequest<Request>().headersDistinct[HEADER.toLowerCase()] ?? [];
     if (key === undefined) return undefined;
     if (more.length > 0 || !VISIBLE_ASCII.test(key)) {
-      throw InvalidRequest.field(
-        HEADER,
-        'invalid_format',
-        `${HEADER} must be one value of 1 to 255 visible ASCII characters.`,
-      );
+      currentRequest()?.violations.push({
+        field: HEADER,
+        code: 'invalid_format',
+        message: `${HEADER} must be one value of 1 to 255 visible ASCII characters.`,
+      });
     }
     return key;
   },

@@ -176,6 +176,26 @@ onEachEngine('Idempotency-Key', (database) => {
     expect(isReplay(await publish(member, 'Quoted'))).toBeNull();
   });
 
+  it('C100 What is no key is told after all that is wrong with the body, in one answer', async () => {
+    const member = await Member.join(app());
+    const bad = { colour: 1, latitude: 91, visibility: 'all' };
+    await expectInvalid(
+      await publish(member, '', bad),
+      'latitude too_large',
+      'longitude pair_required',
+      'visibility not_allowed_value',
+      'one_of_required',
+      'colour unknown_field',
+      'Idempotency-Key invalid_format',
+    );
+    const { id } = await member.publish();
+    await expectInvalid(
+      await send(member, `/posts/${id}/comments`, { text: ' ' }, 'two words'),
+      'text blank',
+      'Idempotency-Key invalid_format',
+    );
+  });
+
   it('C100 Two headers are no key', async () => {
     const member = await Member.join(app());
     const headers = new Headers({ authorization: `Bearer ${member.token}` });

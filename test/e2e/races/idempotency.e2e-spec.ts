@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { IdempotencyKey } from '../../../src/idempotency/idempotency-key.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
@@ -10,6 +9,7 @@ import { startProcess, type AppProcess } from '../../support/app-process.js';
 import { atOnce, rounds, ROUNDS_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/engines.js';
 import { type ErrorBody } from '../../support/json.js';
+import { isWaitingForRow } from '../../support/row-locks.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from '../api/member.js';
 
@@ -222,7 +222,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
     await runner.startTransaction();
     await runner.manager.increment(User, { id: member.user.id }, 'karma', 1);
     const first = send(processes[0]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
-    await sleep(300);
+    await expect.poll(() => isWaitingForRow(app())).toBe(true);
     const began = performance.now();
     const second = await send(processes[1]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
     const waited = performance.now() - began;

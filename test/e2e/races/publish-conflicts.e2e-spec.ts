@@ -2,6 +2,7 @@ import mysql, { type Connection } from 'mysql2/promise';
 import { rounds, ROUNDS, ROUNDS_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
+import { isWaitingForRow } from '../../support/row-locks.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from '../api/member.js';
 import { expectRefusal } from '../api/refusal.js';
@@ -19,14 +20,6 @@ onEachServer('A publish that deadlocks with another unit of work', (database) =>
     await other.query('CREATE TABLE ballast (id INTEGER PRIMARY KEY)');
   });
   afterAll(() => other?.end());
-
-  async function isWaiting(): Promise<boolean> {
-    const waiting = `SELECT COUNT(*) AS number FROM information_schema.innodb_trx t
-      JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
-      WHERE t.trx_state = 'LOCK WAIT' AND p.db = DATABASE()`;
-    const [{ number }] = await app().dataSource.query<[{ number: string }]>(waiting);
-    return Number(number) > 0;
-  }
 
   /**
    * Holds the app's quota, which a publish wants last. The server ends the unit that wrote less, and this one has written
@@ -50,7 +43,7 @@ onEachServer('A publish that deadlocks with another unit of work', (database) =>
         await holdQuota(member);
         const statements = await app().statementsOf(async () => {
           const publishing = member.post('/posts', { content: 'Hi' });
-          await expect.poll(isWaiting, { timeout: 4000 }).toBe(true);
+          await expect.poll(() => isWaitingForRow(app()), { timeout: 4000 }).toBe(true);
           // Held by the publish, which waits for what is held here.
           await other.query('UPDATE users SET karma = karma + 1 WHERE id = ?', [member.user.id]);
           await other.rollback();
