@@ -11,6 +11,11 @@ function swapped(prefix: string): string {
   return prefix === 'post' ? 'cmt' : 'post';
 }
 
+async function expectUndecodable(answer: Response): Promise<void> {
+  const body = await expectRefusal(answer, 400, 'invalid_request');
+  expect(body.error_description).toMatch(/^The path cannot be decoded: a % /);
+}
+
 onEachEngine('Paths', (database) => {
   const app = useTestApp(database);
   let member: Member;
@@ -116,9 +121,22 @@ onEachEngine('Paths', (database) => {
         await member.delete(`/posts/${encoded}`),
         await member.delete(`/comments/${encoded}`),
       ];
-      for (const answer of answers) {
-        const body = await expectRefusal(answer, 400, 'invalid_request');
-        expect(body.error_description).toMatch(/^The path cannot be decoded: a % /);
+      for (const answer of answers) await expectUndecodable(answer);
+    },
+  );
+
+  it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])(
+    'C14 Such a path is told before the method %s and before a token, since no route can be found for it',
+    async (method) => {
+      for (const rest of ['', '/comments', '/analytics']) {
+        const path = `/dev/v1/posts/%E0%A4%A${rest}`;
+        const statements = await app().statementsOf(async () => {
+          await expectUndecodable(await app().fetch(path, { method }));
+          await expectUndecodable(
+            await app().call('svcat_x', method, path.slice('/dev/v1'.length)),
+          );
+        });
+        expect(statements.filter((statement) => /access_tokens/.test(statement))).toEqual([]);
       }
     },
   );
