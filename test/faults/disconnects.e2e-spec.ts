@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { onEachServer } from '../support/engines.js';
 import { allAre, publishedBy } from '../support/published.js';
+import { json } from '../support/json.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TestApp } from '../support/test-app.js';
-import { Member } from '../e2e/api/member.js';
+import { Member, type PostBody } from '../e2e/api/member.js';
 import { beginPublish } from '../e2e/api/open-call.js';
 
 const BODY = '{"content":"Hi"}';
+/** The replay is in the call log, too. */
+const TWICE = { posts: 2, counted: 2, used: 2 };
+const KEY = { 'idempotency-key': 'the-key' };
 
 onEachServer('A client that leaves while its publish commits', (database) => {
   let proxy: TcpProxy;
@@ -25,7 +29,7 @@ onEachServer('A client that leaves while its publish commits', (database) => {
   async function leaveBeforeCommit(member: Member): Promise<void> {
     await member.publish();
     const held = proxy.holdAfter('UPDATE `quota_usage`');
-    const { sent, response } = await beginPublish(member, BODY);
+    const { sent, response } = await beginPublish(member, BODY, KEY);
     sent.end(BODY.slice(1));
     expect(await held).toContain('COMMIT');
     const closed = once(response, 'close');
@@ -33,21 +37,34 @@ onEachServer('A client that leaves while its publish commits', (database) => {
     await closed;
   }
 
-  it('C23 has published once when the commit gets through', async () => {
+  /** Sends the same again, as a client does that got no answer. */
+  async function expectRepeated(member: Member, replayed: 'true' | null): Promise<void> {
+    const headers = { ...KEY, 'content-type': 'application/json' };
+    const answer = await member.postRaw('/posts', BODY, headers);
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, replayed]);
+    const { id } = await json<PostBody>(answer);
+    expect((await member.get(`/posts/${id}`)).status).toBe(200);
+  }
+
+  it('C23 has published once when the commit gets through, and the key replays that', async () => {
     const member = await Member.join(app);
     await leaveBeforeCommit(member);
     await proxy.mend();
     await expect.poll(() => publishedBy(app, member)).toEqual(allAre(2));
+    await expectRepeated(member, 'true');
+    expect(await publishedBy(app, member)).toMatchObject(TWICE);
   });
 
-  it('C23 has published nothing when it does not', async () => {
+  it('C23 has published nothing when it does not, and the key publishes for the first time', async () => {
     const member = await Member.join(app);
     await leaveBeforeCommit(member);
     await proxy.cut('hung up');
     await proxy.mend();
     await expect.poll(() => member.get('/me').then(({ status }) => status)).toBe(200);
     expect(await publishedBy(app, member)).toEqual(allAre(1));
-    await member.publish();
+    await expectRepeated(member, null);
     expect(await publishedBy(app, member)).toEqual(allAre(2));
+    await expectRepeated(member, 'true');
+    expect(await publishedBy(app, member)).toMatchObject(TWICE);
   });
 });

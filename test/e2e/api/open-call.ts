@@ -11,7 +11,11 @@ export interface OpenCall {
 }
 
 /** A publish that has arrived with the first byte of its body. `sent` wants the others. */
-export async function beginPublish({ app, token }: Member, body: string): Promise<OpenCall> {
+export async function beginPublish(
+  { app, token }: Member,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<OpenCall> {
   const arrival = once(app.nest.getHttpServer(), 'request');
   const sent = request(`${app.baseUrl}/dev/v1/posts`, {
     method: 'POST',
@@ -20,6 +24,7 @@ export async function beginPublish({ app, token }: Member, body: string): Promis
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
+      ...headers,
     },
   });
   sent.on('error', () => undefined).write(body.slice(0, 1));
