@@ -15,7 +15,7 @@ import { getRaw, head, sendBytes } from '../../support/raw-request.js';
 import { useTestApp, type TestApp } from '../../support/test-app.js';
 import { approve, exchange, Visitor } from '../../support/visitor.js';
 import { Member } from './member.js';
-import { ENDPOINTS, pathOf } from './nine-endpoints.js';
+import { bodyOf, ENDPOINTS, pathOf } from './developer-endpoints.js';
 import { expectRefusal } from './refusal.js';
 
 const HOUR_MS = 3_600_000;
@@ -103,6 +103,20 @@ onEachEngine('Bearer authentication', (database) => {
           await expectInvalidToken(await me(app(), `Bearer ${token}`), MALFORMED);
         });
         expect(statements).toEqual([]);
+      },
+    );
+
+    it.each(ENDPOINTS)(
+      'O114 C31 $method $path answers 401 to a malformed and to an unknown token, whatever is sent with it',
+      async (endpoint) => {
+        for (const [token, reason] of [
+          ['x', MALFORMED],
+          [newSecret('svcat'), UNKNOWN],
+        ] as const) {
+          const { method } = endpoint;
+          const answer = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
+          await expectInvalidToken(answer, reason);
+        }
       },
     );
 

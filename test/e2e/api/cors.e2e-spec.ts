@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import { onEachEngine, onSqlite } from '../../support/engines.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from './member.js';
-import { ENDPOINTS, pathOf } from './nine-endpoints.js';
+import { ENDPOINTS, pathOf } from './developer-endpoints.js';
 
 const ORIGIN = 'https://spa.example';
 const EXPOSED =

@@ -14,6 +14,7 @@ const DEVELOPER_API = [
   [`${UNKNOWN_POST}/analytics`, 'GET, HEAD, OPTIONS'],
   [`${UNKNOWN_POST}/comments`, 'GET, HEAD, OPTIONS, POST'],
   ['/dev/v1/comments/cmt_01kahq5f3veqdr8bn3tdmx3q0a', 'DELETE, OPTIONS'],
+  ['/dev/v1/quota', 'GET, HEAD, OPTIONS'],
 ] as const;
 const ELSEWHERE = [
   ['/', 'GET, HEAD, OPTIONS'],
@@ -78,27 +79,31 @@ onEachEngine('Methods', (database) => {
       }
     });
 
-    it.each(['/me', '/posts?limit=1', '/posts/:id', '/posts/:id/analytics', '/posts/:id/comments'])(
-      'C7 HEAD of %s has the status, headers and cost of GET, and no body',
-      async (path) => {
-        const ask = (method: string): Promise<Response> => {
-          const lines = head(app().baseUrl, method, `/dev/v1${path.replace(':id', id)}`);
-          const own = [`Authorization: Bearer ${member.token}`, 'X-Request-Id: same'];
-          return sendBytes(app().baseUrl, [...lines, ...own]);
-        };
-        const headersOf = (answer: Response) =>
-          [...answer.headers].filter(([name]) => name !== 'date').toSorted();
-        const got = await ask('GET');
-        const headed = await ask('HEAD');
-        expect([got.status, headed.status]).toEqual([200, 200]);
-        expect((await got.text()).length).toBeGreaterThan(0);
-        expect(await headed.text()).toBe('');
-        expect(headersOf(headed)).toEqual(headersOf(got));
-        expect(headed.headers.get('content-type')).toBe('application/json; charset=utf-8');
-        const cost = await leastStatements(app(), () => ask('GET'));
-        expect(await leastStatements(app(), () => ask('HEAD'))).toEqual(cost);
-      },
-    );
+    it.each([
+      '/me',
+      '/quota',
+      '/posts?limit=1',
+      '/posts/:id',
+      '/posts/:id/analytics',
+      '/posts/:id/comments',
+    ])('C7 HEAD of %s has the status, headers and cost of GET, and no body', async (path) => {
+      const ask = (method: string): Promise<Response> => {
+        const lines = head(app().baseUrl, method, `/dev/v1${path.replace(':id', id)}`);
+        const own = [`Authorization: Bearer ${member.token}`, 'X-Request-Id: same'];
+        return sendBytes(app().baseUrl, [...lines, ...own]);
+      };
+      const headersOf = (answer: Response) =>
+        [...answer.headers].filter(([name]) => name !== 'date').toSorted();
+      const got = await ask('GET');
+      const headed = await ask('HEAD');
+      expect([got.status, headed.status]).toEqual([200, 200]);
+      expect((await got.text()).length).toBeGreaterThan(0);
+      expect(await headed.text()).toBe('');
+      expect(headersOf(headed)).toEqual(headersOf(got));
+      expect(headed.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      const cost = await leastStatements(app(), () => ask('GET'));
+      expect(await leastStatements(app(), () => ask('HEAD'))).toEqual(cost);
+    });
 
     it('C7 HEAD is refused as GET is', async () => {
       const { status, headers } = await app().fetch('/dev/v1/me', { method: 'HEAD' });

@@ -5,11 +5,12 @@ export interface Endpoint {
   method: 'GET' | 'POST' | 'DELETE';
   /** Under `/dev/v1`, with `:post` and `:comment` for ids. */
   path: string;
-  scope: Scope;
+  /** Null where every valid access token will do. */
+  scope: Scope | null;
   success: number;
 }
 
-/** The endpoints of the source document, section 4.2. */
+/** The endpoints of the source document, section 4.2, and the app's own quota. */
 export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/me', scope: 'profile.read', success: 200 },
   { method: 'POST', path: '/posts', scope: 'posts.write', success: 201 },
@@ -20,6 +21,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/posts/:post/comments', scope: 'posts.read', success: 200 },
   { method: 'POST', path: '/posts/:post/comments', scope: 'posts.write', success: 201 },
   { method: 'DELETE', path: '/comments/:comment', scope: 'posts.write', success: 200 },
+  { method: 'GET', path: '/quota', scope: null, success: 200 },
 ];
 
 /** A path with ids that nobody has. */
