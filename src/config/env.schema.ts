@@ -47,7 +47,7 @@ export const envSchema = z.object({
   REQUEST_TIMEOUT_MS: wholeNumber(100)
     .default(30_000)
     .describe(
-      'Longest time, in milliseconds, for the headers of a request to arrive, and again for its body; then it is answered 408.',
+      'Longest time, in milliseconds, for the headers of a request to arrive, and again for its body; then it is answered 408, for headers up to a second later.',
     ),
   SHUTDOWN_DELAY_MS: count
     .optional()
@@ -75,7 +75,9 @@ export const envSchema = z.object({
     .describe('sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB.'),
   DB_TIMEOUT_MS: wholeNumber(100)
     .default(5000)
-    .describe('Longest time, in milliseconds, to wait for a connection or a statement.'),
+    .describe(
+      'Longest time, in milliseconds, to wait for a connection or a statement; for a lock, in whole seconds, rounded up. A server that says nothing is given up 2 seconds after those. The statements of migrations have no limit.',
+    ),
   DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
   DB_QUEUE_LIMIT: wholeNumber(1)
     .default(1000)

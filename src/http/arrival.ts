@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
+import { SECOND } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
 
 export class RequestTimeout extends AppError {
@@ -36,8 +37,13 @@ export function arrivalOf(
   });
 }
 
-/** Node's own limits, for headers, which nobody of ours sees before they are complete, and for bodies that nobody reads. */
+/**
+ * Node's own limits, for headers, which nobody of ours sees before they are complete, and for bodies that nobody reads. Node
+ * looks for what is overdue once a second.
+ */
 export function limitArrival(server: Server, withinMs: number): void {
   server.headersTimeout = withinMs;
   server.requestTimeout = 2 * withinMs;
+  // An option of Node's, which Nest has no way to pass on. The server reads it when it begins to listen.
+  Object.assign(server, { connectionsCheckingInterval: SECOND });
 }

@@ -5,13 +5,15 @@ import { text } from 'node:stream/consumers';
 import { CallLog } from '../../../src/modules/quota/call-log.service.js';
 import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
-import { onEachEngine } from '../../support/engines.js';
+import { onEachEngine, onSqlite } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from './member.js';
 import { expectRefusal } from './refusal.js';
 
 const TIMEOUT_MS = 500;
+/** Node looks for what is overdue once a second; the rest is for a slow machine. */
+const LONGEST_DELAY_MS = 3000;
 
 /** Sends this much of a request, and keeps the connection open. */
 async function begin(baseUrl: string, lines: readonly string[], body: string): Promise<Socket> {
@@ -97,6 +99,24 @@ onEachEngine('A body that does not arrive', (database) => {
       'close',
       { error: 'invalid_request', error_description: expect.stringMatching(/in time/) },
     ]);
+  });
+});
+
+onSqlite('Headers that do not arrive', (database) => {
+  const app = useTestApp(database, { REQUEST_TIMEOUT_MS: String(TIMEOUT_MS) });
+
+  it.each([
+    ['stop', 'GET /livez HTTP/1.1'],
+    ['never begin', undefined],
+  ])('C20 When they %s, the connection ends soon after their time', async (_, line) => {
+    const startedAt = performance.now();
+    const socket = connect(app().config.server.port, '127.0.0.1');
+    await once(socket, 'connect');
+    if (line !== undefined) socket.write(`${line}\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    const took = performance.now() - startedAt;
+    expect(took).toBeGreaterThan(TIMEOUT_MS - 20);
+    expect(took).toBeLessThan(TIMEOUT_MS + LONGEST_DELAY_MS);
   });
 });
 
