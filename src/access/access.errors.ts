@@ -1,16 +1,25 @@
-import { AppError } from '../common/errors.js';
+import { AppError, InvalidRequest } from '../common/errors.js';
 import type { Scope } from '../common/scopes.js';
 
 const REALM = 'Bearer realm="dev"';
 
+/** More than one token may have come with the request (RFC 6750 §2). */
+export class SeveralCredentials extends InvalidRequest {
+  constructor(description = 'Send one Authorization header, not several.') {
+    super(description);
+  }
+}
+
 /** No credentials came with the request: the challenge names no error (RFC 6750 §3.1). */
 export class Unauthorized extends AppError {
   static readonly code = 'unauthorized';
-  static readonly example =
-    'This endpoint needs an access token. Send it in the header: Authorization: Bearer <access token>.';
 
   constructor() {
-    super(Unauthorized.code, Unauthorized.example, { headers: { 'WWW-Authenticate': REALM } });
+    super(
+      Unauthorized.code,
+      'This endpoint needs an access token. Send it in the header: Authorization: Bearer <access token>.',
+      { headers: { 'WWW-Authenticate': REALM } },
+    );
   }
 }
 
@@ -20,7 +29,6 @@ const NEW_TOKEN =
 /** The token does not open anything (any more) (RFC 6750 §3.1). The challenge tells why, the body what to do, too. */
 export class InvalidToken extends AppError {
   static readonly code = 'invalid_token';
-  static readonly example = `The access token is unknown or was revoked. ${NEW_TOKEN}`;
 
   static malformed(): InvalidToken {
     return new InvalidToken(
@@ -49,12 +57,12 @@ export class InvalidToken extends AppError {
 /** The token is good, but its scopes do not cover the endpoint (RFC 6750 §3.1; source document, section 5.8). */
 export class InsufficientScope extends AppError {
   static readonly code = 'insufficient_scope';
-  static readonly example =
-    'This endpoint needs the scope posts.write. Send the user through the authorization flow again and ask for it.';
 
   constructor(scope: Scope) {
-    super(InsufficientScope.code, InsufficientScope.example.replace('posts.write', scope), {
-      headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
-    });
+    super(
+      InsufficientScope.code,
+      `This endpoint needs the scope ${scope}. Send the user through the authorization flow again and ask for it.`,
+      { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` } },
+    );
   }
 }

@@ -1,8 +1,7 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiOAuth2 } from '@nestjs/swagger';
-import { InvalidRequest } from '../common/errors.js';
 import { ApiErrors } from '../http/api-errors.decorator.js';
-import { InvalidToken, Unauthorized } from './access.errors.js';
+import { InvalidToken, SeveralCredentials, Unauthorized } from './access.errors.js';
 import { REQUIRED_SCOPE } from './scopes.decorator.js';
 import { SECURITY_SCHEME } from './security-scheme.js';
 
@@ -14,6 +13,6 @@ export function AnyScope(): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, ANY_SCOPE),
     ApiOAuth2([], SECURITY_SCHEME),
-    ApiErrors(InvalidRequest, Unauthorized, InvalidToken),
+    ApiErrors(new SeveralCredentials(), new Unauthorized(), InvalidToken.unknown()),
   );
 }

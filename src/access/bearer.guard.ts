@@ -1,9 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { InvalidRequest } from '../common/errors.js';
 import { AccessTokenVerifier } from './access-token-verifier.js';
-import { InvalidToken, Unauthorized } from './access.errors.js';
+import { InvalidToken, SeveralCredentials, Unauthorized } from './access.errors.js';
 import { PUBLIC } from './public.decorator.js';
 
 const BEARER = /^bearer +(\S.*)$/i;
@@ -28,15 +27,15 @@ export class BearerGuard implements CanActivate {
 
 /**
  * The token of the Authorization header, the only place where one is taken.
- * @throws Unauthorized when there is none; InvalidRequest when more than one was sent
+ * @throws Unauthorized when there is none; SeveralCredentials when more than one was sent
  */
 function bearerToken(request: Request): string {
   const headers = request.headersDistinct['authorization'] ?? [];
-  if (headers.length > 1) throw new InvalidRequest('Send one Authorization header, not several.');
+  if (headers.length > 1) throw new SeveralCredentials();
   const token = BEARER.exec(headers[0]?.trim() ?? '')?.[1];
   if (token === undefined) throw new Unauthorized();
   if (request.query['access_token'] !== undefined) {
-    throw new InvalidRequest(
+    throw new SeveralCredentials(
       'Send the access token in the Authorization header only, not in the query too.',
     );
   }

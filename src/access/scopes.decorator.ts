@@ -1,9 +1,13 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiOAuth2 } from '@nestjs/swagger';
-import { InvalidRequest } from '../common/errors.js';
 import type { Scope } from '../common/scopes.js';
 import { ApiErrors } from '../http/api-errors.decorator.js';
-import { InsufficientScope, InvalidToken, Unauthorized } from './access.errors.js';
+import {
+  InsufficientScope,
+  InvalidToken,
+  SeveralCredentials,
+  Unauthorized,
+} from './access.errors.js';
 import { SECURITY_SCHEME } from './security-scheme.js';
 
 export const REQUIRED_SCOPE = 'access:scope';
@@ -13,6 +17,11 @@ export function Scopes(scope: Scope): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, scope),
     ApiOAuth2([scope], SECURITY_SCHEME),
-    ApiErrors(InvalidRequest, Unauthorized, InvalidToken, InsufficientScope),
+    ApiErrors(
+      new SeveralCredentials(),
+      new Unauthorized(),
+      InvalidToken.unknown(),
+      new InsufficientScope(scope),
+    ),
   );
 }

@@ -57,6 +57,12 @@ export async function breakingChanges(older: string, newer: string): Promise<Bre
   ];
 }
 
+/** Whether two documents, given as files, promise the same: they differ in words for people at most. */
+export async function promiseTheSame(one: string, other: string): Promise<boolean> {
+  const [left, right] = [await readFile(one, 'utf8'), await readFile(other, 'utf8')];
+  return withoutProse(left) === withoutProse(right);
+}
+
 /** Words for people break nobody, and where they differ much `redocly diff` takes a parameter for another one: it gets none. */
 async function differences(older: string, newer: string): Promise<ReportedChange[]> {
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
@@ -98,6 +104,10 @@ function takenLightly(change: ReportedChange): BreakingChange[] {
     return [{ rule: 'property-removed', path, message: 'A field of a body is gone.' }];
   if (change.property === 'enum' && lostValues(change))
     return [{ rule: 'enum-values-removed', path, message: 'An enumeration lost values.' }];
+  if (change.property === 'default' && change.base?.value !== undefined)
+    return [{ rule: 'default-changed', path, message: 'What is left out means something else.' }];
+  if (typeName === 'Header' && change.property === 'required' && change.base?.value === true)
+    return [{ rule: 'response-header-became-optional', path, message: 'A header may be missing.' }];
   if (/^(SecurityRequirement|AuthorizationCode$)/.test(typeName) && kind !== 'added')
     return [{ rule: 'authorization-changed', path, message: 'Who may call has changed.' }];
   return [];

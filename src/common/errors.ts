@@ -63,18 +63,11 @@ export abstract class AppError extends Error {
   }
 }
 
-/** An error class as the published document sees it: its code and what its description reads like. */
-export interface ErrorClass {
-  readonly code: ErrorCode;
-  readonly example: string;
-}
-
 /** More violations than these are not told. */
 export const MOST_FIELD_ERRORS = 20;
 
 export class InvalidRequest extends AppError {
   static readonly code = 'invalid_request';
-  static readonly example = '1 field is invalid: latitude.';
 
   static field(field: string, code: FieldErrorCode, message: string): InvalidRequest {
     return InvalidRequest.fields([{ field, code, message }]);
@@ -98,7 +91,6 @@ export class InvalidRequest extends AppError {
 
 export class NotFound extends AppError {
   static readonly code = 'not_found';
-  static readonly example: string = 'There is no such thing here.';
 
   constructor(description: string) {
     super(NotFound.code, description);
@@ -107,7 +99,6 @@ export class NotFound extends AppError {
 
 export class ServiceUnavailable extends AppError {
   static readonly code = 'service_unavailable';
-  static readonly example = 'The service is not available right now. Try again in 5 seconds.';
 
   constructor(seconds = 5) {
     super(

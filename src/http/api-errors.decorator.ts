@@ -1,59 +1,56 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
-import { ServiceUnavailable, type ErrorClass, type ErrorCode } from '../common/errors.js';
+import { ServiceUnavailable, type AppError } from '../common/errors.js';
 import { ERROR_STATUS } from './error-status.js';
-import { ErrorResponse, type FieldErrorResponse } from './error.response.js';
+import { ErrorResponse } from './error.response.js';
 import { InternalError } from './http-error.js';
 import { RATE_LIMIT_HEADERS } from './rate-limit-headers.js';
 import { RETRY_AFTER } from './schemas.js';
 
-const CHALLENGE = {
+/** What the headers of errors mean. */
+const HEADERS: ApiResponseOptions['headers'] = {
   'WWW-Authenticate': {
     description: 'The challenge (RFC 6750 §3).',
-    required: true,
-    schema: { type: 'string' as const, minLength: 1, example: 'Bearer realm="dev"' },
+    schema: { type: 'string', minLength: 1 },
   },
-};
-const FIELD_EXAMPLE: FieldErrorResponse = {
-  field: 'latitude',
-  code: 'too_large',
-  message: 'latitude must be at most 90.',
+  ...RETRY_AFTER,
+  ...RATE_LIMIT_HEADERS,
 };
 
-const HEADERS: Partial<Record<ErrorCode, ApiResponseOptions['headers']>> = {
-  unauthorized: CHALLENGE,
-  invalid_token: CHALLENGE,
-  insufficient_scope: CHALLENGE,
-  quota_exceeded: { ...RETRY_AFTER, ...RATE_LIMIT_HEADERS },
-  idempotency_key_in_use: RETRY_AFTER,
-  service_unavailable: RETRY_AFTER,
-};
-
-/** Documents which errors an operation can answer: each with its status, body, headers and an example. */
-export function ApiErrors(...classes: ErrorClass[]): MethodDecorator & ClassDecorator {
+/**
+ * Documents which errors an operation can answer, by one of each as it is thrown: status, headers and body are told as the
+ * filter would answer it. Several of one code are told apart by what they say of a field.
+ */
+export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorator {
   return applyDecorators(
-    ...classes.map(({ code, example }) =>
-      ApiResponse({
+    ...errors.map((error) => {
+      const { code, extras, message } = error;
+      const value = ErrorResponse.from(
+        error,
+        'req_01kahq5f3veqdr8bn3tdmx3q0a',
+        'https://api.example.com',
+      );
+      return ApiResponse({
         status: ERROR_STATUS[code],
         type: ErrorResponse,
-        description: `\`${code}\``,
-        ...(HEADERS[code] && { headers: HEADERS[code] }),
-        examples: { [code]: { summary: example, value: exampleBody(code, example) } },
-      }),
-    ),
+        ...(extras.headers && { headers: documented(extras.headers) }),
+        examples: { [extras.errors?.[0]?.code ?? code]: { summary: message, value } },
+      });
+    }),
   );
 }
 
 /** What every operation can answer when the service itself is at fault. */
 export const ApiFaults = (): MethodDecorator & ClassDecorator =>
-  ApiErrors(InternalError, ServiceUnavailable);
+  ApiErrors(new InternalError(), new ServiceUnavailable());
 
-function exampleBody(code: ErrorCode, description: string): ErrorResponse {
-  return {
-    error: code,
-    error_description: description,
-    request_id: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
-    ...(code === 'invalid_request' && { errors: [FIELD_EXAMPLE] }),
-    doc_url: `https://api.example.com/docs/errors#${code}`,
-  };
+function documented(headers: Readonly<Record<string, string>>): ApiResponseOptions['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const header = HEADERS?.[name];
+      if (header === undefined || '$ref' in header) throw new Error(`Say what ${name} means.`);
+      const example = name in RETRY_AFTER ? Number(value) : value;
+      return [name, { ...header, required: true, example }];
+    }),
+  );
 }

@@ -5,11 +5,12 @@ import { AppError } from '../common/errors.js';
 
 export class RequestTimeout extends AppError {
   static readonly code = 'request_timeout';
-  static readonly example =
-    'The body did not arrive in time. Send it at once, on a new connection: this one is closed.';
 
   constructor() {
-    super(RequestTimeout.code, RequestTimeout.example);
+    super(
+      RequestTimeout.code,
+      'The body did not arrive in time. Send it at once, on a new connection: this one is closed.',
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 
 /** Headers of answers that scripts of other origins may read beside those that every browser shows them. */
-const EXPOSED = [
+export const EXPOSED = [
   'ETag',
   'Idempotency-Replayed',
   'Link',

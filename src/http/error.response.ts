@@ -6,10 +6,10 @@ import {
   type FieldErrorCode,
 } from '../common/errors.js';
 import { REQUEST_ID_PATTERN } from './request-context.js';
-import { ERROR_STATUS } from './error-status.js';
+import { openCodeOf } from './schemas.js';
 
 /** In no order; the record makes the compiler ask for each. */
-const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
+export const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
   required: true,
   wrong_type: true,
   unknown_field: true,
@@ -29,14 +29,6 @@ const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
   invalid_reference: true,
 };
 
-const listed = (codes: object): string =>
-  Object.keys(codes)
-    .map((code) => `\`${code}\``)
-    .join(', ');
-
-/** Codes are open: a closed list would make each new one break the clients that were generated from it. */
-const CODE_PATTERN = '^[a-z][a-z_]*$';
-
 @ApiSchema({ name: 'FieldError', description: 'One thing that is wrong with the request.' })
 export class FieldErrorResponse {
   @ApiProperty({
@@ -46,8 +38,8 @@ export class FieldErrorResponse {
   field: string;
 
   @ApiProperty({
-    description: `Stable code of what is wrong: ${listed(FIELD_ERROR_CODES)}. Expect new values.`,
-    pattern: CODE_PATTERN,
+    ...openCodeOf('FieldErrorCode'),
+    description: 'Stable code of what is wrong. Expect new values.',
     example: 'too_large',
     type: String,
   })
@@ -67,8 +59,8 @@ export class FieldErrorResponse {
 })
 export class ErrorResponse {
   @ApiProperty({
-    description: `Stable code of the error: ${listed(ERROR_STATUS)}. Expect new values.`,
-    pattern: CODE_PATTERN,
+    ...openCodeOf('ErrorCode'),
+    description: 'Stable code of the error. Expect new values.',
     example: 'invalid_request' satisfies ErrorCode,
   })
   error: string;

@@ -55,7 +55,7 @@ export function TextListField(
   );
 }
 
-/** A list of http or https URLs of at most `max` bytes, kept as they were sent and never fetched. */
+/** A list of http or https URLs of at most `max` code points, kept as they were sent and never fetched. */
 export function UrlListField(
   options: FieldOptions & { maxItems: number; max: number },
 ): PropertyDecorator {
@@ -70,7 +70,7 @@ export function UrlListField(
     rules.atMostItems(options.maxItems),
     rules.wellFormed(),
     rules.withoutControlCharacters(),
-    rules.atMostBytes(options.max),
+    rules.atMostCodePoints(options.max),
     rules.webUrls(),
   );
 }

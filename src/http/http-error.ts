@@ -4,26 +4,22 @@ import { AppError, InvalidRequest, NotFound, ServiceUnavailable } from '../commo
 
 export class InternalError extends AppError {
   static readonly code = 'internal_error';
-  static readonly example = 'Something went wrong on our side. Tell support the request_id.';
 
   constructor() {
-    super(InternalError.code, InternalError.example);
+    super(InternalError.code, 'Something went wrong on our side. Tell support the request_id.');
   }
 }
 
 /** No route has this path. */
 export class UnknownPath extends NotFound {
-  static override readonly example = 'There is no such endpoint. The documentation lists them all.';
-
   constructor() {
-    super(UnknownPath.example);
+    super('There is no such endpoint. The documentation lists them all.');
   }
 }
 
 /** The path has routes, but none for this method: `Allow` names those that there are (RFC 9110 §15.5.6). */
 export class MethodNotAllowed extends AppError {
   static readonly code = 'method_not_allowed';
-  static readonly example = 'This endpoint does not take this method. It takes GET, HEAD, OPTIONS.';
 
   constructor(allow: string) {
     super(MethodNotAllowed.code, `This endpoint does not take this method. It takes ${allow}.`, {

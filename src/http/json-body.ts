@@ -10,7 +10,7 @@ import {
 import { ApiConsumes } from '@nestjs/swagger';
 import express, { type Request, type Response } from 'express';
 import type { Observable } from 'rxjs';
-import { AppError, InvalidRequest } from '../common/errors.js';
+import { AppError, InvalidRequest, type FieldError } from '../common/errors.js';
 import { AppConfig } from '../config/app-config.js';
 import { ApiErrors } from './api-errors.decorator.js';
 import { arrivalOf, RequestTimeout } from './arrival.js';
@@ -20,20 +20,19 @@ const MOST_BODY_BYTES = 262_144;
 
 export class UnsupportedMediaType extends AppError {
   static readonly code = 'unsupported_media_type';
-  static readonly example =
-    'Send the body as JSON in UTF-8, with the header Content-Type: application/json.';
 
-  constructor(description = UnsupportedMediaType.example) {
+  constructor(
+    description = 'Send the body as JSON in UTF-8, with the header Content-Type: application/json.',
+  ) {
     super(UnsupportedMediaType.code, description);
   }
 }
 
 export class PayloadTooLarge extends AppError {
   static readonly code = 'payload_too_large';
-  static readonly example = `The body must be at most ${MOST_BODY_BYTES} bytes.`;
 
   constructor() {
-    super(PayloadTooLarge.code, PayloadTooLarge.example);
+    super(PayloadTooLarge.code, `The body must be at most ${MOST_BODY_BYTES} bytes.`);
   }
 }
 
@@ -70,12 +69,20 @@ export class JsonBodyInterceptor implements NestInterceptor {
   }
 }
 
-/** The operation takes a JSON body: it is read after the guards, and what can be wrong with it is documented. */
-export function AcceptsJson(): MethodDecorator {
+/**
+ * The operation takes a JSON body: it is read after the guards, and what can be wrong with it is documented, `example` for one
+ * of its fields.
+ */
+export function AcceptsJson(example: FieldError): MethodDecorator {
   return applyDecorators(
     UseInterceptors(JsonBodyInterceptor),
     ApiConsumes('application/json'),
-    ApiErrors(RequestTimeout, PayloadTooLarge, UnsupportedMediaType),
+    ApiErrors(
+      InvalidRequest.fields([example]),
+      new RequestTimeout(),
+      new PayloadTooLarge(),
+      new UnsupportedMediaType(),
+    ),
   );
 }
 

@@ -10,8 +10,10 @@ import {
 import { ApiOkResponse } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
+import { InvalidRequest } from '../common/errors.js';
 import type { Page } from '../common/page.js';
 import { AppConfig } from '../config/app-config.js';
+import { ApiErrors } from './api-errors.decorator.js';
 import { LAST_PAGE, type PageResponse } from './paging.js';
 
 interface Item {
@@ -43,6 +45,7 @@ class PageInterceptor implements NestInterceptor<Page<Item>, PageResponse<Item>>
 export function AnswersPage(type: Type<PageResponse<Item>>): MethodDecorator {
   return applyDecorators(
     UseInterceptors(PageInterceptor),
+    ApiErrors(InvalidRequest.field('limit', 'too_small', 'limit must be at least 1.')),
     ApiOkResponse({
       type,
       headers: {

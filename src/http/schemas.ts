@@ -1,3 +1,26 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+type SchemaObject = Exclude<
+  NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string],
+  { $ref: string }
+>;
+
+/** Any stable code. */
+const CODE = { type: 'string' as const, pattern: '^[a-z][a-z_]*$' };
+
+/**
+ * A code of an answer: a present one or one of tomorrow. A closed list would make each new one break the clients that were
+ * generated from it.
+ */
+export function openCode(present: SchemaObject | { $ref: string }): { anyOf: SchemaObject[] } {
+  return { anyOf: [present as SchemaObject, CODE] };
+}
+
+/** The same of a list that the document has as a schema of its own. */
+export function openCodeOf(name: string): { anyOf: SchemaObject[] } {
+  return openCode({ $ref: `#/components/schemas/${name}` });
+}
+
 /** A time as every answer has it: ISO 8601, UTC, with milliseconds (source document, section 2). */
 export const TIME = {
   format: 'date-time',
@@ -10,6 +33,7 @@ export const RETRY_AFTER = {
   'Retry-After': {
     description: 'Seconds to wait.',
     required: true,
-    schema: { type: 'integer' as const, minimum: 1, example: 5 },
+    schema: { type: 'integer' as const, minimum: 1 },
+    example: 5,
   },
 };

@@ -2,6 +2,7 @@ import { applyDecorators, createParamDecorator, type ExecutionContext } from '@n
 import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { currentRequest } from '../common/current-request.js';
+import { InvalidRequest } from '../common/errors.js';
 import { ApiErrors } from '../http/api-errors.decorator.js';
 import { IdempotencyKeyInUse, IdempotencyKeyReused } from './idempotency.errors.js';
 
@@ -25,13 +26,8 @@ export const IdempotencyKeyOf = createParamDecorator(
     const [key, ...more] =
       context.switchToHttp().getRequest<Request>().headersDistinct[HEADER.toLowerCase()] ?? [];
     if (key === undefined) return undefined;
-    if (more.length > 0 || !VISIBLE_ASCII.test(key)) {
-      currentRequest()?.violations.push({
-        field: HEADER,
-        code: 'invalid_format',
-        message: `${HEADER} must be one value of 1 to 255 visible ASCII characters.`,
-      });
-    }
+    if (more.length > 0 || !VISIBLE_ASCII.test(key))
+      currentRequest()?.violations.push(...(unreadableKey().extras.errors ?? []));
     return key;
   },
 );
@@ -53,6 +49,14 @@ export function AcceptsIdempotencyKey(): MethodDecorator {
       // Without an example: Swagger UI would send it with every request, and the second is another one under the same key.
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: VISIBLE_ASCII.source },
     }),
-    ApiErrors(IdempotencyKeyInUse, IdempotencyKeyReused),
+    ApiErrors(unreadableKey(), new IdempotencyKeyInUse(), new IdempotencyKeyReused()),
+  );
+}
+
+function unreadableKey(): InvalidRequest {
+  return InvalidRequest.field(
+    HEADER,
+    'invalid_format',
+    `${HEADER} must be one value of 1 to 255 visible ASCII characters.`,
   );
 }

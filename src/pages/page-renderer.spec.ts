@@ -343,6 +343,11 @@ describe('Page of a post', () => {
     expect(html).not.toContain('<img');
   });
 
+  it('names a host as it was written when no browser would take it', () => {
+    const html = renderer.post({ ...post, images: ['https://a\u05d0.example/1.png'] }, 'en');
+    expect(html).toContain('>Image 1 on a\u05d0.example</a>');
+  });
+
   it('C69 renders whatever its author wrote as text', () => {
     const evil = '<script>alert("1")</script>{{7*7}}${7*7}<%= 7*7 %>';
     const escaped =

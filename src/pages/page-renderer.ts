@@ -60,7 +60,7 @@ export class PageRenderer {
   /** Shows a public post to anybody. */
   post({ createdAt, images, ...view }: PostView, language: Language): string {
     const published = calendarDay(createdAt, LOCALES[language]);
-    const linked = images.map((url) => ({ url, host: new URL(url).host }));
+    const linked = images.map((url) => ({ url, host: hostOf(url) }));
     return this.render('./post', { ...view, published, images: linked }, language);
   }
 
@@ -91,4 +91,13 @@ function withDays(app: ConnectedAppView, language: Language): object {
     granted: calendarDay(grantedAt, LOCALES[language]),
     lastUsed: lastUsedAt && calendarDay(lastUsedAt, LOCALES[language]),
   };
+}
+
+/** As browsers show it, so that letters of other scripts deceive nobody; as it was written where they would not take it. */
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return /^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? '';
+  }
 }

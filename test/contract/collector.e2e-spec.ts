@@ -62,6 +62,28 @@ describe('An answer held against the published document', () => {
     expect(problems({}, body)).toEqual([expect.stringMatching(problem)]);
   });
 
+  it('may not have an error code that the operation does not name, nor one of a field', () => {
+    const { etag: _, ...headers } = HEADERS;
+    const refused = (status: number, error: string, errors?: object[]) =>
+      problems(
+        { status, headers },
+        { error, error_description: 'No.', request_id: 'x', errors, doc_url: 'https://x.example/' },
+      );
+    const wrong = (code: string) => [{ field: 'limit', code, message: 'No.' }];
+    expect(refused(404, 'not_found')).toEqual([]);
+    expect(refused(404, 'invalid_request').join()).toMatch(/getPost 404: the body at \/error/);
+    expect(refused(400, 'invalid_request', wrong('too_small'))).toEqual([]);
+    expect(refused(400, 'invalid_request', wrong('odd')).join()).toMatch(/\/errors\/0\/code/);
+    const path = '/oauth/token';
+    const token = (error: string) =>
+      check.check({
+        ...answer({ method: 'POST', path, status: 400 }, { error, error_description: 'No.' }),
+        headers: { ...headers, 'cache-control': 'no-store' },
+      });
+    expect(token('invalid_grant')).toEqual({ operationId: 'token', violations: [] });
+    expect(token('invalid_client').violations.join()).toMatch(/token 400: the body at \/error/);
+  });
+
   it('may not have a field within a field that nobody documented', () => {
     const path = `/dev/v1/posts/${ID}/comments`;
     const body = { data: [], meta: { page: 1, limit: 20, total: 0, pages: 0 } };

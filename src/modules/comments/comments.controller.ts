@@ -24,7 +24,7 @@ import {
   tellReplayed,
 } from '../../idempotency/idempotency-key.decorator.js';
 import { ApiPostId } from '../posts/post-id.param.js';
-import { CommentNotFound } from './comments.errors.js';
+import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
 import { CommentsService } from './comments.service.js';
 import { CommentPageResponse, CommentResponse } from './dto/comment.response.js';
 import { CreateCommentRequest } from './dto/create-comment.request.js';
@@ -56,10 +56,15 @@ export class CommentsController {
 
   @Post('posts/:id/comments')
   @Scopes('posts.write')
-  @AcceptsJson()
   @AcceptsIdempotencyKey()
+  @AcceptsJson({
+    field: 'text',
+    code: 'too_long',
+    message: 'text must be at most 2000 characters.',
+  })
   @ApiOperation({ operationId: 'createComment', summary: "Comment on one of the user's posts" })
   @ApiCreatedResponse({ type: CommentResponse, headers: REPLAYED_HEADER })
+  @ApiErrors(parentNotOnPost())
   @ApiPostId()
   async createComment(
     @CallerOf() caller: Caller,
@@ -88,7 +93,7 @@ export class CommentsController {
       example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
     },
   })
-  @ApiErrors(CommentNotFound)
+  @ApiErrors(new CommentNotFound())
   async deleteComment(
     @CallerOf() { userId }: Caller,
     @Param('id') id: string,

@@ -2,10 +2,8 @@ import { InvalidRequest, NotFound } from '../../common/errors.js';
 
 /** The comment does not exist, was deleted, or somebody else wrote it (source document, section 4.2, rule 4). */
 export class CommentNotFound extends NotFound {
-  static override readonly example = 'There is no such comment by this user.';
-
   constructor() {
-    super(CommentNotFound.example);
+    super('There is no such comment by this user.');
   }
 }
 

@@ -157,3 +157,17 @@ export class TooManyAttempts extends OAuthError {
     super('too_many_attempts', `Too many attempts. Try again in ${retryAfterSeconds} seconds.`);
   }
 }
+
+/** A fault of ours. */
+export class ServerError extends OAuthError {
+  constructor() {
+    super('server_error', 'Something went wrong on our side.');
+  }
+}
+
+/** The database is away, overloaded or too slow. */
+export class TemporarilyUnavailable extends OAuthError {
+  constructor() {
+    super('temporarily_unavailable', 'The service is not available right now. Try again.');
+  }
+}

@@ -16,5 +16,5 @@ export const ApiPostId = (): MethodDecorator =>
         example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
       },
     }),
-    ApiErrors(PostNotFound),
+    ApiErrors(new PostNotFound()),
   );

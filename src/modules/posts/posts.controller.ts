@@ -11,6 +11,7 @@ import { AnswersPage } from '../../http/page-answer.js';
 import { pagingQuery } from '../../http/paging.js';
 import { RATE_LIMIT_HEADERS } from '../../http/rate-limit-headers.js';
 import { DEV_V1 } from '../../http/routes.js';
+import { TIME } from '../../http/schemas.js';
 import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
@@ -42,18 +43,27 @@ export class PostsController {
 
   @Post()
   @Scopes('posts.write')
-  @AcceptsJson()
   @AcceptsIdempotencyKey()
+  @AcceptsJson({
+    field: 'latitude',
+    code: 'too_large',
+    message: 'latitude must be at most 90.',
+  })
   @ApiOperation({ operationId: 'createPost', summary: "Publish a post in the user's name" })
   @ApiCreatedResponse({
     type: CreatedPostResponse,
     headers: {
-      Location: { description: 'Path of the new post.', schema: { type: 'string' } },
+      Location: {
+        description: 'Path of the new post.',
+        required: true,
+        schema: { type: 'string' },
+        example: `/${DEV_V1}/posts/post_01kahq5f3veqdr8bn3tdmx3q0a`,
+      },
       ...REPLAYED_HEADER,
       ...RATE_LIMIT_HEADERS,
     },
   })
-  @ApiErrors(QuotaExceeded)
+  @ApiErrors(new QuotaExceeded(100, new Date(TIME.example)))
   async createPost(
     @CallerOf() caller: Caller,
     @IdempotencyKeyOf() key: string | undefined,

@@ -2,9 +2,7 @@ import { NotFound } from '../../common/errors.js';
 
 /** The post does not exist, was deleted, or is another user's: nobody can tell which (source document, section 4.2, rule 2). */
 export class PostNotFound extends NotFound {
-  static override readonly example = 'There is no such post among the posts of this user.';
-
   constructor() {
-    super(PostNotFound.example);
+    super('There is no such post among the posts of this user.');
   }
 }

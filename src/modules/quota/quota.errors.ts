@@ -6,8 +6,6 @@ import { postsMonthHeaders } from './posts-month.js';
 /** The app's posts of this month are spent (source document, sections 7 and 8). */
 export class QuotaExceeded extends AppError {
   static readonly code = 'quota_exceeded';
-  static readonly example =
-    "The app's quota of 100 posts per month is spent. Publishing opens again at 2026-12-01T00:00:00.000Z; the operator can raise the quota.";
 
   constructor(limit: number, now: Date) {
     const opens = nextPeriodStart(now);

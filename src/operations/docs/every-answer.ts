@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DEV_V1 } from '../../http/routes.js';
 import { REQUEST_ID_PATTERN } from '../../http/request-context.js';
+import { CODE_SCHEMAS, withCodes } from './error-answers.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Response = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
@@ -47,7 +48,7 @@ const CACHING: readonly (readonly [string, keyof typeof HEADERS])[] = [
   ['/.well-known/', 'Public'],
 ];
 
-const PARAMETERS: Components['parameters'] = {
+const PARAMETERS = {
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
@@ -55,44 +56,67 @@ const PARAMETERS: Components['parameters'] = {
     description: 'ETag of an answer that the client has: while it is current, the answer is a 304.',
     schema: { type: 'string' },
   },
-};
+  'X-Request-Id': {
+    name: 'X-Request-Id',
+    in: 'header',
+    required: false,
+    description:
+      'An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is ' +
+      'replaced.',
+    schema: { type: 'string', example: 'req_01kahq5f3veqdr8bn3tdmx3q0a' },
+  },
+} satisfies Components['parameters'];
 
-/** What no single route decides, because middleware and Express do: headers of every answer, and conditional requests. */
+/** What no single route decides, because middleware and Express do: headers of every answer, and conditional requests. And names the codes of every error. */
 export function describeEveryAnswer(document: OpenAPIObject): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     const caching = CACHING.find(([start]) => path.startsWith(start))?.[1];
     for (const method of METHODS) {
       const operation = item[method];
       if (!operation) continue;
+      takes(operation, 'X-Request-Id');
       if (method === 'get' && bodyOf(operation, '200') !== undefined) makeConditional(operation);
-      for (const response of Object.values(operation.responses)) {
-        const answer = response as Response;
-        answer.headers = {
-          'X-Request-Id': header('X-Request-Id'),
-          ...(caching && { 'Cache-Control': header(caching) }),
-          ...answer.headers,
+      for (const [status, response] of Object.entries(operation.responses)) {
+        // Operations of one controller share an answer, so it is not changed.
+        const answer = withCodes(response as Response);
+        operation.responses[status] = {
+          ...answer,
+          description: answer.description || descriptionOf(document, answer),
+          headers: {
+            'X-Request-Id': header('X-Request-Id'),
+            ...(caching && { 'Cache-Control': header(caching) }),
+            ...answer.headers,
+          },
         };
-        answer.description ||= descriptionOf(document, answer);
       }
     }
   }
   return {
     ...document,
-    components: { ...document.components, headers: HEADERS, parameters: PARAMETERS },
+    components: {
+      ...document.components,
+      schemas: { ...document.components?.schemas, ...CODE_SCHEMAS },
+      headers: HEADERS,
+      parameters: PARAMETERS,
+    },
   };
 }
 
 function makeConditional(operation: Operation): void {
-  operation.parameters = [
-    ...(operation.parameters ?? []),
-    { $ref: '#/components/parameters/If-None-Match' },
-  ];
+  takes(operation, 'If-None-Match');
   const answer = operation.responses['200'] as Response;
   answer.headers = { ...answer.headers, ETag: header('ETag') };
   operation.responses['304'] = {
     description: 'Nothing has changed since the answer with this ETag.',
     headers: { ...answer.headers },
   };
+}
+
+function takes(operation: Operation, name: keyof typeof PARAMETERS): void {
+  operation.parameters = [
+    ...(operation.parameters ?? []),
+    { $ref: `#/components/parameters/${name}` },
+  ];
 }
 
 function header(name: keyof typeof HEADERS): { $ref: string } {

@@ -8,7 +8,7 @@ import { expectInvalid, expectRefusal } from './refusal.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const EMOJI = '\u{1f600}';
-const url = (bytes: number) => `https://example.com/${'a'.repeat(bytes - 20)}`;
+const url = (length: number) => `https://example.com/${'a'.repeat(length - 20)}`;
 
 onEachEngine('The fields of a post beside its texts', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
@@ -125,6 +125,7 @@ onEachEngine('The fields of a post beside its texts', (database) => {
       'http://[::1]:8080/a',
       'https://example.com/@user:1?q=@',
       url(2048),
+      `https://example.com/${EMOJI.repeat(1000)}${'a'.repeat(1028)}`,
     ])('C72 %s is taken, and kept as it was sent', async (image) =>
       expectKept({ images: [image] }),
     );
@@ -148,6 +149,8 @@ onEachEngine('The fields of a post beside its texts', (database) => {
       ' https://example.com/a',
       'https://exa\\mple.com',
       'https://example.com:99999/',
+      'https://256.256.256.256/',
+      'https://a|b/',
       'https://%00/',
     ])('C72 %j is refused', async (image) => {
       await expectInvalid(await refuse({ images: [image] }), 'images invalid_format');
@@ -162,14 +165,16 @@ onEachEngine('The fields of a post beside its texts', (database) => {
       [['https://example.com/\u0000'], 'control_character'],
       [['https://example.com/\ud800'], 'not_well_formed'],
       [[url(2049)], 'too_long'],
-      [[`https://example.com/${EMOJI.repeat(508)}`], 'too_long'],
+      [[`https://example.com/${EMOJI.repeat(1001)}`], 'invalid_format'],
       [Array.from({ length: 11 }, () => 'https://example.com/a'), 'too_many'],
     ])('C72 %j are refused', async (images, code) => {
       await expectInvalid(await refuse({ images }), `images ${code}`);
     });
 
-    it('C72 Ten of the longest are taken', async () =>
-      expectKept({ images: Array.from({ length: 10 }, () => `${url(2047)}"`) }));
+    it('C72 Ten that take the most bytes are taken', async () => {
+      const most = `https://example.com/${EMOJI.repeat(1000)}${'"'.repeat(1028)}`;
+      await expectKept({ images: Array.from({ length: 10 }, () => most) });
+    });
   });
 
   describe('latitude and longitude', () => {

@@ -78,10 +78,10 @@ export function placesOf(document: OpenApiDocument): Place[] {
 
 /** The document with every reference but those to schemas replaced by what it names. */
 export function dereferenced(document: OpenApiDocument): OpenApiDocument {
-  const named = { ...document.components.headers, ...document.components.parameters };
   return JSON.parse(JSON.stringify(document), (_, value: unknown) => {
-    const name = /^#\/components\/(?:headers|parameters)\/(.+)$/.exec(reference(value))?.[1];
-    return name === undefined ? value : named[name];
+    const [, kind, name = ''] =
+      /^#\/components\/(headers|parameters)\/(.+)$/.exec(reference(value)) ?? [];
+    return kind === undefined ? value : document.components[kind as 'headers'][name];
   }) as OpenApiDocument;
 }
 

@@ -9,8 +9,8 @@ export type Check = (value: unknown) => string[];
 /**
  * Compiles the schemas of a document (JSON Schema 2020-12).
  *
- * `closed` refuses fields that a schema does not name. The document itself leaves answers open, because clients must accept
- * new fields; but a field that this service sends and does not document is a fault.
+ * `closed` refuses fields and codes that a schema does not name. The document itself leaves answers open, because clients must
+ * accept new ones; but a field or code that this service sends and does not document is a fault.
  */
 export function schemaChecks(
   { components }: OpenApiDocument,
@@ -51,8 +51,25 @@ function withIds(schema: Schema): Schema {
 
 function closedSchema(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
-    isObjectSchema(value) ? { unevaluatedProperties: false, ...value } : value,
+    isObjectSchema(value)
+      ? { unevaluatedProperties: false, ...value }
+      : isOpenCode(value)
+        ? value.anyOf[0]
+        : value,
   ) as Schema;
+}
+
+/** One of the codes that there are, or any other. */
+function isOpenCode(value: unknown): value is { anyOf: [Schema, Schema] } {
+  const { anyOf = [], type } = (value ?? {}) as { anyOf?: Schema[]; type?: string };
+  const [present, any] = anyOf;
+  return (
+    type === undefined &&
+    anyOf.length === 2 &&
+    present !== undefined &&
+    ('enum' in present || '$ref' in present) &&
+    any?.type === 'string'
+  );
 }
 
 function isObjectSchema(value: unknown): value is Schema {

@@ -1,6 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { RETRY_AFTER } from '../../../http/schemas.js';
+import { PROMPTS } from './checks/prompt.check.js';
+
+/** None but `none` can stand beside others. */
+const ASKED = PROMPTS.filter((prompt) => prompt !== 'none').join('|');
 
 const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
 
@@ -44,8 +48,14 @@ export function ApiAuthorize(): MethodDecorator {
     ApiQuery({
       name: 'state',
       required: true,
-      description: 'Random; given back as it was sent.',
-      schema: { type: 'string', maxLength: 4096 },
+      description:
+        'Random; given back as it was sent. At most 4,096 bytes: as many ASCII characters, or 1,024 of any kind.',
+      schema: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 4096,
+        pattern: '^([\\u0000-\\u007F]*|[\\s\\S]{0,1024})$',
+      },
     }),
     ApiQuery({
       name: 'code_challenge',
@@ -58,6 +68,15 @@ export function ApiAuthorize(): MethodDecorator {
       required: false,
       description: 'Required with code_challenge.',
       schema: { type: 'string', enum: ['S256'] },
+    }),
+    ApiQuery({
+      name: 'prompt',
+      required: false,
+      description:
+        'What the user is asked even if it were not needed (OpenID Connect Core §3.1.2.1, by analogy), space-separated: ' +
+        'login to sign in again, select_account to sign in as somebody else, consent, which is asked in any case. none asks ' +
+        'for an answer without a page, which is always interaction_required.',
+      schema: { type: 'string', pattern: `^(none|(${ASKED})( (${ASKED}))*)$`, example: 'login' },
     }),
     ApiQuery({
       name: 'ui_locales',

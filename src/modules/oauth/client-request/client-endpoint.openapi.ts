@@ -6,11 +6,23 @@ import {
   ApiResponse,
   ApiTags,
   type ApiBodyOptions,
+  type ApiResponseOptions,
 } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME } from '../../../access/security-scheme.js';
 import { RETRY_AFTER } from '../../../http/schemas.js';
-import { UnnamedClient } from '../oauth.errors.js';
+import {
+  FormTooLarge,
+  FormTooSlow,
+  InvalidClient,
+  ServerError,
+  TemporarilyUnavailable,
+  TooManyAttempts,
+  UnnamedClient,
+  type OAuthError,
+} from '../oauth.errors.js';
 import { OAuthErrorResponse } from './dto/oauth-error.response.js';
+
+const TOO_MANY = new TooManyAttempts(RETRY_AFTER['Retry-After'].example);
 
 /** What tells one endpoint for apps from another in the published document. */
 export interface ClientOperation {
@@ -71,26 +83,21 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
       },
     }),
     ...refusals(operation),
-    ...(throttled === 429
-      ? [
-          ApiResponse({
-            status: 429,
-            type: OAuthErrorResponse,
-            description: 'Too many attempts.',
-            headers: RETRY_AFTER,
-          }),
-        ]
-      : []),
-    ApiResponse({ status: 500, type: OAuthErrorResponse, description: '`server_error`' }),
-    ApiResponse({
-      status: 503,
-      type: OAuthErrorResponse,
-      description:
-        throttled === 503
-          ? '`temporarily_unavailable` or `too_many_attempts`: nothing has changed, try again.'
-          : '`temporarily_unavailable`: try again.',
-      headers: RETRY_AFTER,
-    }),
+    ...(throttled === 429 ? [refusal(429, 'Too many attempts.', [TOO_MANY], RETRY_AFTER)] : []),
+    refusal(500, '`server_error`', [new ServerError()]),
+    throttled === 503
+      ? refusal(
+          503,
+          '`temporarily_unavailable` or `too_many_attempts`: nothing has changed, try again.',
+          [new TemporarilyUnavailable(), TOO_MANY],
+          RETRY_AFTER,
+        )
+      : refusal(
+          503,
+          '`temporarily_unavailable`: try again.',
+          [new TemporarilyUnavailable()],
+          RETRY_AFTER,
+        ),
   );
 }
 
@@ -120,38 +127,41 @@ function refusals({ refusals: descriptions }: ClientOperation): MethodDecorator[
         Object.entries(descriptions).map(([error, text]) => [error, example(error, text)]),
       ) as never,
     }),
-    ApiResponse({
-      status: 401,
-      type: OAuthErrorResponse,
-      description: 'No app is named, or the one that is named could not be authenticated.',
-      headers: {
+    refusal(
+      401,
+      'No app is named, or the one that is named could not be authenticated.',
+      [new InvalidClient(true), new UnnamedClient()],
+      {
         'WWW-Authenticate': {
           description: 'When HTTP Basic was tried.',
           schema: { type: 'string', example: 'Basic realm="oauth", charset="UTF-8"' },
         },
       },
-      examples: {
-        invalid_client: example(
-          'invalid_client',
-          'The client is unknown or its credentials are wrong.',
-        ),
-        unnamed: {
-          ...example('invalid_client', new UnnamedClient().message),
-          summary: 'no client',
-        },
-      } as never,
-    }),
-    ApiResponse({
-      status: 408,
-      type: OAuthErrorResponse,
-      description: '`invalid_request`: the form did not arrive in time.',
-    }),
-    ApiResponse({
-      status: 413,
-      type: OAuthErrorResponse,
-      description: '`invalid_request`: the form is too large.',
-    }),
+    ),
+    refusal(408, '`invalid_request`: the form did not arrive in time.', [new FormTooSlow()]),
+    refusal(413, '`invalid_request`: the form is too large.', [new FormTooLarge()]),
   ];
+}
+
+/** An answer by one of each error that it may be. */
+function refusal(
+  status: number,
+  description: string,
+  errors: readonly OAuthError[],
+  headers?: ApiResponseOptions['headers'],
+): MethodDecorator {
+  return ApiResponse({
+    status,
+    type: OAuthErrorResponse,
+    description,
+    ...(headers && { headers }),
+    examples: Object.fromEntries(
+      errors.map((error) => [
+        error instanceof UnnamedClient ? 'unnamed' : error.code,
+        { summary: error.message, value: OAuthErrorResponse.from(error) },
+      ]),
+    ),
+  });
 }
 
 function example(error: string, error_description: string): object {

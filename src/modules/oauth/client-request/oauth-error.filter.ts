@@ -9,23 +9,13 @@ import {
   InvalidGrant,
   MethodNotAllowed,
   OAuthError,
+  ServerError,
+  TemporarilyUnavailable,
   TooManyAttempts,
   UnknownEndpoint,
 } from '../oauth.errors.js';
 import { FailureCounter } from '../throttle/failure-counter.js';
 import { OAuthErrorResponse } from './dto/oauth-error.response.js';
-
-class ServerError extends OAuthError {
-  constructor() {
-    super('server_error', 'Something went wrong on our side.');
-  }
-}
-
-class TemporarilyUnavailable extends OAuthError {
-  constructor() {
-    super('temporarily_unavailable', 'The service is not available right now. Try again.');
-  }
-}
 
 /**
  * Answers errors of the endpoints that apps call as RFC 6749 §5.2 wants them. A fault of ours is never told as one of the

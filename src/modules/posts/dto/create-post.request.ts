@@ -44,7 +44,7 @@ export class CreatePostRequest {
   @UrlListField({
     maxItems: 10,
     max: 2048,
-    description: 'Image URLs, each at most 2,048 bytes.',
+    description: 'Image URLs, each at most 2,048 characters, of which at most 1,000 are not ASCII.',
     example: ['https://example.com/party.jpg'],
   })
   images?: string[] | null;
@@ -87,7 +87,7 @@ export class CreatePostRequest {
   @ChoiceField({
     values: VISIBILITIES,
     description: 'Who can see the post; public by default.',
-    example: 'neighborhood',
+    example: 'public',
   })
   visibility?: Visibility | null;
 

@@ -1,6 +1,19 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import type { OAuthError } from '../../oauth.errors.js';
+import { openCodeOf } from '../../../../http/schemas.js';
+import type { OAuthError, OAuthErrorCode } from '../../oauth.errors.js';
 import { TooManyAttempts } from '../../oauth.errors.js';
+
+/** Those that apps are told in a body; the others go to the redirect URI. */
+export const CODES = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_scope',
+  'unsupported_grant_type',
+  'server_error',
+  'temporarily_unavailable',
+  'too_many_attempts',
+] as const satisfies readonly OAuthErrorCode[];
 
 @ApiSchema({
   name: 'OAuthError',
@@ -9,7 +22,7 @@ import { TooManyAttempts } from '../../oauth.errors.js';
 export class OAuthErrorResponse {
   @ApiProperty({
     description: 'Stable code of the error. Expect new values.',
-    pattern: '^[a-z][a-z_]*$',
+    ...openCodeOf('OAuthErrorCode'),
     example: 'invalid_grant',
   })
   error: string;

@@ -1,0 +1,117 @@
+import { onEachEngine, onSqlite } from '../support/engines.js';
+import { json } from '../support/json.js';
+import { placesOf, publishedDocument, type Schema } from '../support/contract/document.js';
+import { schemaChecks } from '../support/contract/schemas.js';
+import { useTestApp } from '../support/test-app.js';
+import { authorizeLink } from '../support/visitor.js';
+import { Member } from '../e2e/api/member.js';
+
+const document = publishedDocument();
+const checkOf = schemaChecks(document, { closed: false });
+const isValid = (schema: Schema, value: unknown) => checkOf(schema)(value).length === 0;
+const CREATE_POST = document.components.schemas['CreatePost'] ?? {};
+const EMOJI = '\u{1f600}';
+const image = (path: string) => `https://example.com/${path}`;
+
+function parameter(name: string): Schema {
+  const { parameters = [] } = document.paths['/oauth/authorize']?.['get'] ?? {};
+  const found = parameters.find((one) => one.name === name);
+  if (!found) throw new Error(`The authorization endpoint has no ${name}.`);
+  return found.schema;
+}
+
+onEachEngine('What the published document calls valid', (database) => {
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
+  let member: Member;
+  beforeAll(async () => {
+    member = await Member.join(app());
+  });
+
+  it.each([
+    [true, [image('a'.repeat(2028))]],
+    [false, [image('a'.repeat(2029))]],
+    [true, [image('é'.repeat(1000))]],
+    [false, [image('é'.repeat(1500))]],
+    [true, Array.from({ length: 10 }, () => image(`${EMOJI.repeat(1000)}${'"'.repeat(1028)}`))],
+    [true, ['https://bücher.example/']],
+    [true, ['http://[::1]:8080/a']],
+    [true, ['http://127.0.0.1/']],
+    [true, ['https://example.com:65535/']],
+    [false, ['https://example.com:99999/']],
+    [false, ['https://a|b/']],
+    [false, ['https://256.256.256.256/']],
+    [false, ['https://[::::]/']],
+    [false, ['https://user:secret@example.com/']],
+  ])('is so for the service: %s for the images %j', async (valid, images) => {
+    expect(isValid(CREATE_POST, { images })).toBe(valid);
+    expect((await member.post('/posts', { images })).status).toBe(valid ? 201 : 400);
+  });
+});
+
+onSqlite('The parameters of the published document', (database) => {
+  const app = useTestApp(database);
+  const open = async (parameters: Record<string, string>): Promise<Response> => {
+    const link = authorizeLink(await app().addClient(), parameters);
+    return app().fetch(link, { redirect: 'manual' });
+  };
+
+  it.each(['s', 's'.repeat(4096), EMOJI.repeat(1024), 'état 状態'])(
+    'have a state that the service gives back (%#)',
+    async (state) => {
+      expect(isValid(parameter('state'), state)).toBe(true);
+      const answer = await open({ state, response_type: 'token' });
+      const { searchParams } = new URL(answer.headers.get('location') ?? '');
+      expect(searchParams.get('state')).toBe(state);
+    },
+  );
+
+  it.each(['', 's'.repeat(4097), 'é'.repeat(2049), EMOJI.repeat(1025)])(
+    'have no state that the service refuses (%#)',
+    async (state) => {
+      expect(isValid(parameter('state'), state)).toBe(false);
+      expect((await open({ state })).status).not.toBe(200);
+    },
+  );
+
+  it('have every prompt that the metadata tells, and take no other', async () => {
+    const metadata = await app().fetch('/.well-known/oauth-authorization-server');
+    const { prompt_values_supported: prompts } = await json<{ prompt_values_supported: string[] }>(
+      metadata,
+    );
+    expect(prompts.length).toBeGreaterThan(0);
+    for (const prompt of prompts) expect(isValid(parameter('prompt'), prompt)).toBe(true);
+    const asked = prompts.filter((prompt) => prompt !== 'none');
+    for (const prompt of [...asked, asked.join(' ')]) {
+      expect(isValid(parameter('prompt'), prompt)).toBe(true);
+      expect((await open({ prompt })).status).toBe(200);
+    }
+    for (const prompt of ['create', 'none login', 'LOGIN']) {
+      expect(isValid(parameter('prompt'), prompt)).toBe(false);
+      expect((await open({ prompt })).status).toBe(303);
+    }
+  });
+
+  it('have the languages of the user', () => {
+    expect(parameter('ui_locales')).toMatchObject({ type: 'string' });
+  });
+
+  it('have an id of the request for every operation', () => {
+    for (const { operation } of placesOf(document))
+      expect(operation.parameters).toContainEqual(
+        expect.objectContaining({ name: 'X-Request-Id', in: 'header', required: false }),
+      );
+  });
+
+  it('tell which headers scripts of other origins may read', async () => {
+    const { info } = document as unknown as { info: { description: string } };
+    const answer = await app().fetch('/dev/v1/me', { headers: { origin: 'https://x.example' } });
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const exposed = answer.headers.get('access-control-expose-headers') ?? '';
+    expect(exposed).not.toBe('');
+    expect(info.description).toContain(exposed);
+  });
+
+  it('have a public post as the example of one', () => {
+    expect(CREATE_POST.properties?.['visibility']?.['example']).toBe('public');
+  });
+});

@@ -1,0 +1,369 @@
+/** A document, or any part of it. */
+type Json = { [name: string]: Json } & Json[] & { push(value: unknown): void };
+/** Changes a document in place. */
+export type Change = (document: Json) => unknown;
+
+const POSTS = '/dev/v1/posts';
+const POST = '/dev/v1/posts/{id}';
+const COMMENTS = '/dev/v1/posts/{id}/comments';
+const schema = (document: Json, name: string): Json => at(document, 'components', 'schemas', name);
+const parameters = (document: Json, path: string): Json =>
+  at(document, 'paths', path, 'get', 'parameters');
+
+/** GitHub's list of breaking changes: what is done, the rule that must notice, and where. */
+export const BREAKING: [string, string, RegExp, Change][] = [
+  [
+    'removing an entire operation',
+    'operation-removed',
+    /comments~1{id}\/delete$/,
+    (document) => remove(at(document, 'paths', '/dev/v1/comments/{id}'), 'delete'),
+  ],
+  [
+    'renaming a path',
+    'path-removed',
+    /dev~1v1~1profile$/,
+    (document) => {
+      const paths = at(document, 'paths');
+      Object.assign(paths, { '/dev/v1/profile': paths['/dev/v1/me'] });
+      remove(paths, '/dev/v1/me');
+    },
+  ],
+  [
+    'renaming an operation, as generated clients call it',
+    'operation-id-changed',
+    /posts~1{id}~1analytics\/get$/,
+    (document) =>
+      Object.assign(at(document, 'paths', `${POST}/analytics`, 'get'), { operationId: 'stats' }),
+  ],
+  [
+    'removing a parameter',
+    'parameter-removed',
+    /v1~1posts\/get\/parameters/,
+    (document) => parameters(document, POSTS).shift(),
+  ],
+  [
+    'removing a field of a body',
+    'property-removed',
+    /posts\/post\/requestBody\/.*\/title$/,
+    (document) => remove(at(schema(document, 'CreatePost'), 'properties'), 'title'),
+  ],
+  [
+    'removing a field of a form, which takes others',
+    'property-removed',
+    /oauth~1token\/post\/requestBody\/.*\/scope$/,
+    (document) => remove(at(form(document, '/oauth/token'), 'properties'), 'scope'),
+  ],
+  [
+    'removing a field of an answer',
+    'property-removed',
+    /responses\/200\/.*\/properties\/tags$/,
+    (document) => {
+      const post = schema(document, 'Post');
+      remove(at(post, 'properties'), 'tags');
+      Object.assign(post, { required: ['id'] });
+    },
+  ],
+  [
+    'removing a header of an answer',
+    'response-header-removed',
+    /posts\/post\/responses\/201\/headers\/Location$/,
+    (document) =>
+      remove(at(document, 'paths', POSTS, 'post', 'responses', '201', 'headers'), 'Location'),
+  ],
+  [
+    'adding a required parameter',
+    'parameter-became-required',
+    /comments\/get\/parameters/,
+    (document) => parameters(document, COMMENTS).push(query('since', true)),
+  ],
+  [
+    'adding a required field to a form',
+    'required-properties-added',
+    /oauth~1revoke\/post/,
+    (document) => at(form(document, '/oauth/revoke'), 'required').push('client_id'),
+  ],
+  [
+    'making an optional field required',
+    'required-properties-added',
+    /comments\/post\/requestBody/,
+    (document) => at(schema(document, 'CreateComment'), 'required').push('parentId'),
+  ],
+  [
+    'changing the type of a parameter',
+    'schema-type-changed',
+    /{id}\/get\/parameters\/0\/schema$/,
+    (document) => Object.assign(at(parameters(document, POST), '0', 'schema'), { type: 'integer' }),
+  ],
+  [
+    'changing the type of a field of an answer',
+    'schema-type-changed',
+    /\/properties\/likes$/,
+    (document) =>
+      Object.assign(at(schema(document, 'Analytics'), 'properties', 'likes'), { type: 'string' }),
+  ],
+  [
+    'letting a field of an answer be null',
+    'schema-type-changed',
+    /\/properties\/comments$/,
+    (document) =>
+      Object.assign(at(schema(document, 'Analytics'), 'properties', 'comments'), {
+        type: ['integer', 'null'],
+      }),
+  ],
+  [
+    'removing a value that is taken',
+    'enum-values-removed',
+    /\/properties\/visibility$/,
+    (document) => at(schema(document, 'CreatePost'), 'properties', 'visibility', 'enum').shift(),
+  ],
+  [
+    'removing a value that is answered',
+    'enum-values-removed',
+    /\/properties\/prompt_values_supported\/items$/,
+    (document) =>
+      at(
+        schema(document, 'ServerMetadata'),
+        ...['properties', 'prompt_values_supported', 'items', 'enum'],
+      ).shift(),
+  ],
+  [
+    'a new rule for a field',
+    'schema-constraint-changed',
+    /\/properties\/text$/,
+    (document) =>
+      Object.assign(at(schema(document, 'CreateComment'), 'properties', 'text'), { maxLength: 9 }),
+  ],
+  [
+    'a new rule for a body as a whole',
+    'schema-combinator-changed',
+    /posts\/post\/requestBody\/.*\/allOf\/\d+$/,
+    (document) => at(schema(document, 'CreatePost'), 'allOf').push({ required: ['type'] }),
+  ],
+  [
+    'asking for another scope',
+    'security-requirement-changed',
+    /posts~1{id}\/delete\/security/,
+    (document) =>
+      Object.assign(at(document, 'paths', POST, 'delete'), {
+        security: [{ oauth2: ['analytics.read'] }],
+      }),
+  ],
+  [
+    'asking for no token any more',
+    'authorization-changed',
+    /posts~1{id}\/get\/security/,
+    (document) => Object.assign(at(document, 'paths', POST, 'get'), { security: [] }),
+  ],
+  [
+    'asking for a token where none was needed',
+    'security-requirement-changed',
+    /oauth-authorization-server\/get\/security/,
+    (document) =>
+      Object.assign(at(document, 'paths', '/.well-known/oauth-authorization-server', 'get'), {
+        security: [{ oauth2: [] }],
+      }),
+  ],
+  [
+    'moving the token endpoint',
+    'authorization-changed',
+    /authorizationCode$/,
+    (document) => Object.assign(flow(document), { tokenUrl: '/elsewhere' }),
+  ],
+  [
+    'answering another error code',
+    'enum-values-removed',
+    /{id}\/get\/responses\/404\/.*\/error\/anyOf\/0$/,
+    (document) => Object.assign(codes(document, POST, 'get', '404'), { enum: ['gone'] }),
+  ],
+  [
+    'answering another error code of OAuth',
+    'enum-values-removed',
+    /oauth~1token\/post\/responses\/400\/.*\/error\/anyOf\/0$/,
+    (document) => at(codes(document, '/oauth/token', 'post', '400'), 'enum').shift(),
+  ],
+  [
+    'renaming what is wrong with a field',
+    'enum-values-removed',
+    /responses\/400\/.*\/code\/anyOf\/0$/,
+    (document) => Object.assign(at(schema(document, 'FieldErrorCode'), 'enum'), ['missing']),
+  ],
+  [
+    'answering another status',
+    'response-removed',
+    /posts~1{id}\/delete\/responses\/404$/,
+    (document) => {
+      const answers = at(document, 'paths', POST, 'delete', 'responses');
+      Object.assign(answers, { 410: answers['404'] });
+      remove(answers, '404');
+    },
+  ],
+  [
+    'another default',
+    'default-changed',
+    /comments\/get\/parameters\/\d\/schema$/,
+    (document) =>
+      Object.assign(parameters(document, COMMENTS).find(isLimit)?.schema ?? {}, { default: 10 }),
+  ],
+  [
+    'leaving a header of an answer out at times',
+    'response-header-became-optional',
+    /posts\/post\/responses\/429\/headers\/RateLimit$/,
+    (document) =>
+      remove(
+        at(document, 'paths', POSTS, 'post', 'responses', '429', 'headers', 'RateLimit'),
+        'required',
+      ),
+  ],
+  [
+    'withdrawing a scope',
+    'scope-removed',
+    /scopes\/analytics\.read$/,
+    (document) => remove(at(flow(document), 'scopes'), 'analytics.read'),
+  ],
+];
+
+const WORDS =
+  'Items are counted from the newest one, so pages shift whenever one is added. '.repeat(5);
+
+/** GitHub's list of additive changes. */
+export const ADDITIVE: [string, Change][] = [
+  [
+    'an operation',
+    (document) =>
+      Object.assign(at(document, 'paths'), {
+        '/dev/v1/friends': {
+          get: {
+            operationId: 'listFriends',
+            responses: { 200: { description: 'The friends.' } },
+            security: [{ oauth2: [] }],
+          },
+        },
+      }),
+  ],
+  ['an optional parameter', (document) => parameters(document, POSTS).push(query('sort', false))],
+  [
+    'an optional request header',
+    (document) =>
+      at(document, 'paths', POSTS, 'post', 'parameters').push({
+        name: 'X-New',
+        in: 'header',
+        required: false,
+        schema: { type: 'string' },
+      }),
+  ],
+  [
+    'an optional field of a body',
+    (document) =>
+      Object.assign(at(schema(document, 'CreatePost'), 'properties'), { mood: { type: 'string' } }),
+  ],
+  [
+    'a field of an answer',
+    (document) => {
+      const user = schema(document, 'User');
+      Object.assign(at(user, 'properties'), { joinedAt: { type: 'string' } });
+      at(user, 'required').push('joinedAt');
+    },
+  ],
+  [
+    'a header of an answer',
+    (document) =>
+      Object.assign(at(document, 'paths', POSTS, 'post', 'responses', '201', 'headers'), {
+        'X-New': { schema: { type: 'string' } },
+      }),
+  ],
+  [
+    'an answer of another status',
+    (document) =>
+      Object.assign(at(document, 'paths', POST, 'get', 'responses'), {
+        410: { description: 'Gone.' },
+      }),
+  ],
+  [
+    'a value that is taken',
+    (document) =>
+      at(schema(document, 'CreatePost'), 'properties', 'visibility', 'enum').push('friends'),
+  ],
+  [
+    'a value that is answered',
+    (document) =>
+      at(
+        schema(document, 'ServerMetadata'),
+        'properties',
+        'scopes_supported',
+        'items',
+        'enum',
+      ).push('new.scope'),
+  ],
+  [
+    'an error code',
+    (document) => {
+      at(schema(document, 'ErrorCode'), 'enum').push('teapot');
+      at(codes(document, POSTS, 'post', '400'), 'enum').push('teapot');
+    },
+  ],
+  [
+    'something that may be wrong with a field',
+    (document) => at(schema(document, 'FieldErrorCode'), 'enum').push('too_odd'),
+  ],
+  [
+    'a header of an answer that is always there',
+    (document) =>
+      Object.assign(
+        at(document, 'paths', POSTS, 'post', 'responses', '201', 'headers', 'RateLimit'),
+        {
+          required: true,
+        },
+      ),
+  ],
+  [
+    'a wider bound',
+    (document) =>
+      Object.assign(at(schema(document, 'CreatePost'), 'properties', 'content'), {
+        maxLength: 20_000,
+      }),
+  ],
+  [
+    'other words',
+    (document) => Object.assign(at(document, 'paths', POST, 'get'), { summary: 'Read a post' }),
+  ],
+  [
+    'many other words',
+    (document) => Object.assign(parameters(document, POSTS)[0] ?? {}, { description: WORDS }),
+  ],
+];
+
+/** The codes of an error that an operation can answer. */
+function codes(document: Json, path: string, method: string, status: string): Json {
+  const place = ['responses', status, 'content', 'application/json', 'schema', 'allOf', '1'];
+  return at(document, 'paths', path, method, ...place, 'properties', 'error', 'anyOf', '0');
+}
+
+/** The member of a document at this place. */
+function at(start: Json, ...names: string[]): Json {
+  return names.reduce((value, name) => {
+    const member = value[name];
+    if (member === undefined) throw new Error(`The document has nothing at ${names.join(' ')}.`);
+    return member;
+  }, start);
+}
+
+function remove(from: Json, name: string): void {
+  Reflect.deleteProperty(from, name);
+}
+
+function form(document: Json, path: string): Json {
+  const place = ['post', 'requestBody', 'content', 'application/x-www-form-urlencoded', 'schema'];
+  return at(document, 'paths', path, ...place);
+}
+
+function flow(document: Json): Json {
+  return at(document, 'components', 'securitySchemes', 'oauth2', 'flows', 'authorizationCode');
+}
+
+function query(name: string, required: boolean): object {
+  return { name, in: 'query', required, schema: { type: 'string' } };
+}
+
+function isLimit({ name }: Json): boolean {
+  return String(name) === 'limit';
+}
