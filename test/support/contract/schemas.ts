@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { isUrl } from '../../../src/common/url.js';
+import { isUrl } from './is-url.js';
 import type { OpenApiDocument, Schema } from './document.js';
 
 /** What `value` breaks, each with its place; none when it conforms. */
