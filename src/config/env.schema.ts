@@ -55,9 +55,7 @@ export const envSchema = z.object({
       'How long, in milliseconds, the service goes on serving after SIGTERM while it is not ready; 5000 by default in production, else 0.',
     ),
   METRICS_PORT: z
-    .union([z.literal('off'), wholeNumber(0, 65_535)], {
-      error: 'must be a port or off',
-    })
+    .union([z.literal('off'), wholeNumber(0, 65_535)], { error: 'must be a port or off' })
     .default(9464)
     .describe('Port of the metrics for Prometheus, at /metrics; off serves none.'),
   LOG_LEVEL: z

@@ -1,4 +1,5 @@
-import { CommandLine } from '../../support/command-line.js';
+import { pathToFileURL } from 'node:url';
+import { CommandLine, runProcess } from '../../support/command-line.js';
 import { onEachEngine } from '../../support/engines.js';
 
 interface Status {
@@ -41,4 +42,21 @@ onEachEngine('The command line on an empty database', (database) => {
       expect(await cli.json('app', 'list')).toEqual([]);
     },
   );
+});
+
+/** Breaks a part of the built application that starts after the database has been connected to. */
+const BREAKAGE = `
+  import { UnroutedRequests } from '${pathToFileURL('dist/src/http/unrouted-requests.js').href}';
+  UnroutedRequests.prototype.onModuleInit = () => { throw new Error('It does not start.'); };`;
+
+onEachEngine('A command whose application does not start', (database) => {
+  it('says why and ends with exit code 1, connected as it is', async () => {
+    const preload = `data:text/javascript,${encodeURIComponent(BREAKAGE)}`;
+    const { code, stdout, stderr } = await runProcess(['db', 'status'], {
+      DATABASE_URL: database.url,
+      NODE_OPTIONS: `--import=${preload}`,
+    });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^Error: It does not start\.$/m);
+  });
 });
