@@ -1,8 +1,8 @@
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { onEachEngine, onEachServer } from '../../support/engines.js';
-import { isWaitingForRow } from '../../support/row-locks.js';
 import { useTestApp } from '../../support/test-app.js';
+import { isUnderWay } from '../../support/under-way.js';
 import { Member } from './member.js';
 import { expectInvalid, expectRefusal } from './refusal.js';
 
@@ -164,7 +164,7 @@ onEachServer('The order in which a call is looked at, while another has its key'
     await runner.startTransaction();
     await runner.manager.increment(Post, { id }, 'likeCount', 1);
     const first = comment(member, `/posts/${id}/comments`, 'Hi', 'held');
-    await expect.poll(() => isWaitingForRow(app())).toBe(true);
+    await expect.poll(() => isUnderWay(app(), 'UPDATE `posts`'), { timeout: 4000 }).toBe(true);
     const others = await Promise.all([
       comment(member, `/posts/${NEVER}/comments`, 'Hi', 'held'),
       publish(member, 'Hi', 'held'),

@@ -9,8 +9,8 @@ import { startProcess, type AppProcess } from '../../support/app-process.js';
 import { atOnce, rounds, ROUNDS_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/engines.js';
 import { type ErrorBody } from '../../support/json.js';
-import { isWaitingForRow } from '../../support/row-locks.js';
 import { useTestApp } from '../../support/test-app.js';
+import { isUnderWay } from '../../support/under-way.js';
 import { Member } from '../api/member.js';
 
 const PROCESSES = 3;
@@ -222,7 +222,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
     await runner.startTransaction();
     await runner.manager.increment(User, { id: member.user.id }, 'karma', 1);
     const first = send(processes[0]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
-    await expect.poll(() => isWaitingForRow(app())).toBe(true);
+    await expect.poll(() => isUnderWay(app(), 'UPDATE `users`'), { timeout: 4000 }).toBe(true);
     const began = performance.now();
     const second = await send(processes[1]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
     const waited = performance.now() - began;

@@ -6,6 +6,7 @@ import { rounds, ROUNDS, ROUNDS_MS, startCluster, type Cluster } from '../../sup
 import { onEachServer } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { isUnderWay } from '../../support/under-way.js';
 import { approve, exchange, requestToken } from '../../support/visitor.js';
 
 /** Every round starts a process. */
@@ -24,19 +25,13 @@ onEachServer('A process that dies in the middle of a refresh', (database) => {
     await running?.stop();
   });
 
-  /** How many statements of other connections wait until the table of access tokens is unlocked. */
-  async function blocked(): Promise<number> {
-    const waiting = `SELECT COUNT(*) AS number FROM information_schema.processlist
-      WHERE db = DATABASE() AND state LIKE 'Waiting for table%' AND info LIKE 'INSERT INTO%access_tokens%'`;
-    const [{ number }] = await operator().dataSource.query<[{ number: string }]>(waiting);
-    return Number(number);
-  }
-
   /** Kills the process while its refresh waits for the insert, which comes after the token was consumed. */
   async function killDuring(client: TestClient, form: Record<string, string>): Promise<void> {
     await blocker.query('LOCK TABLES access_tokens WRITE');
     const lost = requestToken(running, client, form).catch((error: unknown) => error);
-    await expect.poll(blocked, { timeout: 4000 }).toBe(1);
+    await expect
+      .poll(() => isUnderWay(operator(), 'INSERT INTO `access_tokens`'), { timeout: 4000 })
+      .toBe(true);
     await running.kill();
     expect(await lost).toBeInstanceOf(Error);
     await blocker.query('UNLOCK TABLES');

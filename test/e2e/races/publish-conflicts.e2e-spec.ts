@@ -2,8 +2,8 @@ import mysql, { type Connection } from 'mysql2/promise';
 import { rounds, ROUNDS, ROUNDS_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
-import { isWaitingForRow } from '../../support/row-locks.js';
 import { useTestApp } from '../../support/test-app.js';
+import { isUnderWay } from '../../support/under-way.js';
 import { Member } from '../api/member.js';
 import { expectRefusal } from '../api/refusal.js';
 
@@ -43,7 +43,9 @@ onEachServer('A publish that deadlocks with another unit of work', (database) =>
         await holdQuota(member);
         const statements = await app().statementsOf(async () => {
           const publishing = member.post('/posts', { content: 'Hi' });
-          await expect.poll(() => isWaitingForRow(app()), { timeout: 4000 }).toBe(true);
+          await expect
+            .poll(() => isUnderWay(app(), 'UPDATE `quota_usage`'), { timeout: 4000 })
+            .toBe(true);
           // Held by the publish, which waits for what is held here.
           await other.query('UPDATE users SET karma = karma + 1 WHERE id = ?', [member.user.id]);
           await other.rollback();
