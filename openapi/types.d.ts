@@ -129,6 +129,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dev/v1/quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the app may still publish this month
+         * @description Costs nothing of it.
+         */
+        get: operations["getQuota"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/oauth/authorize": {
         parameters: {
             query?: never;
@@ -307,8 +327,8 @@ export interface components {
              */
             text: string;
             /**
-             * @description Id of the comment replied to, which must be on the same post.
-             * @example cmt_01kahq5f3veqdr8bn3tdmx3q0a
+             * @description Id of the comment replied to, which must be on the same post; null for none.
+             * @example null
              */
             parentId?: string | null;
         };
@@ -330,7 +350,7 @@ export interface components {
              */
             type?: string | null;
             /**
-             * @description Image URLs, each at most 2,048 bytes.
+             * @description Image URLs, each at most 2,048 characters, of which at most 1,000 are not ASCII.
              * @example [
              *       "https://example.com/party.jpg"
              *     ]
@@ -361,7 +381,7 @@ export interface components {
             reachKm?: number | null;
             /**
              * @description Who can see the post; public by default.
-             * @example neighborhood
+             * @example public
              * @enum {string|null}
              */
             visibility?: "public" | "neighborhood" | "private" | null;
@@ -465,10 +485,10 @@ export interface components {
         /** @description What went wrong: the body of every error under /dev/v1. */
         Error: {
             /**
-             * @description Stable code of the error: `invalid_request`, `unauthorized`, `invalid_token`, `insufficient_scope`, `not_found`, `method_not_allowed`, `request_timeout`, `idempotency_key_in_use`, `payload_too_large`, `unsupported_media_type`, `idempotency_key_reused`, `quota_exceeded`, `too_many_attempts`, `internal_error`, `service_unavailable`. Expect new values.
+             * @description Stable code of the error. Expect new values.
              * @example invalid_request
              */
-            error: string;
+            error: components["schemas"]["ErrorCode"] | string;
             /**
              * @description What went wrong and what to do, for people.
              * @example 1 field is invalid: latitude.
@@ -488,6 +508,11 @@ export interface components {
              */
             doc_url: string;
         };
+        /**
+         * @description The codes of errors under /dev/v1.
+         * @enum {string}
+         */
+        ErrorCode: "invalid_request" | "unauthorized" | "invalid_token" | "insufficient_scope" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "quota_exceeded" | "internal_error" | "service_unavailable";
         /** @description One thing that is wrong with the request. */
         FieldError: {
             /**
@@ -496,16 +521,21 @@ export interface components {
              */
             field: string;
             /**
-             * @description Stable code of what is wrong: `required`, `wrong_type`, `unknown_field`, `too_small`, `too_large`, `too_short`, `too_long`, `too_many`, `too_deep`, `blank`, `control_character`, `not_well_formed`, `invalid_format`, `not_allowed_value`, `pair_required`, `one_of_required`, `invalid_reference`. Expect new values.
+             * @description Stable code of what is wrong. Expect new values.
              * @example too_large
              */
-            code: string;
+            code: components["schemas"]["FieldErrorCode"] | string;
             /**
              * @description The same for people.
              * @example latitude must be at most 90.
              */
             message: string;
         };
+        /**
+         * @description What can be wrong with a field.
+         * @enum {string}
+         */
+        FieldErrorCode: "required" | "wrong_type" | "unknown_field" | "too_small" | "too_large" | "too_short" | "too_long" | "too_many" | "too_deep" | "blank" | "control_character" | "not_well_formed" | "invalid_format" | "not_allowed_value" | "pair_required" | "one_of_required" | "invalid_reference";
         /** @description The introspection response of RFC 7662 §2.2. A token that is not alive is told by `active` alone. */
         Introspection: {
             /**
@@ -556,7 +586,7 @@ export interface components {
              * @description Stable code of the error. Expect new values.
              * @example invalid_grant
              */
-            error: string;
+            error: components["schemas"]["OAuthErrorCode"] | string;
             /**
              * @description What went wrong and what to do, for people, in ASCII.
              * @example The code has expired.
@@ -568,6 +598,11 @@ export interface components {
              */
             message?: string;
         };
+        /**
+         * @description The codes of errors that apps get from /oauth.
+         * @enum {string}
+         */
+        OAuthErrorCode: "invalid_request" | "invalid_client" | "invalid_grant" | "invalid_scope" | "unsupported_grant_type" | "server_error" | "temporarily_unavailable" | "too_many_attempts";
         /** @description Where the page stands in its list. */
         PageMeta: {
             /**
@@ -660,6 +695,35 @@ export interface components {
             data: components["schemas"]["PostItem"][];
             meta: components["schemas"]["PageMeta"];
         };
+        /** @description What the app may still publish in this calendar month. */
+        Quota: {
+            /**
+             * @description Posts per month; null is unlimited.
+             * @example 100
+             */
+            limit: number | null;
+            /**
+             * @description Posts published.
+             * @example 13
+             */
+            used: number;
+            /**
+             * @description Posts left; null is unlimited.
+             * @example 87
+             */
+            remaining: number | null;
+            /**
+             * @description The calendar month, in UTC.
+             * @example 2026-11
+             */
+            period: string;
+            /**
+             * Format: date-time
+             * @description When the next month begins; UTC, with milliseconds.
+             * @example 2026-12-01T00:00:00.000Z
+             */
+            resetsAt: string;
+        };
         /** @description Authorization server metadata (RFC 8414 §2). */
         ServerMetadata: {
             /**
@@ -710,6 +774,8 @@ export interface components {
             scopes_supported: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
             /** @description What `prompt` may be. */
             prompt_values_supported: ("none" | "login" | "consent" | "select_account")[];
+            /** @description What the pages can be asked for by `ui_locales`. */
+            ui_locales_supported: ("en" | "es")[];
             /**
              * @description Every redirect names the issuer (RFC 9207 §3).
              * @enum {boolean}
@@ -785,6 +851,8 @@ export interface components {
     parameters: {
         /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
         "If-None-Match": string;
+        /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+        "X-Request-Id": string;
     };
     requestBodies: never;
     headers: {
@@ -816,6 +884,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -851,7 +921,10 @@ export interface operations {
     deleteComment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path: {
                 /** @description Id of a comment that the user wrote. */
                 id: string;
@@ -879,24 +952,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
+            /** @description `unauthorized`, `invalid_token` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
                 };
             };
             /** @description `insufficient_scope` */
@@ -904,12 +980,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="posts.write"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
                 };
             };
             /** @description `not_found` */
@@ -920,7 +1001,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "not_found" | string;
+                    };
                 };
             };
             /** @description `internal_error` */
@@ -931,7 +1014,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
                 };
             };
             /** @description `service_unavailable` */
@@ -939,12 +1024,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
                 };
             };
         };
@@ -953,6 +1043,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -991,24 +1083,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
+            /** @description `unauthorized`, `invalid_token` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
                 };
             };
             /** @description `insufficient_scope` */
@@ -1016,12 +1111,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="profile.read"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
                 };
             };
             /** @description `internal_error` */
@@ -1032,7 +1132,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
                 };
             };
             /** @description `service_unavailable` */
@@ -1040,12 +1142,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
                 };
             };
         };
@@ -1053,12 +1160,16 @@ export interface operations {
     listPosts: {
         parameters: {
             query?: {
-                /** @description Page to read, from 1. */
+                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`. */
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
+                /** @description Id of an item: read those that follow it in the list, so the older ones. It need not exist any more. */
+                before?: string;
             };
             header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -1072,6 +1183,11 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there all the while exactly once, whatever is added or deleted meanwhile.
+                     * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     */
+                    Link?: string;
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -1084,6 +1200,11 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there all the while exactly once, whatever is added or deleted meanwhile.
+                     * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     */
+                    Link?: string;
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -1097,24 +1218,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
+            /** @description `unauthorized`, `invalid_token` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
                 };
             };
             /** @description `insufficient_scope` */
@@ -1122,12 +1246,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="posts.read"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
                 };
             };
             /** @description `internal_error` */
@@ -1138,7 +1267,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
                 };
             };
             /** @description `service_unavailable` */
@@ -1146,12 +1277,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
                 };
             };
         };
@@ -1159,7 +1295,12 @@ export interface operations {
     createPost: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A value of your own, such as a random UUID, new for each thing that you want made. If no answer arrives, send the same request with the same key again: it is made once, and a repetition within 24 hours gets the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1174,8 +1315,23 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Path of the new post. */
-                    Location?: string;
+                    /**
+                     * @description Path of the new post.
+                     * @example /dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a
+                     */
+                    Location: string;
+                    /** @description There when an earlier request with the same Idempotency-Key made this. */
+                    "Idempotency-Replayed"?: "true";
+                    /**
+                     * @description The app's quota: q posts in a window of w seconds, the calendar month (UTC). Missing when the app's posts are unlimited.
+                     * @example "posts-month";q=100;w=2592000
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description What is left of it: r posts, for t seconds until the month ends.
+                     * @example "posts-month";r=87;t=826200
+                     */
+                    RateLimit?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1190,24 +1346,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
+            /** @description `unauthorized`, `invalid_token` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
                 };
             };
             /** @description `insufficient_scope` */
@@ -1215,12 +1374,48 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="posts.write"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
+                };
+            };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "request_timeout" | string;
+                    };
+                };
+            };
+            /** @description `idempotency_key_in_use` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "idempotency_key_in_use" | string;
+                    };
                 };
             };
             /** @description `payload_too_large` */
@@ -1231,7 +1426,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "payload_too_large" | string;
+                    };
                 };
             };
             /** @description `unsupported_media_type` */
@@ -1242,7 +1439,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "unsupported_media_type" | string;
+                    };
+                };
+            };
+            /** @description `idempotency_key_reused` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "idempotency_key_reused" | string;
+                    };
                 };
             };
             /** @description `quota_exceeded` */
@@ -1250,12 +1462,27 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 829800
+                     */
                     "Retry-After": number;
+                    /**
+                     * @description The app's quota: q posts in a window of w seconds, the calendar month (UTC). Missing when the app's posts are unlimited.
+                     * @example "posts-month";q=100;w=2592000
+                     */
+                    "RateLimit-Policy": string;
+                    /**
+                     * @description What is left of it: r posts, for t seconds until the month ends.
+                     * @example "posts-month";r=0;t=829800
+                     */
+                    RateLimit: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "quota_exceeded" | string;
+                    };
                 };
             };
             /** @description `internal_error` */
@@ -1266,7 +1493,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
                 };
             };
             /** @description `service_unavailable` */
@@ -1274,12 +1503,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
                 };
             };
         };
@@ -1288,6 +1522,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -1329,24 +1565,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
+            /** @description `unauthorized`, `invalid_token` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
                 };
             };
             /** @description `insufficient_scope` */
@@ -1354,12 +1593,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="posts.read"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
                 };
             };
             /** @description `not_found` */
@@ -1370,7 +1614,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "not_found" | string;
+                    };
                 };
             };
             /** @description `internal_error` */
@@ -1381,7 +1627,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
                 };
             };
             /** @description `service_unavailable` */
@@ -1389,12 +1637,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
                 };
             };
         };
@@ -1402,7 +1655,10 @@ export interface operations {
     deletePost: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path: {
                 /** @description Id of one of the user's own posts. */
                 id: string;
@@ -1430,24 +1686,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
+            /** @description `unauthorized`, `invalid_token` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
                 };
             };
             /** @description `insufficient_scope` */
@@ -1455,12 +1714,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="posts.write"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
                 };
             };
             /** @description `not_found` */
@@ -1471,7 +1735,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "not_found" | string;
+                    };
                 };
             };
             /** @description `internal_error` */
@@ -1482,7 +1748,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
                 };
             };
             /** @description `service_unavailable` */
@@ -1490,12 +1758,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
                 };
             };
         };
@@ -1504,6 +1777,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -1545,24 +1820,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
+            /** @description `unauthorized`, `invalid_token` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
                 };
             };
             /** @description `insufficient_scope` */
@@ -1570,12 +1848,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="analytics.read"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
                 };
             };
             /** @description `not_found` */
@@ -1586,7 +1869,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "not_found" | string;
+                    };
                 };
             };
             /** @description `internal_error` */
@@ -1597,7 +1882,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
                 };
             };
             /** @description `service_unavailable` */
@@ -1605,12 +1892,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
                 };
             };
         };
@@ -1618,12 +1910,16 @@ export interface operations {
     listComments: {
         parameters: {
             query?: {
-                /** @description Page to read, from 1. */
+                /** @description Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`. */
                 page?: number;
                 /** @description Items per page. */
                 limit?: number;
+                /** @description Id of an item: read those that follow it in the list, so the older ones. It need not exist any more. */
+                before?: string;
             };
             header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
                 /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
@@ -1640,11 +1936,351 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there all the while exactly once, whatever is added or deleted meanwhile.
+                     * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     */
+                    Link?: string;
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["CommentPage"];
+                };
+            };
+            /** @description Nothing has changed since the answer with this ETag. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Addresses of other pages with the same `limit` (RFC 8288): `first`, `prev`, `next` and `last`. There is no `prev` on page 1 and no `next` where the list ends. Who follows `next` to its end reads each item that is there all the while exactly once, whatever is added or deleted meanwhile.
+                     * @example <https://api.example.com/dev/v1/posts?page=1&limit=20>; rel="prev", <https://api.example.com/dev/v1/posts?page=3&limit=20&before=post_01kahq5f3veqdr8bn3tdmx3q0a>; rel="next"
+                     */
+                    Link?: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
+                };
+            };
+            /** @description `unauthorized`, `invalid_token` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
+                };
+            };
+            /** @description `insufficient_scope` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="posts.read"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "not_found" | string;
+                    };
+                };
+            };
+            /** @description `internal_error` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
+                };
+            };
+            /** @description `service_unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
+                };
+            };
+        };
+    };
+    createComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A value of your own, such as a random UUID, new for each thing that you want made. If no answer arrives, send the same request with the same key again: it is made once, and a repetition within 24 hours gets the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description Id of one of the user's own posts. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateComment"];
+            };
+        };
+        responses: {
+            /** @description A comment on a post. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /** @description There when an earlier request with the same Idempotency-Key made this. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
+                };
+            };
+            /** @description `unauthorized`, `invalid_token` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
+                };
+            };
+            /** @description `insufficient_scope` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer error="insufficient_scope", scope="posts.write"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "insufficient_scope" | string;
+                    };
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "not_found" | string;
+                    };
+                };
+            };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "request_timeout" | string;
+                    };
+                };
+            };
+            /** @description `idempotency_key_in_use` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "idempotency_key_in_use" | string;
+                    };
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "payload_too_large" | string;
+                    };
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "unsupported_media_type" | string;
+                    };
+                };
+            };
+            /** @description `idempotency_key_reused` */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "idempotency_key_reused" | string;
+                    };
+                };
+            };
+            /** @description `internal_error` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
+                };
+            };
+            /** @description `service_unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
+                };
+            };
+        };
+    };
+    getQuota: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+                /** @description ETag of an answer that the client has: while it is current, the answer is a 304. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the app may still publish in this calendar month. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Private"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Quota"];
                 };
             };
             /** @description Nothing has changed since the answer with this ETag. */
@@ -1665,48 +2301,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
+            /** @description `unauthorized`, `invalid_token` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
+                    /**
+                     * @description The challenge (RFC 6750 §3).
+                     * @example Bearer realm="dev", error="invalid_token", error_description="The access token is unknown or was revoked"
+                     */
                     "WWW-Authenticate": string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `insufficient_scope` */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_found` */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: ("unauthorized" | "invalid_token") | string;
+                    };
                 };
             };
             /** @description `internal_error` */
@@ -1717,7 +2332,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "internal_error" | string;
+                    };
                 };
             };
             /** @description `service_unavailable` */
@@ -1725,139 +2342,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    createComment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of one of the user's own posts. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CreateComment"];
-            };
-        };
-        responses: {
-            /** @description A comment on a post. */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Comment"];
-                };
-            };
-            /** @description `invalid_request` */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description `unauthorized`
-             *
-             *     `invalid_token`
-             */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `insufficient_scope` */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    /** @description The challenge (RFC 6750 §3). */
-                    "WWW-Authenticate": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_found` */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large` */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type` */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error` */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable` */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Cache-Control": components["headers"]["Private"];
-                    /** @description Seconds to wait. */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] & {
+                        error?: "service_unavailable" | string;
+                    };
                 };
             };
         };
@@ -1873,14 +2368,21 @@ export interface operations {
                 response_type: "code";
                 /** @description Space-separated. */
                 scope: string;
-                /** @description Random; given back as it was sent. */
+                /** @description Random; given back as it was sent. At most 4,096 bytes: as many ASCII characters, or 1,024 of any kind. */
                 state: string;
                 /** @description Required for public apps (RFC 7636). */
                 code_challenge?: string;
                 /** @description Required with code_challenge. */
                 code_challenge_method?: "S256";
+                /** @description What the user is asked even if it were not needed (OpenID Connect Core §3.1.2.1, by analogy), space-separated: login to sign in again, select_account to sign in as somebody else, consent, which is asked in any case. none asks for an answer without a page, which is always interaction_required. */
+                prompt?: string;
+                /** @description Languages of the user (BCP 47), space-separated, the best first: the pages use the first one that they are written in, else what the browser accepts. */
+                ui_locales?: string;
             };
-            header?: never;
+            header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1924,7 +2426,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
@@ -1948,7 +2453,10 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
@@ -1961,7 +2469,10 @@ export interface operations {
     introspect: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1999,7 +2510,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
             /** @description No app is named, or the one that is named could not be authenticated. */
@@ -2012,7 +2525,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_client" | string;
+                    };
+                };
+            };
+            /** @description `invalid_request`: the form did not arrive in time. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
             /** @description `invalid_request`: the form is too large. */
@@ -2023,7 +2551,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
             /** @description Too many attempts. */
@@ -2031,12 +2561,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "too_many_attempts" | string;
+                    };
                 };
             };
             /** @description `server_error` */
@@ -2047,7 +2582,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "server_error" | string;
+                    };
                 };
             };
             /** @description `temporarily_unavailable`: try again. */
@@ -2055,12 +2592,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "temporarily_unavailable" | string;
+                    };
                 };
             };
         };
@@ -2068,7 +2610,10 @@ export interface operations {
     revoke: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2106,7 +2651,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
             /** @description No app is named, or the one that is named could not be authenticated. */
@@ -2119,7 +2666,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_client" | string;
+                    };
+                };
+            };
+            /** @description `invalid_request`: the form did not arrive in time. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
             /** @description `invalid_request`: the form is too large. */
@@ -2130,7 +2692,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
             /** @description `server_error` */
@@ -2141,7 +2705,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "server_error" | string;
+                    };
                 };
             };
             /** @description `temporarily_unavailable` or `too_many_attempts`: nothing has changed, try again. */
@@ -2149,12 +2715,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: ("temporarily_unavailable" | "too_many_attempts") | string;
+                    };
                 };
             };
         };
@@ -2162,7 +2733,10 @@ export interface operations {
     token: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2220,7 +2794,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: ("invalid_request" | "invalid_grant" | "invalid_scope" | "unsupported_grant_type") | string;
+                    };
                 };
             };
             /** @description No app is named, or the one that is named could not be authenticated. */
@@ -2233,7 +2809,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_client" | string;
+                    };
+                };
+            };
+            /** @description `invalid_request`: the form did not arrive in time. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["NoStore"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
             /** @description `invalid_request`: the form is too large. */
@@ -2244,7 +2835,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "invalid_request" | string;
+                    };
                 };
             };
             /** @description Too many attempts. */
@@ -2252,12 +2845,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "too_many_attempts" | string;
+                    };
                 };
             };
             /** @description `server_error` */
@@ -2268,7 +2866,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "server_error" | string;
+                    };
                 };
             };
             /** @description `temporarily_unavailable`: try again. */
@@ -2276,12 +2876,17 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description Seconds to wait. */
+                    /**
+                     * @description Seconds to wait.
+                     * @example 5
+                     */
                     "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthError"];
+                    "application/json": components["schemas"]["OAuthError"] & {
+                        error?: "temporarily_unavailable" | string;
+                    };
                 };
             };
         };
