@@ -39,14 +39,14 @@ describe('An answer held against the published document', () => {
   const problems = (...given: Parameters<typeof answer>) =>
     check.check(answer(...given)).violations;
 
-  it('conforms when all of it is as documented', () => {
+  it('C140 conforms when all of it is as documented', () => {
     expect(check.check(answer())).toEqual({ operationId: 'getPost', violations: [] });
     expect(problems({ headers: { ...HEADERS, 'content-length': '3', vary: 'Origin' } })).toEqual(
       [],
     );
   });
 
-  it('is told by operation, status and place', () => {
+  it('C140 is told by operation, status and place', () => {
     expect(problems({}, { ...POST, tags: [1] })).toEqual([
       expect.stringMatching(/^getPost 200: the body at \/tags\/0 must be string/),
     ]);
@@ -62,7 +62,7 @@ describe('An answer held against the published document', () => {
     expect(problems({}, body)).toEqual([expect.stringMatching(problem)]);
   });
 
-  it('may not have an error code that the operation does not name, nor one of a field', () => {
+  it('C140 may not have an error code that the operation does not name, nor one of a field', () => {
     const { etag: _, ...headers } = HEADERS;
     const refused = (status: number, error: string, errors?: object[]) =>
       problems(
@@ -84,13 +84,13 @@ describe('An answer held against the published document', () => {
     expect(token('invalid_client').violations.join()).toMatch(/token 400: the body at \/error/);
   });
 
-  it('may not have a field within a field that nobody documented', () => {
+  it('C140 may not have a field within a field that nobody documented', () => {
     const path = `/dev/v1/posts/${ID}/comments`;
     const body = { data: [], meta: { page: 1, limit: 20, total: 0, pages: 0 } };
     expect(problems({ path }, body).join()).toMatch(/listComments 200: the body at \/meta .*pages/);
   });
 
-  it('may not have a status that the operation does not declare', () => {
+  it('C140 may not have a status that the operation does not declare', () => {
     expect(problems({ status: 418 })).toEqual(['getPost 418: the status is not declared']);
   });
 
@@ -162,14 +162,14 @@ describe('The collector', () => {
   });
   afterAll(() => server.close());
 
-  it('has seen an answer before its client has', async () => {
+  it('C140 has seen an answer before its client has', async () => {
     await (await fetch(`${url}/dev/v1/me`)).text();
     expect(collector.takeViolations().join('\n')).toMatch(
       /getMe 200: the body at .*\(GET \/dev\/v1\/me\)/,
     );
   });
 
-  it('counts answers by operation and status, and apart what no operation has', async () => {
+  it('C140 counts answers by operation and status, and apart what no operation has', async () => {
     collector.takeCounts();
     await (await fetch(`${url}/dev/v1/me`)).text();
     await (await fetch(`${url}/elsewhere`)).text();

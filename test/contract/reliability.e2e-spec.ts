@@ -20,6 +20,7 @@ const C_RUNS = [
 /** Races that need no two processes at once behind one public URL, and why. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'conflicts.e2e-spec.ts': 'a trigger makes the database refuse, and counts in the only session',
+  'idempotency-killed.e2e-spec.ts': 'one process dies, and the next takes over from it',
   'idempotency.e2e-spec.ts': 'three processes of its own, each called at its own address',
   'interrupted-refresh.e2e-spec.ts': 'one process dies, and the next takes over from it',
   'publish-conflicts.e2e-spec.ts':
