@@ -11,7 +11,7 @@ const MEANINGS: Readonly<Record<FieldErrorCode, string>> = {
   too_large: 'The number is more than the most that the message names.',
   too_short: 'The text has fewer characters than the message asks for.',
   too_long:
-    'The text has more characters than the message allows. Characters are Unicode code points; URLs are measured in bytes.',
+    'The text has more characters than the message allows. Characters are Unicode code points.',
   too_many: 'The list has more items than the message allows.',
   too_deep: 'The body is nested too deeply.',
   blank: 'The text is empty, or holds nothing that can be seen.',
