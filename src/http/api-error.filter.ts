@@ -8,7 +8,7 @@ import { callerError } from './http-error.js';
 
 /**
  * Answers every error outside the OAuth endpoints with the one error body, and logs each once under the id of its request:
- * what is not the caller's fault as an error, with its stack.
+ * what is not the caller's fault as an error, with its stack. Who has left gets no answer, and is noted elsewhere.
  */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
@@ -24,7 +24,7 @@ export class ApiErrorFilter implements ExceptionFilter {
     const told = `${request.requestId} ${status} ${error.code}`;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
       this.logger.error(told, (thrown as Error)?.stack);
-    else this.logger.log(told);
+    else if (!request.socket.destroyed) this.logger.log(told);
     if (response.headersSent) {
       response.destroy();
       return;
