@@ -8,6 +8,7 @@ import { QuietLogger } from './operations/quiet-logger.js';
 import { noteAborted } from './http/aborted-requests.js';
 import { limitArrival } from './http/arrival.js';
 import { developerApi } from './http/developer-api.js';
+import { readTargets } from './http/request-target.js';
 import { requestContext } from './http/request-context.js';
 import { DEV_V1 } from './http/routes.js';
 import { Shutdown } from './operations/shutdown/shutdown.js';
@@ -32,6 +33,7 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   // Node's own parser stops after a thousand names, and what came later would be ignored. The size of the headers bounds them.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);
+  readTargets(app.getHttpServer());
   app.use(requestContext(app.get(Clock)));
   app.use(noteAborted());
   app.useSecurityHeaders({

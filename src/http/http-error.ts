@@ -38,6 +38,7 @@ export function callerError(error: unknown): AppError {
     );
   }
   const status = statusOf(error);
+  if (status === 404) return new UnknownPath();
   if (status !== undefined && status >= 400 && status < 500) {
     return new InvalidRequest('The request is malformed: check its path, headers and body.');
   }

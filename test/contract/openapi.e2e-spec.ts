@@ -49,6 +49,10 @@ onEachEngine('The published document', (database) => {
     document = dereferenced(served);
   });
 
+  it('has no extensions, which generators would trip over', () => {
+    expect(JSON.stringify(served)).not.toMatch(/"x-[^"]*":/);
+  });
+
   it('has the version of the package', async () => {
     const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
     expect(served.info.version).toBe(manifest.version);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
+import { collectFromProcess } from './contract/collector.js';
 import { expectNoCredential } from './credentials.js';
 import { freePort } from './free-port.js';
 
@@ -73,6 +74,7 @@ export async function startProcess({ url, env = {} }: ProcessSettings): Promise<
     await stop(child);
     throw new Error(`The service did not start.\n${output()}`, { cause: error });
   }
+  collectFromProcess(baseUrl);
   return {
     baseUrl,
     smsFile: settings.SMS_FILE,

@@ -102,8 +102,9 @@ How to read a rule of the developer API:
 In both, numbers are the defaults where they can be configured, and "Source" is \`own\` where a rule is ours.
 
 Each rule has at least one test whose title begins with its number. Tests call the real service over HTTP and run on SQLite,
-MariaDB and MySQL, with these exceptions: tests in a browser and the oracle run on SQLite; most races, like everything that only
-a server does, on MariaDB and MySQL; and a few tests look at a function or at the files of this project. A test counts here even
+MariaDB and MySQL, with these exceptions: tests in a browser and the oracle run on SQLite; requests made from the
+document are 500 of a kind there and 50 on a server; most races, like everything that only a server does, run on MariaDB and
+MySQL; and a few tests look at a function or at the files of this project. A test counts here even
 where its suite is skipped for want of a server or of Chromium: each run ends with what it had and how many it skipped.
 
 **Races** (\`races/…\`) send what must happen once many times at the same moment, most of them to two processes of the service

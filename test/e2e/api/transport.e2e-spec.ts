@@ -39,6 +39,20 @@ onEachEngine('Requests that clients would not send', (database) => {
     await expectAlive();
   });
 
+  it.each(['http://[', 'http://[/dev/v1/posts'])(
+    'C2 The target %s, which is no address, is 404 in our words',
+    async (target) => {
+      for (const method of ['GET', 'POST'])
+        await expectRefusal(await send(method, target), 404, 'not_found');
+      await expectAlive();
+    },
+  );
+
+  it('C2 A whole address as the target is its path', async () => {
+    const answer = await send('GET', 'http://evil.example/dev/v1/me');
+    await expectRefusal(answer, 401, 'unauthorized');
+  });
+
   it.each([
     ['both Transfer-Encoding and Content-Length', ['Transfer-Encoding: chunked'], '15'],
     ['two lengths', ['Content-Length: 3'], '15'],

@@ -64,16 +64,29 @@ export function collectFrom(server: Server): void {
   });
 }
 
-/** Collects an answer on the client's side, where the service is a process of its own. It can still be read after. */
-export async function collectFromClient(method: string, answer: Response): Promise<Response> {
-  collector.add({
-    method,
-    path: new URL(answer.url).pathname,
-    status: answer.status,
-    headers: Object.fromEntries(answer.headers),
-    body: await answer.clone().text(),
-  });
-  return answer;
+/** Services that are processes of their own, by origin: their answers are seen on the client's side. */
+const processes = new Set<string>();
+
+/** Collects what `fetch` is answered by a service that is a process of its own, and listens there. */
+export function collectFromProcess(baseUrl: string): void {
+  if (processes.size === 0) {
+    const { fetch } = globalThis;
+    globalThis.fetch = async (input, init) => {
+      const answer = await fetch(input, init);
+      const { origin, pathname: path } = new URL(answer.url);
+      if (!processes.has(origin)) return answer;
+      // Who asked may be about to cut the connection: an answer that does not arrive whole is not held against anything.
+      const body = await answer
+        .clone()
+        .text()
+        .catch(() => null);
+      const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+      const headers = Object.fromEntries(answer.headers);
+      if (body !== null) collector.add({ method, path, status: answer.status, headers, body });
+      return answer;
+    };
+  }
+  processes.add(new URL(baseUrl).origin);
 }
 
 function bodiless({ method }: IncomingMessage, { statusCode }: ServerResponse): boolean {

@@ -76,7 +76,11 @@ export function ApiAuthorize(): MethodDecorator {
         'What the user is asked even if it were not needed (OpenID Connect Core §3.1.2.1, by analogy), space-separated: ' +
         'login to sign in again, select_account to sign in as somebody else, consent, which is asked in any case. none asks ' +
         'for an answer without a page, which is always interaction_required.',
-      schema: { type: 'string', pattern: `^(none|(${ASKED})( (${ASKED}))*)$`, example: 'login' },
+      schema: {
+        type: 'string',
+        pattern: `^ *(none|(${ASKED})( +(${ASKED}))*)? *$`,
+        example: 'login',
+      },
     }),
     ApiQuery({
       name: 'ui_locales',
