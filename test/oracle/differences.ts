@@ -51,12 +51,13 @@ const metadata: Record<string, KnownDifference> = {
   }),
   'metadata: the method POST': {
     ours: {
+      status: 405,
       type: 'application/json',
-      error: 'not_found',
+      error: 'method_not_allowed',
       members: ['doc_url', 'error', 'error_description', 'request_id'],
     },
-    theirs: { type: 'text/plain' },
-    why: 'Both say 404; ours in the shape of all its errors, the reference in plain text (RFC 9110 §15.5.5 asks for no shape).',
+    theirs: { status: 404, type: 'text/plain' },
+    why: 'The path is there and the method is not, which is 405 (RFC 9110 §15.5.6); the reference has no route for it.',
   },
 };
 
