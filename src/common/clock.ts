@@ -22,6 +22,11 @@ export function later(time: Date, milliseconds: number): Date {
   return new Date(time.getTime() + milliseconds);
 }
 
+/** The first moment of the UTC hour or day that `time` is in; `unit` is `HOUR` or `DAY`. */
+export function startOf(time: Date, unit: number): Date {
+  return new Date(Math.floor(time.getTime() / unit) * unit);
+}
+
 /** Whole seconds from `from` to `to`, rounded up and never below 1: the value of a `Retry-After`. */
 export function secondsUntil(to: Date, from: Date): number {
   return Math.max(1, Math.ceil((to.getTime() - from.getTime()) / SECOND));

@@ -16,7 +16,10 @@ const AWAY = new Set([
   'ER_LOCK_DEADLOCK',
   'ER_CHECKREAD',
   'ER_OPTION_PREVENTS_STATEMENT',
+  'ER_DISK_FULL',
+  'ER_RECORD_FILE_FULL',
   'SQLITE_BUSY',
+  'SQLITE_FULL',
 ]);
 
 /** What MariaDB alone says, so that the driver knows no name for it: the statement took too long, the connection was ended. */
@@ -38,7 +41,7 @@ interface DriverError {
   message?: unknown;
 }
 
-/** Whether the database is away, overloaded or too slow, as told by the driver's error: the caller should try again later. */
+/** Whether the database is away, overloaded, too slow or full, as told by the driver's error: the caller should try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code, errno, message } = fieldsOf(error);
   return (

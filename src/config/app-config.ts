@@ -1,20 +1,8 @@
-import { envSchema, type Env } from './env.schema.js';
+import type { Env } from './env.schema.js';
+import { smsConfig, type SmsConfig } from './sms-config.js';
 
 /** Named plans: posts per month, or null for unlimited. */
 export type Plans = Readonly<Record<string, number | null>>;
-
-export type SmsConfig =
-  | { sender: 'console' }
-  | { sender: 'file'; file: string }
-  | { sender: 'webhook'; url: string; secret: string; timeoutMs: number }
-  | {
-      sender: 'twilio';
-      apiUrl: string;
-      accountSid: string;
-      authToken: string;
-      from: string;
-      timeoutMs: number;
-    };
 
 /** The documentation's app in a demo database. */
 export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
@@ -85,6 +73,8 @@ export class AppConfig {
     decisionCalls: number;
   };
   readonly quota: { defaultLimit: number; plans: Plans };
+  /** In days. */
+  readonly retention: { callLog: number; auditLog: number; deletedPosts: number };
 
   constructor(env: Env) {
     this.production = env.NODE_ENV === 'production';
@@ -144,6 +134,11 @@ export class AppConfig {
       decisionCalls: env.OAUTH_DECISION_CALLS,
     };
     this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: plansOf(env.QUOTA_PLANS) };
+    this.retention = {
+      callLog: env.CALL_LOG_DAYS,
+      auditLog: env.AUDIT_LOG_DAYS,
+      deletedPosts: env.DELETED_POST_DAYS,
+    };
     Object.freeze(this);
   }
 
@@ -151,89 +146,10 @@ export class AppConfig {
   get secure(): boolean {
     return this.publicUrl.startsWith('https:');
   }
-}
 
-/** What is wrong with the environment, one line per variable. */
-export class ConfigError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(
-      `The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
-    );
-    this.name = 'ConfigError';
-  }
-}
-
-/**
- * Reads the configuration; an empty variable counts as unset.
- * @throws ConfigError with one line for every variable that is wrong or unsafe in production
- */
-export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppConfig {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const parsed = envSchema.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigError(
-      parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
-    );
-  }
-  const problems = [...missing(parsed.data), ...unsafe(parsed.data)];
-  if (problems.length > 0) throw new ConfigError(problems);
-  return new AppConfig(parsed.data);
-}
-
-function missing(env: Env): string[] {
-  const needed: (keyof Env)[] = {
-    console: [],
-    file: [],
-    webhook: ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'] satisfies (keyof Env)[],
-    twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'] satisfies (keyof Env)[],
-  }[env.SMS_SENDER];
-  return needed
-    .filter((name) => env[name] === undefined)
-    .map((name) => `${name}: is required with SMS_SENDER=${env.SMS_SENDER}`);
-}
-
-function unsafe(env: Env): string[] {
-  if (env.NODE_ENV !== 'production') return [];
-  const problems: string[] = [];
-  if (env.SMS_SENDER === 'console')
-    problems.push('SMS_SENDER: console prints one-time passwords; choose webhook, twilio or file');
-  if (env.OTP_PEPPER === undefined)
-    problems.push('OTP_PEPPER: is required in production; make one with "openssl rand -base64 48"');
-  if (!env.PUBLIC_URL?.startsWith('https:'))
-    problems.push('PUBLIC_URL: must be an https URL in production');
-  for (const name of ['SMS_WEBHOOK_URL', 'TWILIO_API_URL'] as const) {
-    if (env[name]?.startsWith('http:'))
-      problems.push(
-        `${name}: must be an https URL in production, as it carries one-time passwords`,
-      );
-  }
-  if (env.DEMO) problems.push('DEMO: demo data is refused in production; unset it');
-  return problems;
-}
-
-function smsConfig(env: Env): SmsConfig {
-  const timeoutMs = env.SMS_TIMEOUT_MS;
-  switch (env.SMS_SENDER) {
-    case 'console':
-      return { sender: 'console' };
-    case 'file':
-      return { sender: 'file', file: env.SMS_FILE };
-    case 'webhook':
-      return {
-        sender: 'webhook',
-        url: env.SMS_WEBHOOK_URL ?? '',
-        secret: env.SMS_WEBHOOK_SECRET ?? '',
-        timeoutMs,
-      };
-    case 'twilio':
-      return {
-        sender: 'twilio',
-        apiUrl: env.TWILIO_API_URL,
-        accountSid: env.TWILIO_ACCOUNT_SID ?? '',
-        authToken: env.TWILIO_AUTH_TOKEN ?? '',
-        from: env.TWILIO_FROM ?? '',
-        timeoutMs,
-      };
+  /** Whether one-time passwords are stored under a key that only the operator knows. */
+  get hasOwnPepper(): boolean {
+    return this.otp.pepper !== DEVELOPMENT_PEPPER;
   }
 }
 

@@ -1,3 +1,4 @@
+import type Sqlite from 'better-sqlite3';
 import mysql from 'mysql2';
 import type { RowDataPacket, TypeCastField, TypeCastNext } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
@@ -32,6 +33,7 @@ export async function dataSourceOptions(
       type: 'better-sqlite3',
       database: config.url.slice('sqlite:'.length),
       enableWAL: true,
+      prepareDatabase: overwriteDeleted,
       timeout: config.timeoutMs,
     };
   }
@@ -65,6 +67,11 @@ export function withoutStatementLimit(options: DataSourceOptions): DataSourceOpt
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
   const { type: kind, connectTimeout: waitMs = DRIVER_WAIT_MS } = options;
   return { ...options, driver: driverWithTimeouts(kind, { waitMs, statementMs: 0 }) };
+}
+
+/** What was deleted would stay readable in the file until SQLite needs its place. */
+function overwriteDeleted(database: Sqlite.Database): void {
+  database.pragma('secure_delete = ON');
 }
 
 /** The driver's own reader of doubles is off by one in the last digit for some values, so that an echo would differ. */

@@ -3,6 +3,8 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { AppConfig } from '../config/app-config.js';
 import { DatabaseClock } from './database-clock.js';
+import { DatabaseFacts } from './database-facts.js';
+import { DatabaseLoad } from './database-load.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { Migrator } from './migrator.js';
 import { TransactionRunner } from './transaction.js';
@@ -27,9 +29,11 @@ export class DatabaseModule {
       providers: [
         Migrator,
         DatabaseClock,
+        DatabaseFacts,
+        DatabaseLoad,
         { provide: TransactionRunner, useClass: TypeormTransactionRunner },
       ],
-      exports: [Migrator, DatabaseClock, TransactionRunner],
+      exports: [Migrator, DatabaseClock, DatabaseFacts, DatabaseLoad, TransactionRunner],
     };
   }
 }

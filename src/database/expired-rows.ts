@@ -3,6 +3,7 @@ import type {
   EntityTarget,
   FindOptionsWhere,
   ObjectLiteral,
+  QueryDeepPartialEntity,
   SelectQueryBuilder,
 } from 'typeorm';
 import { entities, type Transaction } from './transaction.js';
@@ -58,19 +59,48 @@ export function foundRows<T extends ObjectLiteral>(
         Object.fromEntries(primaryColumns.map(({ propertyName: key }) => [key, row[key]])),
       );
     },
-    delete: async (tx, keys) => {
-      let deleted = 0;
-      for (let from = 0; from < keys.length; from += KEYS_PER_STATEMENT) {
-        const { affected } = await entities(tx)
+    delete: (tx, keys) =>
+      byKeys(keys, (some) =>
+        entities(tx)
           .createQueryBuilder()
           .delete()
           .from(entity)
-          .whereInIds(keys.slice(from, from + KEYS_PER_STATEMENT))
+          .whereInIds(some)
           .andWhere(still)
-          .execute();
-        deleted += affected ?? 0;
-      }
-      return deleted;
-    },
+          .execute(),
+      ),
   };
+}
+
+/** The rows for which `where` holds, which stay: `delete` only writes `values`, after which `where` holds no more. */
+export function clearedRows<T extends ObjectLiteral>(
+  dataSource: DataSource,
+  entity: EntityTarget<T>,
+  where: FindOptionsWhere<T>,
+  column: keyof T & string,
+  values: QueryDeepPartialEntity<T>,
+): ExpiredRows {
+  return {
+    ...expiredRows(dataSource, entity, where, column),
+    delete: (tx, keys) =>
+      byKeys(keys, (some) =>
+        entities(tx)
+          .createQueryBuilder()
+          .update(entity)
+          .set(values)
+          .whereInIds(some)
+          .andWhere(where)
+          .execute(),
+      ),
+  };
+}
+
+async function byKeys(
+  keys: readonly ObjectLiteral[],
+  write: (some: ObjectLiteral[]) => Promise<{ affected?: number | null }>,
+): Promise<number> {
+  let written = 0;
+  for (let from = 0; from < keys.length; from += KEYS_PER_STATEMENT)
+    written += (await write(keys.slice(from, from + KEYS_PER_STATEMENT))).affected ?? 0;
+  return written;
 }

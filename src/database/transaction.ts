@@ -19,6 +19,9 @@ export class Transaction {
  * Units do not nest: pass the transaction on instead of opening another.
  */
 export abstract class TransactionRunner {
+  /** How many units wait for their turn, where they take turns. */
+  abstract readonly waiting: number;
+
   abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 

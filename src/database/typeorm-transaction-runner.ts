@@ -19,10 +19,15 @@ const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>
 export class TypeormTransactionRunner extends TransactionRunner {
   private readonly oneAtATime: boolean;
   private last: Promise<unknown> = Promise.resolve();
+  private queued = 0;
 
   constructor(private readonly dataSource: DataSource) {
     super();
     this.oneAtATime = dataSource.options.type === 'better-sqlite3';
+  }
+
+  override get waiting(): number {
+    return this.queued;
   }
 
   override async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -31,7 +36,11 @@ export class TypeormTransactionRunner extends TransactionRunner {
     if (outer?.open && outer.dataSource === this.dataSource)
       throw new Error('A unit of work was opened inside another.');
     if (!this.oneAtATime) return this.attempt(work);
-    const unit = this.last.then(() => this.attempt(work));
+    this.queued += 1;
+    const unit = this.last.then(() => {
+      this.queued -= 1;
+      return this.attempt(work);
+    });
     this.last = unit.catch(() => undefined);
     return unit;
   }

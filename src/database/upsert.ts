@@ -11,14 +11,25 @@ export async function upsert<T extends ObjectLiteral>(
   entity: EntityTarget<T>,
   row: QueryDeepPartialEntity<T>,
 ): Promise<void> {
+  await upsertAll(tx, entity, [row]);
+}
+
+/** The same for at least one row, by one statement. All of them name the same columns. */
+export async function upsertAll<T extends ObjectLiteral>(
+  tx: Transaction,
+  entity: EntityTarget<T>,
+  rows: QueryDeepPartialEntity<T>[],
+): Promise<void> {
   const manager = entities(tx);
   const { columns, primaryColumns } = manager.dataSource.getMetadata(entity);
-  const written = columns.filter((column) => !column.isPrimary && column.propertyName in row);
+  const written = columns.filter(
+    (column) => !column.isPrimary && rows.every((row) => column.propertyName in row),
+  );
   await manager
     .createQueryBuilder()
     .insert()
     .into(entity)
-    .values(row)
+    .values(rows)
     .orUpdate(
       written.map(({ databaseName }) => databaseName),
       primaryColumns.map(({ databaseName }) => databaseName),

@@ -7,8 +7,8 @@ import { ErrorResponse } from './error.response.js';
 import { callerError } from './http-error.js';
 
 /**
- * Answers every error outside the OAuth endpoints with the one error body, and logs each once under the id of its request:
- * what is not the caller's fault as an error, with its stack. Who has left gets no answer, and is noted elsewhere.
+ * Answers every error outside the OAuth endpoints with the one error body, and logs with its stack what is not the caller's
+ * fault.
  */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
@@ -21,10 +21,9 @@ export class ApiErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = callerError(thrown);
     const status = ERROR_STATUS[error.code];
-    const told = `${request.requestId} ${status} ${error.code}`;
+    request.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
-      this.logger.error(told, (thrown as Error)?.stack);
-    else if (!request.socket.destroyed) this.logger.log(told);
+      this.logger.error(error.code, (thrown as Error)?.stack);
     if (response.headersSent) {
       response.destroy();
       return;

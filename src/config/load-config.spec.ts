@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from './app-config.js';
+import { ConfigError, loadConfig } from './load-config.js';
 
 const PRODUCTION = {
   NODE_ENV: 'production',

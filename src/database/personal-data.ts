@@ -1,0 +1,42 @@
+import type { DataSource, EntityTarget, FindOptionsWhere, ObjectLiteral } from 'typeorm';
+import type { ExpiredRows } from './expired-rows.js';
+import { rowsInPages } from './rows-in-pages.js';
+
+/** Whose data it is. `phone` is E.164, and null once the user's own row is gone. */
+export interface Person {
+  userId: string;
+  phone: string | null;
+}
+
+/** What one table holds about a person, by the names of its columns. */
+export interface PersonalRows {
+  table: string;
+  rows: AsyncIterable<object>;
+}
+
+/** What a part of the platform keeps about people. Each answers for its own tables; together they forget none. */
+export abstract class PersonalData {
+  /** Everything that it holds about a person, but for hashes. */
+  abstract held(person: Person): PersonalRows[];
+
+  /** What goes when the person is erased, or is changed so that it tells nothing about them, in this order. */
+  abstract erased(person: Person): ExpiredRows[];
+}
+
+/** The rows of a table for which one of `wheres` holds, without the columns of `omit`. */
+export function personalRows<T extends ObjectLiteral>(
+  dataSource: DataSource,
+  entity: EntityTarget<T>,
+  wheres: readonly FindOptionsWhere<T>[],
+  omit: readonly (keyof T & string)[] = [],
+): PersonalRows {
+  const { tableName, columns } = dataSource.getMetadata(entity);
+  const told = columns.filter(({ propertyName }) => !omit.includes(propertyName));
+  async function* rows(): AsyncGenerator<object> {
+    for (const where of wheres)
+      for await (const page of rowsInPages(dataSource, entity, where))
+        for (const row of page)
+          yield Object.fromEntries(told.map((one) => [one.databaseName, one.getEntityValue(row)]));
+  }
+  return { table: tableName, rows: rows() };
+}
