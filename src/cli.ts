@@ -1,7 +1,13 @@
 import { FAILED, runCommandLine } from './command-line-program.js';
+import { endOnInterruption } from './operations/cli/interruption.js';
 
-// A reader such as "head" may leave before everything is written.
-process.stdout.on('error', () => process.exit(FAILED));
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader such as "head" may leave before everything is written, and wants to hear no more.
+  if (error.code !== 'EPIPE')
+    process.stderr.write(`The result cannot be written: ${error.message}\n`);
+  process.exit(FAILED);
+});
+endOnInterruption();
 
 process.exitCode = await runCommandLine(process.argv.slice(2), process);
 // An application that failed while it started cannot be closed, and its connections would keep the process alive.

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 export interface Session {
   /** Who acts, and why: what the audit log writes down. */
   readonly change: { actor: string; reason?: string };
-  /** The application's service of this class. */
+  /** The application's service of this class. @throws why the application has not started, for a command that runs all the same */
   get<T>(type: abstract new (...parameters: never[]) => T): T;
   /**
    * Asks before something that cannot be taken back or that stops an app. Only an operator at a terminal is asked; `--yes`,
@@ -12,6 +12,19 @@ export interface Session {
    * @throws when the operator says no
    */
   confirm(question: string): Promise<void>;
+  /** Standard input, for a command that reads all of it. */
+  readonly input: AsyncIterable<string | Buffer>;
+  /**
+   * The first line of standard input, trimmed: for a secret, which is never an argument. Empty when there is none. At a terminal,
+   * `question` is asked for it, and it is not shown.
+   */
+  readSecret(question: string): Promise<string>;
+  /** Tells how far a long command is, in one line of the terminal that the next replaces. Scripts and `--json` are not told. */
+  progress(text: string): void;
+  /** Says something to people, on standard error, in a line of its own. `--json` does not keep it silent. */
+  say(sentence: string): void;
+  /** Writes a part of a result that is too large to be held at once, and waits for a reader that is slow. */
+  print(text: string): Promise<void>;
 }
 
 /** What a command answers: `json` with `--json`, else `text`, both on standard output. `remark` is for people, on standard error. */
@@ -19,29 +32,26 @@ export interface Answer {
   json: object;
   text: string;
   remark?: string;
+  /** Why the command has failed although it has an answer, and what to do: it ends with 1, and this on standard error. */
+  failure?: string;
 }
 
-/** Starts the application for one command, runs `work`, prints its answer and ends the application. */
+/** What a command can do without. */
+export interface RunSettings {
+  /** A schema of this version. */
+  onAnySchema?: boolean;
+  /** An application that starts. */
+  onAnyStart?: boolean;
+}
+
+/** Starts the application for one command, runs `work`, prints its answer, if it did not print by itself, and ends the application. */
 export type RunCommand = (
   command: Command,
-  work: (session: Session) => Promise<Answer>,
-  settings?: { onAnySchema?: boolean },
+  work: (session: Session) => Promise<Answer | void>,
+  settings?: RunSettings,
 ) => Promise<void>;
 
 /** The lines that a command's help starts with. */
 export function examples(...lines: string[]): string {
   return `Examples:\n${lines.map((line) => `  npm run -s cli -- ${line}\n`).join('')}`;
-}
-
-/** One line per row, its columns aligned. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows)
-    row.forEach((cell, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, cell.length);
-    });
-  return rows
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .map((line) => line.trimEnd())
-    .join('\n');
 }
