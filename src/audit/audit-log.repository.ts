@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { Clock } from '../common/clock.js';
-import { newId } from '../common/ids.js';
+import { isId, newId, type IdPrefix } from '../common/ids.js';
 import { currentRequest } from '../common/current-request.js';
 import { entities, type Transaction } from '../database/transaction.js';
 import { AuditEvent } from './audit-event.entity.js';
@@ -17,7 +18,15 @@ export interface Change {
  */
 @Injectable()
 export class AuditLog {
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether this was done to this user, as far back as events are kept. */
+  knows(action: string, userId: string): Promise<boolean> {
+    return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
+  }
 
   async record(
     tx: Transaction,
@@ -44,6 +53,8 @@ export class AuditLog {
       action,
       actor,
       subject,
+      clientId: idAmong('svc_app', [details.clientId, subject, actor]),
+      userId: idAmong('usr', [details.userId, subject, actor]),
       reason: reason ?? null,
       requestId: currentRequest()?.requestId ?? null,
       address: currentRequest()?.address ?? null,
@@ -51,4 +62,9 @@ export class AuditLog {
     }));
     await entities(tx).insert(AuditEvent, events);
   }
+}
+
+/** The first of `values` that is an id with this prefix. */
+function idAmong(prefix: IdPrefix, values: readonly unknown[]): string | null {
+  return values.find((value): value is string => isId(prefix, value)) ?? null;
 }

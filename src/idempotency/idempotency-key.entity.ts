@@ -4,6 +4,7 @@ import { HASH, ID, TEXT, TIME } from '../database/columns.js';
 /** What a POST with an Idempotency-Key made: one row per app, user and key, committed with the thing itself. */
 @Entity('idempotency_keys')
 @Index('ix_idempotency_keys_expires_at', ['expiresAt'])
+@Index('ix_idempotency_keys_user_id', ['userId'])
 export class IdempotencyKey {
   /** SHA-256 of app, user and key. */
   @PrimaryColumn(HASH)

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 
-/** What this process counts, by the naming rules of Prometheus. Counters start at zero with the process. */
+/**
+ * What this process counts, by the naming rules of Prometheus. Counters start at zero with the process. Each part of the
+ * service registers its own; no label may take values that callers choose.
+ */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -12,4 +15,10 @@ export class Metrics {
     help: 'One-time passwords that could not be sent, after all tries.',
     registers: [this.registry],
   });
+
+  /** A gauge without labels, which is read whenever the metrics are. */
+  watch(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [], collect: () => gauge.set(read()) });
+    this.registry.registerMetric(gauge);
+  }
 }
