@@ -1,8 +1,9 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { FLAG, ID, INTEGER, optional, text, TIME } from '../../database/columns.js';
 
 /** One recorded developer API call (source document, section 8). Rows are only ever added. */
 @Entity('api_calls')
+@Index('ix_api_calls_user_id', ['userId', 'at'])
 export class ApiCall {
   @PrimaryColumn(TIME)
   at: Date;

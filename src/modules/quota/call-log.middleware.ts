@@ -1,10 +1,8 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Clock } from '../../common/clock.js';
+import { answeredStatus, routeOf } from '../../http/request-outcome.js';
 import { CallLog } from './call-log.service.js';
-
-/** Status of a call whose client left before its answer had: no answer has it. */
-const CLIENT_LEFT = 499;
 
 /** Records every developer API call of a known app when its answer has left, except the publishes, which record themselves. */
 @Injectable()
@@ -18,8 +16,8 @@ export class CallLogMiddleware implements NestMiddleware {
     response.once('close', () => {
       const { caller } = request;
       if (!caller) return;
-      const route = `${request.method} ${(request.route as { path: string }).path}`;
-      const status = response.writableFinished ? response.statusCode : CLIENT_LEFT;
+      const route = `${request.method} ${routeOf(request)}`;
+      const status = answeredStatus(response);
       const durationMs = this.clock.now().getTime() - caller.receivedAt.getTime();
       this.calls.record(caller, { route, status, durationMs });
     });

@@ -1,8 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Counter } from 'prom-client';
 import type { Caller } from '../../access/caller.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
 import { newId } from '../../common/ids.js';
 import { BackgroundWriter } from '../../database/background-writer.js';
+import { Metrics } from '../../metrics/metrics.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { ApiCall } from './api-call.entity.js';
 import { CallsRepository } from './calls.repository.js';
@@ -26,14 +28,22 @@ export class CallLog extends BackgroundWriter {
   private readonly publishes = new WeakMap<Caller, Promise<unknown>>();
   private waiting: ApiCall[] = [];
   private dropped = 0;
+  private readonly droppedTotal: Counter;
   /** Calls of a batch that failed: written again as the same batch, so that a duplicate key means all of it is there. */
   private tried = 0;
 
   constructor(
     private readonly repository: CallsRepository,
     private readonly transactions: TransactionRunner,
+    metrics: Metrics,
   ) {
     super();
+    metrics.watch('call_log_waiting', 'Calls that wait to be recorded.', () => this.waiting.length);
+    this.droppedTotal = new Counter({
+      name: 'call_log_dropped_total',
+      help: 'Calls that were not recorded, because too many waited.',
+      registers: [metrics.registry],
+    });
   }
 
   /** Records a successful publish in the transaction that publishes. */
@@ -60,7 +70,10 @@ export class CallLog extends BackgroundWriter {
   /** When the database is away for long, the newest calls are dropped and counted. */
   private keep(call: Call): void {
     if (this.waiting.length < MOST_WAITING) this.waiting.push(recordOf(call, false));
-    else this.dropped += 1;
+    else {
+      this.dropped += 1;
+      this.droppedTotal.inc();
+    }
   }
 
   protected override async writeWaiting(): Promise<void> {

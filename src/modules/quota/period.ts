@@ -18,3 +18,9 @@ export function nextPeriodStart(time: Date): Date {
 export function previousPeriod(time: Date): Period {
   return periodOf(new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() - 1)));
 }
+
+/** The first moments of a month and of the one after it. */
+export function rangeOf(period: Period): { from: Date; to: Date } {
+  const from = new Date(`${period}-01T00:00:00.000Z`);
+  return { from, to: nextPeriodStart(from) };
+}

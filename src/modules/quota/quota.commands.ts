@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import {
   examples,
-  table,
   type Answer,
   type RunCommand,
   type Session,
 } from '../../command-line/command.js';
 import { monthlyLimit, textUpTo } from '../../command-line/option-values.js';
-import type { Arrangement, QuotaStatus } from './quota.service.js';
+import { table } from '../../command-line/tables.js';
+import { addQuotaReconcileCommand } from './months/quota-reconcile.commands.js';
+import type { Arrangement, QuotaStatus, Terms } from './quota.service.js';
 
 /** Tells the name of the app, or throws when there is none with this id: apps are another module's. */
 export type AppName = (session: Session, clientId: string) => Promise<string>;
@@ -17,7 +18,7 @@ interface SetOptions {
   plan?: string;
 }
 
-/** `quota show` and `quota set`. Answers the group, for commands that span modules. */
+/** `quota show`, `quota set` and `quota reconcile`. Answers the group, for commands that span modules. */
 export function addQuotaCommands(program: Command, run: RunCommand, appName: AppName): Command {
   const quota = program
     .command('quota')
@@ -31,12 +32,14 @@ export function addQuotaCommands(program: Command, run: RunCommand, appName: App
     );
   addShow(quota, run, appName);
   addSet(quota, run, appName);
+  addQuotaReconcileCommand(quota, run);
   return quota;
 }
 
 function addShow(quota: Command, run: RunCommand, appName: AppName): void {
   quota
     .command('show')
+    .summary('Show plan, limit and use of this month.')
     .description("Show the app's plan and limit, and what is used and left this month (UTC).")
     .argument('<client_id>')
     .addHelpText('before', examples('quota show svc_app_01h455vb4pex5vsknk084sn02q --json'))
@@ -52,6 +55,7 @@ function addShow(quota: Command, run: RunCommand, appName: AppName): void {
 function addSet(quota: Command, run: RunCommand, appName: AppName): void {
   quota
     .command('set')
+    .summary('Change the monthly limit or plan of an app.')
     .description(
       'Give the app a monthly limit of its own, or a plan. Asks first at a terminal; scripts and --json are not asked.',
     )
@@ -73,10 +77,14 @@ function addSet(quota: Command, run: RunCommand, appName: AppName): void {
       if (arrangement === undefined) return command.error('error: give either --limit or --plan');
       return run(command, async (session) => {
         const name = await appName(session, clientId);
-        await session.confirm(`Change the monthly quota of "${name}" to ${wordsFor(arrangement)}?`);
         const { QuotaService } = await import('./quota.service.js');
         const service = session.get(QuotaService);
-        return quotaAnswer(clientId, await service.set(clientId, arrangement, session.change));
+        const was = termsInWords(await service.status(clientId));
+        await session.confirm(
+          `Change the monthly quota of "${name}" from ${was} to ${wordsFor(arrangement)}?`,
+        );
+        const status = await service.set(clientId, arrangement, session.change);
+        return { ...quotaAnswer(clientId, status), remark: `It was ${was}.` };
       });
     });
 }
@@ -87,8 +95,15 @@ function arrangementOf({ limit, plan }: SetOptions): Arrangement | undefined {
 }
 
 function wordsFor(arrangement: Arrangement): string {
-  if ('plan' in arrangement) return `the plan "${arrangement.plan}"`;
-  return arrangement.limit === null ? 'no limit' : `${arrangement.limit} posts`;
+  return 'plan' in arrangement ? `the plan "${arrangement.plan}"` : limitInWords(arrangement.limit);
+}
+
+function termsInWords({ plan, limit }: Terms): string {
+  return plan === 'custom' ? limitInWords(limit) : `the plan "${plan}", ${limitInWords(limit)}`;
+}
+
+function limitInWords(limit: number | null): string {
+  return limit === null ? 'no limit' : `${limit} ${limit === 1 ? 'post' : 'posts'}`;
 }
 
 function quotaAnswer(clientId: string, status: QuotaStatus): Answer {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In } from 'typeorm';
+import { DataSource, In, MoreThan } from 'typeorm';
+import { isDuplicateKey } from '../../common/database-faults.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { AppQuota } from './app-quota.entity.js';
 import type { Period } from './period.js';
@@ -33,23 +34,19 @@ export class QuotaRepository {
     return entities(tx).existsBy(QuotaUsage, { clientId, period });
   }
 
-  /** Opens the period at zero. @throws the driver's duplicate-key error when it is open */
+  /** Opens the period at zero, unless somebody has. */
   async open(tx: Transaction, clientId: string, period: Period): Promise<void> {
-    await entities(tx)
-      .createQueryBuilder()
-      .insert()
-      .into(QuotaUsage)
-      .values({ clientId, period, used: 0 })
-      .updateEntity(false)
-      .execute();
-  }
-
-  async findOpen(clientIds: string[], period: Period): Promise<string[]> {
-    const rows = await this.dataSource.manager.find(QuotaUsage, {
-      select: { clientId: true },
-      where: { period, clientId: In(clientIds) },
-    });
-    return rows.map(({ clientId }) => clientId);
+    try {
+      await entities(tx)
+        .createQueryBuilder()
+        .insert()
+        .into(QuotaUsage)
+        .values({ clientId, period, used: 0 })
+        .updateEntity(false)
+        .execute();
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
   }
 
   async findUsed(clientId: string, period: Period): Promise<number> {
@@ -57,15 +54,26 @@ export class QuotaRepository {
     return usage?.used ?? 0;
   }
 
-  findUsage(period: Period): Promise<QuotaUsage[]> {
+  /** What every app used in a month, or at most `limit` of them, by client id after `after`. */
+  findUsage(period: Period, page?: { after: string; limit: number }): Promise<QuotaUsage[]> {
     return this.dataSource.manager.find(QuotaUsage, {
-      where: { period },
+      where: { period, ...(page && { clientId: MoreThan(page.after) }) },
       order: { clientId: 'ASC' },
+      take: page?.limit,
     });
   }
 
-  findArrangement(clientId: string): Promise<AppQuota | null> {
-    return this.dataSource.manager.findOneBy(AppQuota, { clientId });
+  /** The arrangements of these apps, or all, by client id. */
+  async findArrangements(clientIds?: readonly string[]): Promise<ReadonlyMap<string, AppQuota>> {
+    const rows = await this.dataSource.manager.find(AppQuota, {
+      where: clientIds && { clientId: In(clientIds) },
+    });
+    return new Map(rows.map((row) => [row.clientId, row]));
+  }
+
+  findArrangement(clientId: string, tx?: Transaction): Promise<AppQuota | null> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.findOneBy(AppQuota, { clientId });
   }
 
   async saveArrangement(tx: Transaction, quota: AppQuota): Promise<void> {

@@ -1,18 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
 import { Clock } from '../../common/clock.js';
-import { isDuplicateKey } from '../../common/database-faults.js';
 import { InvalidRequest } from '../../common/errors.js';
 import { AppConfig } from '../../config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { AppQuota } from './app-quota.entity.js';
-import { nextPeriodStart, periodOf, previousPeriod, type Period } from './period.js';
+import { QuotaAlertsRepository } from './months/quota-alerts.repository.js';
+import { nextPeriodStart, periodOf, type Period } from './period.js';
 import { postsMonthHeaders } from './posts-month.js';
 import { QuotaExceeded } from './quota.errors.js';
 import { QuotaRepository } from './quota.repository.js';
 
 const DEFAULT_PLAN = 'default';
-const OPENED_AT_ONCE = 500;
 
 /** An app's quota in the current month; null means unlimited. */
 export interface QuotaStanding {
@@ -31,12 +30,10 @@ export interface QuotaStatus extends QuotaStanding {
 /** What an operator may arrange for an app: a plan by its name, or a limit of the app's own, where null is unlimited. */
 export type Arrangement = { plan: string } | { limit: number | null };
 
-/** What a new month's opening found and did. */
-export interface PeriodOpening {
-  period: Period;
-  /** Apps that got a row now; the others had one. */
-  opened: number;
-  previous: { period: Period; apps: number; posts: number };
+/** What an app may publish in a month, and the name of the plan that says so; null is unlimited. */
+export interface Terms {
+  plan: string;
+  limit: number | null;
 }
 
 /** How many posts an app may publish in a calendar month (source document, section 8). */
@@ -46,6 +43,7 @@ export class QuotaService {
 
   constructor(
     private readonly repository: QuotaRepository,
+    private readonly alerts: QuotaAlertsRepository,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly config: AppConfig,
@@ -63,6 +61,11 @@ export class QuotaService {
     return Object.hasOwn(plans, plan) ? (plans[plan] ?? null) : monthlyPostLimit;
   }
 
+  /** The same with the name of the plan. */
+  termsOf(arrangement: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null): Terms {
+    return { plan: arrangement?.plan ?? DEFAULT_PLAN, limit: this.limitOf(arrangement) };
+  }
+
   /**
    * Spends one post of the month that `now` is in. The last statement of the publish's transaction, so that the app's row
    * is locked for one round trip only.
@@ -72,15 +75,14 @@ export class QuotaService {
     const period = periodOf(now);
     if (await this.repository.spendOne(tx, clientId, period, limit)) return;
     if (!(await this.repository.isOpen(tx, clientId, period)))
-      await this.open(tx, clientId, period);
+      await this.repository.open(tx, clientId, period);
     if (await this.repository.spendOne(tx, clientId, period, limit)) return;
     throw new QuotaExceeded(limit ?? 0, now);
   }
 
   async status(clientId: string): Promise<QuotaStatus> {
-    const arrangement = await this.repository.findArrangement(clientId);
-    const standing = await this.standing(clientId, this.limitOf(arrangement));
-    return { plan: arrangement?.plan ?? DEFAULT_PLAN, ...standing };
+    const { plan, limit } = this.termsOf(await this.repository.findArrangement(clientId));
+    return { plan, ...(await this.standing(clientId, limit)) };
   }
 
   /** Where the app stands in the current month, under a limit that is known. */
@@ -124,28 +126,13 @@ export class QuotaService {
     change: Change,
   ): Promise<void> {
     const quota = this.quotaUnder(arrangement);
+    const terms = this.termsOf(quota);
+    // Written before anything is read: on SQLite, a unit that reads first loses against whoever writes meanwhile.
+    await this.alerts.lower(tx, clientId, periodOf(this.clock.now()), terms.limit);
+    const before = this.termsOf(await this.repository.findArrangement(clientId, tx));
     if (quota) await this.repository.saveArrangement(tx, { clientId, ...quota });
     else await this.repository.removeArrangement(tx, clientId);
-    await this.audit.record(tx, 'quota.set', clientId, change, {
-      plan: quota?.plan ?? DEFAULT_PLAN,
-      limit: this.limitOf(quota),
-    });
-  }
-
-  /**
-   * Opens the current month for these apps and adds up the last one. Counts are never set back: the month is part of
-   * their key, so running this twice, late or never changes no app's quota.
-   */
-  async openPeriod(clientIds: string[]): Promise<PeriodOpening> {
-    const now = this.clock.now();
-    const period = periodOf(now);
-    let opened = 0;
-    for (let from = 0; from < clientIds.length; from += OPENED_AT_ONCE) {
-      opened += await this.openMissing(clientIds.slice(from, from + OPENED_AT_ONCE), period);
-    }
-    const usage = await this.repository.findUsage(previousPeriod(now));
-    const posts = usage.reduce((sum, { used }) => sum + used, 0);
-    return { period, opened, previous: { period: previousPeriod(now), apps: usage.length, posts } };
+    await this.audit.record(tx, 'quota.set', clientId, change, { ...terms, before });
   }
 
   private quotaUnder(arrangement: Arrangement): Omit<AppQuota, 'clientId'> | null {
@@ -159,21 +146,5 @@ export class QuotaService {
       throw new InvalidRequest(`There is no plan "${plan}". The plans are: ${names.join(', ')}.`);
     }
     return { plan, monthlyPostLimit };
-  }
-
-  private async openMissing(clientIds: string[], period: Period): Promise<number> {
-    const open = new Set(await this.repository.findOpen(clientIds, period));
-    const missing = clientIds.filter((clientId) => !open.has(clientId));
-    for (const clientId of missing)
-      await this.transactions.run((tx) => this.open(tx, clientId, period));
-    return missing.length;
-  }
-
-  private async open(tx: Transaction, clientId: string, period: Period): Promise<void> {
-    try {
-      await this.repository.open(tx, clientId, period);
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
   }
 }

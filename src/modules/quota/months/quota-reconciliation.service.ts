@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog, type Change } from '../../../audit/audit-log.repository.js';
+import { Clock, HOUR, later, startOf } from '../../../common/clock.js';
+import { InvalidRequest } from '../../../common/errors.js';
+import { AppConfig } from '../../../config/app-config.js';
+import type { Span } from '../../../database/log-rows.js';
+import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { callsKeptSince } from '../call-log-retention.js';
+import { CallsRepository } from '../calls.repository.js';
+import { periodOf, rangeOf, type Period } from '../period.js';
+import { QuotaRepository } from '../quota.repository.js';
+import { QuotaCountersRepository } from './quota-counters.repository.js';
+
+/** An app whose counter of a month is not what the call log has recorded. */
+export interface Difference {
+  clientId: string;
+  period: Period;
+  used: number;
+  recorded: number;
+  /** The part of `recorded` that no publish under way can change, and until when it goes. */
+  settled: { until: Date; posts: number };
+}
+
+/** A publish is recorded under the moment it began; this is far longer than it may take until its COMMIT. */
+const SETTLED_MS = HOUR;
+
+/** Checks the counters of the quota against the recorded calls that they stand for (source document, section 8). */
+@Injectable()
+export class QuotaReconciliation {
+  constructor(
+    private readonly calls: CallsRepository,
+    private readonly counters: QuotaCountersRepository,
+    private readonly quota: QuotaRepository,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly config: AppConfig,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The apps whose counter is wrong, by client id. Posts that are published meanwhile make no difference.
+   * @param period the current month by default
+   * @throws InvalidRequest when not all calls of the month are kept, or it has not begun
+   */
+  async differences(period: Period = periodOf(this.clock.now())): Promise<Difference[]> {
+    const { from, to } = this.checkedRange(period);
+    const until = this.settledUntil({ from, to });
+    const settled = await this.count({ from, to: until });
+    const recent = await this.count({ from: until, to });
+    const used = await this.counters.findUsed(period);
+    const differences: Difference[] = [];
+    for (const clientId of new Set([...used.keys(), ...settled.keys(), ...recent.keys()])) {
+      const posts = settled.get(clientId) ?? 0;
+      if ((used.get(clientId) ?? 0) === posts + (recent.get(clientId) ?? 0)) continue;
+      const candidate = { clientId, period, settled: { until, posts } };
+      const standing = await this.transactions.run((tx) => this.compare(tx, candidate));
+      if (standing.used !== standing.recorded) differences.push({ ...candidate, ...standing });
+    }
+    return differences.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+  }
+
+  /** Sets the counter to what is recorded by then, in a transaction of its own. Does nothing when it is right by then. */
+  async fix(difference: Difference, change: Change): Promise<void> {
+    const { clientId, period } = difference;
+    await this.transactions.run(async (tx) => {
+      if ((await this.counters.hold(tx, clientId, period)) === null)
+        await this.quota.open(tx, clientId, period);
+      const { used, recorded } = await this.compare(tx, difference);
+      if (used === recorded) return;
+      await this.counters.change(tx, clientId, period, recorded);
+      const details = { period, from: used, to: recorded };
+      await this.audit.record(tx, 'quota.reconciled', clientId, change, details);
+    });
+  }
+
+  /** Counter and record of one app, while no publish can change them. */
+  private async compare(
+    tx: Transaction,
+    { clientId, period, settled }: Pick<Difference, 'clientId' | 'period' | 'settled'>,
+  ): Promise<{ used: number; recorded: number }> {
+    const { to } = rangeOf(period);
+    const count = (): Promise<number> =>
+      this.calls.countMeteredOf(tx, clientId, { from: settled.until, to });
+    let used = await this.counters.hold(tx, clientId, period);
+    let recent = await count();
+    if (used === null) {
+      // The app's first publish of the month may have come between the two.
+      used = await this.counters.hold(tx, clientId, period);
+      if (used !== null) recent = await count();
+    }
+    return { used: used ?? 0, recorded: settled.posts + recent };
+  }
+
+  private async count(span: Span): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for await (const hour of this.calls.hours(span))
+      for (const [clientId, calls] of await this.calls.countMetered(hour))
+        counts.set(clientId, (counts.get(clientId) ?? 0) + calls);
+    return counts;
+  }
+
+  private settledUntil({ from, to }: Span): Date {
+    const settled = startOf(later(this.clock.now(), -SETTLED_MS), HOUR);
+    if (settled < from) return from;
+    return settled > to ? to : settled;
+  }
+
+  private checkedRange(period: Period): Span {
+    const span = rangeOf(period);
+    const now = this.clock.now();
+    if (span.from > now) throw new InvalidRequest(`The month ${period} has not begun.`);
+    if (span.from < callsKeptSince(now, this.config)) {
+      const { callLog } = this.config.retention;
+      throw new InvalidRequest(
+        `Not all calls of ${period} are kept: CALL_LOG_DAYS is ${callLog}. Choose a later month.`,
+      );
+    }
+    return span;
+  }
+}

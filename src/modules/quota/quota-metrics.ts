@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { registerStoredGauge, type Sample } from '../../metrics/stored-gauge.js';
+import { periodOf } from './period.js';
+import { QuotaRepository } from './quota.repository.js';
+import { QuotaService } from './quota.service.js';
+
+/** Where the apps stand in the current month: those that published, and once the month was opened for all, every one. */
+@Injectable()
+export class QuotaMetrics {
+  constructor(
+    metrics: Metrics,
+    private readonly repository: QuotaRepository,
+    private readonly quota: QuotaService,
+    private readonly clock: Clock,
+  ) {
+    registerStoredGauge(
+      metrics.registry,
+      {
+        name: 'quota_used_posts',
+        help: 'Posts that an app has published this month (UTC).',
+        labelNames: ['client_id'],
+      },
+      () => this.used(),
+    );
+    registerStoredGauge(
+      metrics.registry,
+      {
+        name: 'quota_limit_posts',
+        help: 'Posts that an app may publish this month; absent where there is no limit.',
+        labelNames: ['client_id'],
+      },
+      () => this.limits(),
+    );
+  }
+
+  private async used(): Promise<Sample<'client_id'>[]> {
+    const usage = await this.repository.findUsage(periodOf(this.clock.now()));
+    return usage.map(({ clientId, used }) => ({ labels: { client_id: clientId }, value: used }));
+  }
+
+  private async limits(): Promise<Sample<'client_id'>[]> {
+    const usage = await this.repository.findUsage(periodOf(this.clock.now()));
+    const arrangements = await this.repository.findArrangements();
+    return usage.flatMap(({ clientId }) => {
+      const limit = this.quota.limitOf(arrangements.get(clientId) ?? null);
+      return limit === null ? [] : [{ labels: { client_id: clientId }, value: limit }];
+    });
+  }
+}
