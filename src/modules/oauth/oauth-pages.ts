@@ -137,6 +137,7 @@ export class OAuthPages {
 
   /** An error that the app would be told by a redirect, which the visitor may follow or not. */
   refusal(response: Response, refused: AuthorizationRefused): void {
+    response.req.errorCode = refused.error.code;
     const href = errorRedirect(refused, this.config.publicUrl);
     const host = recipientOf(refused.redirectUri);
     this.error(response, refusedRequest(refused.message), {

@@ -23,7 +23,9 @@ import { ConsentService } from './consent/consent.service.js';
 import { GrantOpener } from './grants/grant-opener.js';
 import { GrantRevocation } from './grants/grant-revocation.js';
 import { GrantUse } from './grants/grant-use.js';
+import { GrantsPersonalData } from './grants/grants.personal-data.js';
 import { GrantsRepository } from './grants/grants.repository.js';
+import { UserAccess } from './grants/user-access.service.js';
 import { ReusedChallenge } from './authorize/reused-challenge.js';
 import { OAuthPages } from './oauth-pages.js';
 import { ExpiredOAuthRowsRepository } from './prune/expired-oauth-rows.repository.js';
@@ -35,6 +37,7 @@ import { OtpDelivery } from './sign-in/otp-delivery.js';
 import { OtpFailuresRepository } from './sign-in/otp-failures.repository.js';
 import { OtpService } from './sign-in/otp.service.js';
 import { PhoneLock } from './sign-in/phone-lock.js';
+import { SignInPersonalData } from './sign-in/sign-in.personal-data.js';
 import { SignInSessionsRepository } from './sign-in/sign-in-sessions.repository.js';
 import { SignInSteps } from './sign-in/sign-in-steps.js';
 import { SignInController } from './sign-in/sign-in.controller.js';
@@ -115,6 +118,9 @@ const repositories: Type[] = [
     GrantOpener,
     GrantRevocation,
     GrantUse,
+    UserAccess,
+    GrantsPersonalData,
+    SignInPersonalData,
     TokenIssuer,
     AuthorizationCodeGrant,
     RefreshTokenGrant,
@@ -125,7 +131,16 @@ const repositories: Type[] = [
     StoredAccessTokenVerifier,
     OAuthPruneService,
   ],
-  exports: [AppsService, GrantOpener, TokenIssuer, StoredAccessTokenVerifier, OAuthPruneService],
+  exports: [
+    AppsService,
+    GrantOpener,
+    TokenIssuer,
+    StoredAccessTokenVerifier,
+    OAuthPruneService,
+    UserAccess,
+    GrantsPersonalData,
+    SignInPersonalData,
+  ],
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {

@@ -39,10 +39,12 @@ export class PageErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     if (thrown instanceof AuthorizationRefused) {
+      request.errorCode = thrown.error.code;
       sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
       return;
     }
     const error = this.pageError(thrown, request);
+    request.errorCode = error.code;
     if (error instanceof ForeignToken) await this.failures.count(request, 'decision');
     this.pages.error(response, error, this.wayOn);
   }
@@ -52,7 +54,8 @@ export class PageErrorFilter implements ExceptionFilter {
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
     if (thrown instanceof InvalidRequest) return malformedForm();
     if (thrown instanceof ServiceUnavailable) return unavailable();
-    this.logger.error(`${request.requestId} page error`, (thrown as Error)?.stack);
-    return isDatabaseUnavailable(thrown) ? unavailable() : fault(request.requestId);
+    const error = isDatabaseUnavailable(thrown) ? unavailable() : fault(request.requestId);
+    this.logger.error(error.code, (thrown as Error)?.stack);
+    return error;
   }
 }

@@ -1,4 +1,5 @@
-import { table, type Answer } from '../../../command-line/command.js';
+import type { Answer } from '../../../command-line/command.js';
+import { table } from '../../../command-line/tables.js';
 import type { App } from './app.entity.js';
 import type { RegisteredApp } from './apps.service.js';
 

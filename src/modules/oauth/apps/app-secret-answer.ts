@@ -1,4 +1,5 @@
-import { table, type Answer } from '../../../command-line/command.js';
+import type { Answer } from '../../../command-line/command.js';
+import { list, table } from '../../../command-line/tables.js';
 import { SECOND } from '../../../common/clock.js';
 import { SHOWN_ONCE } from './app-answer.js';
 import type { Revocation, Rotation, SecretStatus } from './app-secrets.service.js';
@@ -31,9 +32,9 @@ export function secretsAnswer(isPublic: boolean, secrets: readonly SecretStatus[
   const isAlive = secrets.some(({ isLive }) => isLive);
   return {
     json: secrets.map(secretJson),
-    text: table([
+    text: list(
       ['SECRET_ID', 'LAST_FOUR', 'STATUS', 'CREATED', 'LAST_USED', 'EXPIRES'],
-      ...secrets.map((secret) => [
+      secrets.map((secret) => [
         secret.id,
         secret.lastFour,
         statusOf(secret),
@@ -41,7 +42,7 @@ export function secretsAnswer(isPublic: boolean, secrets: readonly SecretStatus[
         moment(secret.lastUsedAt),
         moment(secret.expiresAt),
       ]),
-    ]),
+    ),
     ...(!isAlive && { remark: isPublic ? PUBLIC_APP : WITHOUT_SECRET }),
   };
 }

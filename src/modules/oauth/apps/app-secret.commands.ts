@@ -19,7 +19,7 @@ interface RotateOptions {
 export function addAppSecretCommands(app: Command, run: RunCommand): void {
   const secret = app
     .command('secret')
-    .summary('Change, list and end the client secrets of an app.')
+    .summary('Change, list and end client secrets.')
     .description(
       'The client secrets of confidential apps. An app has one, or two while it changes over from one to the next.',
     )
@@ -71,7 +71,7 @@ function addRotate(secret: Command, run: RunCommand): void {
 function addList(secret: Command, run: RunCommand): void {
   secret
     .command('list')
-    .summary('List the client secrets of the app that work.')
+    .summary('List the client secrets that work.')
     .description(
       'List the client secrets of the app that work: id, last four characters, when each was created and last used (to the minute), and when it ends.',
     )

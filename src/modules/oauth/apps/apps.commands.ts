@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { examples, table, type RunCommand, type Session } from '../../../command-line/command.js';
+import { examples, type RunCommand, type Session } from '../../../command-line/command.js';
 import { collect, monthlyLimit, textUpTo } from '../../../command-line/option-values.js';
+import { list } from '../../../command-line/tables.js';
 import type { Arrangement } from '../../quota/quota.service.js';
 import { appAnswer, appJson, statusOf } from './app-answer.js';
 import { addAppSecretCommands } from './app-secret.commands.js';
@@ -47,6 +48,7 @@ export async function appName(session: Session, clientId: string): Promise<strin
 function addCreate(app: Command, run: RunCommand): void {
   app
     .command('create')
+    .summary('Register an app.')
     .description('Register an app. A confidential app gets a client secret, shown once.')
     .requiredOption('--name <name>', 'as shown to users on the consent page', textUpTo(200))
     .requiredOption(
@@ -95,7 +97,7 @@ function addReaders(app: Command, run: RunCommand): void {
         const rows = apps.map((one) => [one.clientId, one.kind, statusOf(one), one.name]);
         return {
           json: apps.map((one) => appJson(one)),
-          text: table([['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], ...rows]),
+          text: list(['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], rows),
         };
       }),
     );
@@ -113,7 +115,7 @@ function addReaders(app: Command, run: RunCommand): void {
 function addUpdate(app: Command, run: RunCommand): void {
   app
     .command('update')
-    .summary('Change the name, redirect URIs or scopes of an app.')
+    .summary('Change what is registered of an app.')
     .description(
       'Change the name, redirect URIs or scopes of an app. What is given replaces all of what was registered before. A sign-in under way to a redirect URI that is gone fails; what users have granted before stays granted. Asks first at a terminal when something is taken away; scripts and --json are not asked.',
     )

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { entities, type Transaction } from '../../../database/transaction.js';
+import { unchanged } from '../../../database/unchanged.js';
 import { AppRedirectUri } from './app-redirect-uri.entity.js';
 import { App } from './app.entity.js';
 import { callingOrigin } from './redirect-uri.js';
@@ -45,7 +46,7 @@ export class AppsRepository {
    * lock; it must be the first statement of the unit.
    */
   async lock(tx: Transaction, clientId: string): Promise<void> {
-    await entities(tx).update(App, { clientId }, { status: unchangedStatus });
+    await entities(tx).update(App, { clientId }, { status: unchanged('status') });
   }
 
   async change(
@@ -91,9 +92,4 @@ export class AppsRepository {
   private managerOf(tx: Transaction | undefined): EntityManager {
     return tx ? entities(tx) : this.dataSource.manager;
   }
-}
-
-/** SQL, not a value. */
-function unchangedStatus(): string {
-  return 'status';
 }

@@ -13,6 +13,7 @@ import {
 /** A checked authorization request that waits for its user: what the forms call the transaction. */
 @Entity('authorizations')
 @Index('ix_authorizations_expires_at', ['expiresAt'])
+@Index('ix_authorizations_user_id', ['userId'])
 export class Authorization {
   @PrimaryColumn(ID)
   id: string;

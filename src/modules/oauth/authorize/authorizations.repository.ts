@@ -28,4 +28,10 @@ export class AuthorizationsRepository {
     );
     return affected === 1;
   }
+
+  /** Forgets the requests that a user signed in for; how many those were. */
+  async deleteOf(tx: Transaction, userId: string): Promise<number> {
+    const { affected } = await entities(tx).delete(Authorization, { userId });
+    return affected ?? 0;
+  }
 }

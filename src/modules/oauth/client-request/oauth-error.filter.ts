@@ -30,7 +30,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const error = this.oauthError(thrown, request);
+    const error = this.oauthError(thrown);
+    request.errorCode = error.code;
     const routes = request.throttledRoutes;
     if (routes !== undefined && isFailedAttempt(error, request))
       await this.failures.count(request, routes);
@@ -42,11 +43,12 @@ export class OAuthErrorFilter implements ExceptionFilter {
       .json(OAuthErrorResponse.from(error));
   }
 
-  private oauthError(thrown: unknown, request: Request): OAuthError {
+  private oauthError(thrown: unknown): OAuthError {
     if (thrown instanceof OAuthError) return thrown;
     if (thrown instanceof ServiceUnavailable) return new TemporarilyUnavailable();
-    this.logger.error(`${request.requestId} OAuth endpoint`, (thrown as Error)?.stack);
-    return isDatabaseUnavailable(thrown) ? new TemporarilyUnavailable() : new ServerError();
+    const error = isDatabaseUnavailable(thrown) ? new TemporarilyUnavailable() : new ServerError();
+    this.logger.error(error.code, (thrown as Error)?.stack);
+    return error;
   }
 }
 

@@ -29,13 +29,9 @@ export class GrantRevocation {
     private readonly clock: Clock,
   ) {}
 
-  async revoke(
-    grantId: string,
-    reason: string,
-    actor = 'service',
-    details: Record<string, unknown> = {},
-  ): Promise<void> {
-    await this.transactions.run((tx) => this.end(tx, grantId, { actor, reason }, details));
+  /** False when it was revoked before. */
+  revoke(grantId: string, change: Change, details: Record<string, unknown> = {}): Promise<boolean> {
+    return this.transactions.run((tx) => this.end(tx, grantId, change, details));
   }
 
   /** Ends the grant of a stolen credential, and tells so, unless the grant had ended before. */
@@ -52,21 +48,29 @@ export class GrantRevocation {
 
   /**
    * Ends every grant of a user to these apps, or to all, that was not revoked before.
+   * @param before what else happens in the same unit, first
    * @returns the apps that lost access by it
    */
   async revokeOf(
     userId: string,
     clientIds: readonly string[] | 'all',
     change: Change,
+    before: (tx: Transaction) => Promise<void> = async () => undefined,
   ): Promise<AppName[]> {
     const apps = clientIds === 'all' ? undefined : clientIds;
     const live = await this.grants.findLive(userId, this.clock.now(), apps);
     const names = new Map(live.map(({ clientId, name }) => [clientId, name]));
     const losing = await this.transactions.run(async (tx) => {
+      await before(tx);
       const ids = await this.grants.findUnrevoked(tx, userId, apps);
       const clients = new Set<string>();
       for (let start = 0; start < ids.length; start += BATCH)
-        for (const clientId of await this.endAll(tx, ids.slice(start, start + BATCH), change))
+        for (const clientId of await this.endAll(
+          tx,
+          userId,
+          ids.slice(start, start + BATCH),
+          change,
+        ))
           clients.add(clientId);
       return clients;
     });
@@ -78,11 +82,15 @@ export class GrantRevocation {
   /** The apps of those that ended now. */
   private async endAll(
     tx: Transaction,
+    userId: string,
     ids: readonly string[],
     change: Change,
   ): Promise<readonly string[]> {
     const ended = await this.grants.revokeAll(tx, ids, this.clock.now());
-    const events = ended.map(({ id, clientId }) => ({ subject: id, details: { clientId } }));
+    const events = ended.map(({ id, clientId }) => ({
+      subject: id,
+      details: { clientId, userId },
+    }));
     await this.audit.recordAll(tx, 'grant.revoked', events, change);
     return ended.map(({ clientId }) => clientId);
   }

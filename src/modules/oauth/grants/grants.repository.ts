@@ -4,6 +4,7 @@ import { later, MINUTE } from '../../../common/clock.js';
 import { parseScope, type Scope } from '../../../common/scopes.js';
 import { storedTime } from '../../../database/columns.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
+import { unchanged } from '../../../database/unchanged.js';
 import { App } from '../apps/app.entity.js';
 import { AccessToken } from '../token/access-token.entity.js';
 import { AuthorizationCode } from '../token/authorization-code.entity.js';
@@ -62,7 +63,7 @@ export class GrantsRepository {
     const { affected } = await entities(tx).update(
       Grant,
       { id, revokedAt: IsNull(), expiresAt: MoreThan(now) },
-      { scope: unchangedScope },
+      { scope: unchanged('scope') },
     );
     return affected === 1;
   }
@@ -87,7 +88,7 @@ export class GrantsRepository {
     now: Date,
   ): Promise<Pick<Grant, 'id' | 'clientId'>[]> {
     const where = { id: In(ids), revokedAt: IsNull() };
-    await entities(tx).update(Grant, where, { scope: unchangedScope });
+    await entities(tx).update(Grant, where, { scope: unchanged('scope') });
     const revoked = await entities(tx).find(Grant, { select: { id: true, clientId: true }, where });
     await entities(tx).update(Grant, where, { revokedAt: now });
     return revoked;
@@ -165,11 +166,6 @@ function hasCredential(query: SelectQueryBuilder<Grant>): string {
     return `EXISTS ${credential.getQuery()}`;
   });
   return `(${conditions.join(' OR ')})`;
-}
-
-/** SQL, not a value. */
-function unchangedScope(): string {
-  return 'scope';
 }
 
 interface RawLiveGrants extends Omit<LiveGrants, 'scopes' | 'grantedAt' | 'lastUsedAt'> {

@@ -2,15 +2,18 @@ import { Injectable } from '@nestjs/common';
 import {
   And,
   DataSource,
-  In,
   IsNull,
   LessThanOrEqual,
   MoreThan,
   Or,
   type SelectQueryBuilder,
 } from 'typeorm';
-import { expiredRows, foundRows, type ExpiredRows } from '../../../database/expired-rows.js';
-import { entities } from '../../../database/transaction.js';
+import {
+  clearedRows,
+  expiredRows,
+  foundRows,
+  type ExpiredRows,
+} from '../../../database/expired-rows.js';
 import { Authorization } from '../authorize/authorization.entity.js';
 import { Grant } from '../grants/grant.entity.js';
 import { KnownBrowser } from '../sign-in/known-browser.entity.js';
@@ -71,18 +74,13 @@ export class ExpiredOAuthRowsRepository {
 
   /** Answers of used refresh tokens that ended before they were cleared. Only they go: `delete` leaves their rows. */
   answers(ended: Date): ExpiredRows {
-    const where = { answerExpiresAt: LessThanOrEqual(ended) };
-    return {
-      ...expiredRows(this.dataSource, RefreshToken, where, 'answerExpiresAt'),
-      delete: async (tx, keys) => {
-        const { affected } = await entities(tx).update(
-          RefreshToken,
-          { ...where, hash: In(keys.map(({ hash }) => hash as string)) },
-          { sealedAnswer: null, answerExpiresAt: null },
-        );
-        return affected ?? 0;
-      },
-    };
+    return clearedRows(
+      this.dataSource,
+      RefreshToken,
+      { answerExpiresAt: LessThanOrEqual(ended) },
+      'answerExpiresAt',
+      { sealedAnswer: null, answerExpiresAt: null },
+    );
   }
 
   grants(ended: Date): ExpiredRows[] {

@@ -13,6 +13,12 @@ export class KnownBrowsersRepository {
     return this.dataSource.manager.existsBy(KnownBrowser, { browserHash, phone });
   }
 
+  /** The hashes of the browsers in which somebody signed in with this phone. */
+  async findAll(phone: string): Promise<string[]> {
+    const known = await this.dataSource.manager.findBy(KnownBrowser, { phone });
+    return known.map(({ browserHash }) => browserHash);
+  }
+
   remember(tx: Transaction, known: KnownBrowser): Promise<void> {
     return upsert(tx, KnownBrowser, known);
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../common/clock.js';
 import { AppConfig } from '../../../config/app-config.js';
+import type { ExpiredRows } from '../../../database/expired-rows.js';
 import type { Transaction } from '../../../database/transaction.js';
 import {
   RollingCounter,
@@ -9,6 +10,7 @@ import {
   type Hit,
   type Standing,
 } from '../throttle/rolling-counter.js';
+import { ThrottleMetrics } from '../throttle/throttle-metrics.js';
 import type { Visitor } from '../throttle/trackers.js';
 import { KnownBrowsersRepository } from './known-browsers.repository.js';
 
@@ -45,6 +47,7 @@ export class OtpBudgets {
 
   constructor(
     private readonly counter: RollingCounter,
+    private readonly metrics: ThrottleMetrics,
     private readonly browsers: KnownBrowsersRepository,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
@@ -92,7 +95,7 @@ export class OtpBudgets {
 
   /** How the guesses that this browser has at passwords of this phone stand, without taking one. */
   async peekGuess(phone: string, browserHash: string): Promise<Standing> {
-    const shared = await this.counter.peek(this.guesses, phone);
+    const shared = await this.peek({ budget: this.guesses, key: phone });
     if (!shared.spent || !(await this.browsers.isKnown(browserHash, phone))) return shared;
     const own = await this.counter.peek(this.ownGuesses, ownKey(browserHash, phone));
     return own.spent ? sooner(shared, own) : own;
@@ -108,7 +111,7 @@ export class OtpBudgets {
 
   /** How the messages of the day stand, without taking one. */
   peekTotal(): Promise<Standing> {
-    return this.counter.peek(this.total.budget, this.total.key);
+    return this.peek(this.total);
   }
 
   /** Takes one of the messages of the day. */
@@ -118,12 +121,31 @@ export class OtpBudgets {
 
   /** Whether the messages of the day are used up and nobody was told within the last hour: true for one process only. */
   async totalWasReached(): Promise<boolean> {
-    const { spent } = await this.peekTotal();
+    const { spent } = await this.counter.peek(this.total.budget, this.total.key);
     return spent && 'hits' in (await this.take([ALARM]));
+  }
+
+  /** Everything that is counted for this phone, also in the browsers that it signed in with. */
+  hitsOf(phone: string): ExpiredRows {
+    return this.counter.hitsOf(async () => {
+      const browsers = await this.browsers.findAll(phone);
+      return [
+        ...[...this.sends, this.guesses].map((budget) => ({ budget, key: phone })),
+        ...browsers.flatMap((hash) =>
+          [this.ownSends, this.ownGuesses].map((budget) => ({ budget, key: ownKey(hash, phone) })),
+        ),
+      ];
+    });
   }
 
   async giveBack({ hits, at }: Taken): Promise<void> {
     await this.counter.refund(hits, at);
+  }
+
+  private async peek({ budget, key }: Hit): Promise<Standing> {
+    const standing = await this.counter.peek(budget, key);
+    if (standing.spent) this.metrics.throttle(budget);
+    return standing;
   }
 
   private async take(hits: readonly Hit[]): Promise<Take> {
@@ -131,6 +153,7 @@ export class OtpBudgets {
     const spent = await this.counter.takeAll(hits, at, (tx, { name, limit }) =>
       limit === 1 ? Promise.resolve() : this.record(tx, name),
     );
+    if (spent && spent.budget !== ALARM.budget) this.metrics.throttle(spent.budget);
     return spent ? { retryAfterSeconds: spent.retryAfterSeconds } : { hits, at };
   }
 

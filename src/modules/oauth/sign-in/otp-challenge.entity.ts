@@ -4,6 +4,7 @@ import { COUNTER, HASH, ID, optional, text, TIME } from '../../../database/colum
 /** The one-time password asked for in one sign-in; a newer one replaces it. */
 @Entity('otp_challenges')
 @Index('ix_otp_challenges_expires_at', ['expiresAt'])
+@Index('ix_otp_challenges_phone', ['phone'])
 export class OtpChallenge {
   /** What the sign-in forms call the transaction: one challenge each. */
   @PrimaryColumn(ID)

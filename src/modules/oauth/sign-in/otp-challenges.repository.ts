@@ -54,6 +54,11 @@ export class OtpChallengesRepository {
     );
     return affected === 1;
   }
+
+  /** Forgets every password for this phone. */
+  async deleteOf(tx: Transaction, phone: string): Promise<void> {
+    await entities(tx).delete(OtpChallenge, { phone });
+  }
 }
 
 function open(transactionId: string, now: Date): FindOptionsWhere<OtpChallenge> {

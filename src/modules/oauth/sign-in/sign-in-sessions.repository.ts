@@ -27,4 +27,10 @@ export class SignInSessionsRepository {
   async delete(tx: Transaction, hash: string): Promise<void> {
     await entities(tx).delete(SignInSession, { hash });
   }
+
+  /** Ends every session of a user; how many those were. */
+  async deleteOf(tx: Transaction, userId: string): Promise<number> {
+    const { affected } = await entities(tx).delete(SignInSession, { userId });
+    return affected ?? 0;
+  }
 }

@@ -7,6 +7,7 @@ import type { Lifted } from './phone-lock.js';
 export function addUserUnlockCommand(user: Command, run: RunCommand): void {
   user
     .command('unlock')
+    .summary('Let a user sign in whose phone is locked.')
     .description(
       'Let a user sign in again whose phone is locked after 100 wrong codes in a row. Without this, the lock ends after 24 hours.',
     )

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { CLIENT_ROUTES, type OAuthBudget } from './oauth-budgets.js';
 import { RollingCounter, type Standing, type WhenSpent } from './rolling-counter.js';
+import { ThrottleMetrics } from './throttle-metrics.js';
 
 /** Whom a budget was spent by: an app, which is only claimed where nothing of it was proven. */
 export type SpentBy = { clientId: string } | { claimedClientId?: string };
@@ -16,6 +17,7 @@ export class BudgetKeeper {
 
   constructor(
     private readonly counter: RollingCounter,
+    private readonly metrics: ThrottleMetrics,
     private readonly audit: AuditLog,
   ) {}
 
@@ -26,9 +28,12 @@ export class BudgetKeeper {
    */
   async ask(budget: OAuthBudget, key: string, by: SpentBy = {}): Promise<Standing> {
     try {
-      return budget.counts === 'calls'
-        ? await this.counter.take(budget, key, this.recording(budget, by))
-        : await this.counter.peek(budget, key);
+      const standing =
+        budget.counts === 'calls'
+          ? await this.counter.take(budget, key, this.recording(budget, by))
+          : await this.counter.peek(budget, key);
+      if (standing.spent) this.metrics.throttle(budget);
+      return standing;
     } catch (error) {
       if (!FOR_APPS.has(budget.routes)) throw error;
       this.logger.error(`${budget.name} could not be counted: ${(error as Error).message}`);

@@ -28,7 +28,7 @@ export class FailureCounter {
         await this.keeper.fail(budget, this.trackers.of(request, budget.by), { claimedClientId });
       }
     } catch (error) {
-      this.logger.error(`${request.requestId} uncounted failure: ${(error as Error).message}`);
+      this.logger.error(`A failure could not be counted: ${(error as Error).message}`);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, later, secondsUntil } from '../../../common/clock.js';
 import { sha256 } from '../../../common/secrets.js';
+import type { ExpiredRows } from '../../../database/expired-rows.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import { ThrottleRepository } from './throttle.repository.js';
 
@@ -73,7 +74,7 @@ export class RollingCounter {
 
   /**
    * Counts one hit in each budget unless one of them is spent; then none is counted, and the one with the longest wait is
-   * told. Exact under concurrency.
+   * told with its budget. Exact under concurrency.
    * @param at the moment of the hits, by which `refund` finds them again
    * @param whenSpent what else happens in the unit for each budget that its hit spends
    */
@@ -81,11 +82,12 @@ export class RollingCounter {
     wanted: readonly Hit[],
     at: Date,
     whenSpent: (tx: Transaction, budget: Budget) => Promise<void>,
-  ): Promise<Standing | undefined> {
+  ): Promise<(Standing & { budget: Budget }) | undefined> {
     const limited = wanted.filter(({ budget }) => budget.limit > 0);
     return this.transactions.run(async (tx) => {
-      const standings: Standing[] = [];
-      for (const hit of limited) standings.push(await this.lock(tx, hit));
+      const standings: (Standing & { budget: Budget })[] = [];
+      for (const hit of limited)
+        standings.push({ ...(await this.lock(tx, hit)), budget: hit.budget });
       const longest = standings
         .filter(({ spent }) => spent)
         .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds)[0];
@@ -105,6 +107,13 @@ export class RollingCounter {
         if (budget.limit > 0)
           await this.repository.remove(tx, keyHash(budget, key), slotOf(budget, at));
     });
+  }
+
+  /** Every hit that was counted for the keys of `wanted`, which is asked when the rows are. */
+  hitsOf(wanted: () => Promise<Hit[]>): ExpiredRows {
+    return this.repository.ofKeys(async () =>
+      (await wanted()).map(({ budget, key }) => keyHash(budget, key)),
+    );
   }
 
   /** How the budget stands, which nobody else changes until this transaction ends. */

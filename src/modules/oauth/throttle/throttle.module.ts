@@ -10,12 +10,14 @@ import { requestBudgets } from './oauth-budgets.js';
 import { throttledRoutes } from './oauth-throttler.guard.js';
 import { OAuthThrottlerStorage } from './oauth-throttler.storage.js';
 import { RollingCounter } from './rolling-counter.js';
+import { ThrottleMetrics } from './throttle-metrics.js';
 import { ThrottleRepository } from './throttle.repository.js';
 import { Trackers } from './trackers.js';
 
 @Module({
   providers: [
     ThrottleRepository,
+    ThrottleMetrics,
     RollingCounter,
     BudgetKeeper,
     OAuthThrottlerStorage,
@@ -26,6 +28,7 @@ import { Trackers } from './trackers.js';
   ],
   exports: [
     RollingCounter,
+    ThrottleMetrics,
     OAuthThrottlerStorage,
     FailureCounter,
     CallCounter,

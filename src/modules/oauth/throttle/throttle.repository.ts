@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, MoreThan } from 'typeorm';
+import { DataSource, In, MoreThan } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
+import { expiredRows, type ExpiredRows } from '../../../database/expired-rows.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { upsert } from '../../../database/upsert.js';
 import { ThrottleHit } from './throttle-hit.entity.js';
@@ -44,6 +45,17 @@ export class ThrottleRepository {
   /** Takes one hit back, if the slot still holds one. */
   async remove(tx: Transaction, hash: string, slot: Date): Promise<void> {
     await entities(tx).decrement(ThrottleHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
+  }
+
+  /** The rows of these keys. */
+  ofKeys(hashes: () => Promise<string[]>): ExpiredRows {
+    const ofHashes = async (): Promise<ExpiredRows> =>
+      expiredRows(this.dataSource, ThrottleHit, { hash: In(await hashes()) }, 'hash');
+    return {
+      ...expiredRows(this.dataSource, ThrottleHit, {}, 'hash'),
+      count: async () => (await ofHashes()).count(),
+      keys: async (limit) => (await ofHashes()).keys(limit),
+    };
   }
 
   /** Makes the other transactions that count this key wait until this one ends. */

@@ -1,17 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../../audit/audit-log.repository.js';
+import { AuditLog, type Change } from '../../../audit/audit-log.repository.js';
 import { Clock } from '../../../common/clock.js';
+import { NotFound } from '../../../common/errors.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { TransactionRunner } from '../../../database/transaction.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { InvalidRequest } from '../oauth.errors.js';
-import { TokensRepository, type StoredRefresh } from './tokens.repository.js';
+import { TokensRepository, type StoredAccess, type StoredRefresh } from './tokens.repository.js';
 
-type OwnedToken = Pick<StoredRefresh, 'grantId' | 'clientId' | 'userId'>;
+/** A token that was issued here, and to whom. */
+export interface OwnedToken extends Pick<StoredRefresh, 'grantId' | 'clientId' | 'userId'> {
+  kind: 'access' | 'refresh';
+  hash: string;
+}
+
+/** What an operator handed in is no token of this service. */
+export class UnknownToken extends NotFound {
+  constructor() {
+    super(
+      'This is no access or refresh token that was issued here, or it was deleted some time after its end. Nothing was revoked. A client secret ends by "app secret revoke".',
+    );
+  }
+}
 
 /**
- * Ends a token that its app gives back (RFC 7009 §2.1). An access token ends alone; with a refresh token, used or not, the
+ * Ends a token that its app gives back (RFC 7009 §2.1), or an operator found. An access token ends alone; with a refresh token, used or not, the
  * whole grant ends. A token tells by itself what it is, so hints are not needed.
  */
 @Injectable()
@@ -26,29 +40,42 @@ export class TokenRevocation {
 
   /** A token that is unknown or dead already is fine (RFC 7009 §2.2). @throws InvalidRequest when it is another app's */
   async revoke(app: App, token: string): Promise<void> {
-    if (isSecret('svcat', token)) await this.revokeAccess(app, sha256(token));
-    else if (isSecret('svcrt', token)) await this.revokeGrantOf(app, sha256(token));
+    const found = await this.find(token);
+    if (!found) return;
+    await this.checkOwner(app, found);
+    await this.end(found, { actor: app.clientId }, 'refresh token revoked by the app');
   }
 
-  private async revokeAccess(app: App, hash: string): Promise<void> {
-    const stored = await this.tokens.findAccess(hash);
-    if (!stored) return;
-    await this.checkOwner(app, stored);
-    const { grantId, clientId, userId } = stored;
-    await this.transactions.run(async (tx) => {
-      if (!(await this.tokens.revokeAccess(tx, hash, this.clock.now()))) return;
-      const change = { actor: clientId };
-      await this.audit.record(tx, 'token.revoked', grantId, change, { clientId, userId });
+  /** The same for an operator, whosever token it is. @throws UnknownToken */
+  async revokeAny(token: string, change: Change): Promise<OwnedToken & { endedNow: boolean }> {
+    const found = await this.find(token);
+    if (!found) throw new UnknownToken();
+    const endedNow = await this.end(found, change, 'refresh token revoked by an operator');
+    return { ...found, endedNow };
+  }
+
+  private async find(token: string): Promise<OwnedToken | undefined> {
+    const hash = sha256(token);
+    if (isSecret('svcat', token)) return owned('access', hash, await this.tokens.findAccess(hash));
+    if (isSecret('svcrt', token))
+      return owned('refresh', hash, await this.tokens.findRefresh(hash));
+    return undefined;
+  }
+
+  /** False when it had been ended before. */
+  private end(
+    { kind, hash, grantId, clientId, userId }: OwnedToken,
+    change: Change,
+    why: string,
+  ): Promise<boolean> {
+    const details = { clientId, userId };
+    if (kind === 'refresh')
+      return this.grants.revoke(grantId, { ...change, reason: change.reason ?? why }, details);
+    return this.transactions.run(async (tx) => {
+      const first = await this.tokens.revokeAccess(tx, hash, this.clock.now());
+      if (first) await this.audit.record(tx, 'token.revoked', grantId, change, details);
+      return first;
     });
-  }
-
-  private async revokeGrantOf(app: App, hash: string): Promise<void> {
-    const stored = await this.tokens.findRefresh(hash);
-    if (!stored) return;
-    await this.checkOwner(app, stored);
-    const { grantId, clientId, userId } = stored;
-    const reason = 'refresh token revoked by the app';
-    await this.grants.revoke(grantId, reason, clientId, { clientId, userId });
   }
 
   /** @throws InvalidRequest when the token is another app's, which is written down */
@@ -60,4 +87,14 @@ export class TokenRevocation {
     );
     throw new InvalidRequest('The token was issued to another client.');
   }
+}
+
+function owned(
+  kind: OwnedToken['kind'],
+  hash: string,
+  stored: StoredAccess | StoredRefresh | null,
+): OwnedToken | undefined {
+  if (!stored) return undefined;
+  const { grantId, clientId, userId } = stored;
+  return { kind, hash, grantId, clientId, userId };
 }

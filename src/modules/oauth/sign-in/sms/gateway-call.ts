@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { SECOND } from '../../../../common/clock.js';
+import { faultWords, httpCall, type ConnectionFault } from '../../../../common/http-call.js';
 
 const MOST_TRIES = 3;
 const SHORTEST_WAIT_MS = 100;
@@ -7,9 +8,7 @@ const LONGEST_RETRY_AFTER_MS = 5 * SECOND;
 
 /** Why a try failed: the gateway answered another status than 2xx, stayed silent, or the connection failed. */
 export type GatewayFault =
-  | { kind: 'status'; status: number; retryAfterMs: number }
-  | { kind: 'timeout' }
-  | { kind: 'connection'; code: string };
+  { kind: 'status'; status: number; retryAfterMs: number } | ConnectionFault;
 
 /** One POST to a gateway, tried up to three times. */
 export interface GatewayCall {
@@ -57,29 +56,11 @@ export async function callGateway(call: GatewayCall): Promise<void> {
 }
 
 async function post({ url, timeoutMs, request }: GatewayCall): Promise<GatewayFault | undefined> {
-  const { headers, body } = request();
-  const signal = AbortSignal.timeout(timeoutMs);
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      body,
-      signal,
-      redirect: 'manual',
-    });
-    // The status alone decides: a body that breaks off must not make a taken message look lost.
-    await response.body?.cancel().catch(() => undefined);
-    if (response.ok) return undefined;
-    return {
-      kind: 'status',
-      status: response.status,
-      retryAfterMs: retryAfterMs(response.headers),
-    };
-  } catch (error) {
-    return signal.aborted
-      ? { kind: 'timeout' }
-      : { kind: 'connection', code: connectionCode(error) };
-  }
+  const answer = await httpCall(url, timeoutMs, { method: 'POST', ...request() });
+  if ('kind' in answer) return answer;
+  const { status, headers } = answer;
+  const isTaken = status >= 200 && status < 300;
+  return isTaken ? undefined : { kind: 'status', status, retryAfterMs: retryAfterMs(headers) };
 }
 
 function retryAfterMs(headers: Headers): number {
@@ -91,15 +72,6 @@ function backoffMs(tried: number): number {
   return SHORTEST_WAIT_MS * 2 ** (tried - 1) * (1 + Math.random());
 }
 
-/** The system's code of a failed connection, such as ECONNREFUSED, which `fetch` keeps in the cause. */
-function connectionCode(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? code : 'unknown';
-}
-
 function describe(fault: GatewayFault): string {
-  if (fault.kind === 'status') return `answered ${fault.status}`;
-  if (fault.kind === 'timeout') return 'did not answer in time';
-  return `could not be reached (${fault.code})`;
+  return fault.kind === 'status' ? `answered ${fault.status}` : faultWords(fault);
 }

@@ -13,7 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Clock, later, SECOND, SystemClock } from '../../../../common/clock.js';
-import type { SmsConfig } from '../../../../config/app-config.js';
+import type { SmsConfig } from '../../../../config/sms-config.js';
 import { GatewayError } from './gateway-call.js';
 import type { SmsSender } from './sms-sender.js';
 import { smsSenderFor } from './sms-senders.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../../common/clock.js';
-import type { SmsConfig } from '../../../../config/app-config.js';
+import type { SmsConfig } from '../../../../config/sms-config.js';
 import { ConsoleSmsSender } from './console-sms-sender.js';
 import { FileSmsSender } from './file-sms-sender.js';
 import type { SmsSender } from './sms-sender.js';

@@ -1,4 +1,4 @@
-import type { SmsConfig } from '../../../../config/app-config.js';
+import type { SmsConfig } from '../../../../config/sms-config.js';
 import { callGateway, type GatewayFault } from './gateway-call.js';
 import { SmsSender, type TextMessage } from './sms-sender.js';
 

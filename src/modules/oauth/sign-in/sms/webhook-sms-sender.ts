@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { SECOND, type Clock } from '../../../../common/clock.js';
-import type { SmsConfig } from '../../../../config/app-config.js';
+import type { SmsConfig } from '../../../../config/sms-config.js';
 import { callGateway, type GatewayFault } from './gateway-call.js';
 import { SmsSender, type TextMessage } from './sms-sender.js';
 
