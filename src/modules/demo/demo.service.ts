@@ -79,7 +79,7 @@ export class DemoService {
   async accessToken(): Promise<string> {
     if (this.config.production || !(await this.isSeeded())) {
       throw new InvalidRequest(
-        'This database is not a demo. Start the service once on an empty database to get one.',
+        'This database is not a demo. Start the service once on an empty database to get one, with DEMO=1 on MySQL and MariaDB.',
       );
     }
     const { accessToken } = await this.transactions.run(async (tx) => {

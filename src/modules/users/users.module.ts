@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
+import { UserImport } from './import/user-import.service.js';
 import { UsersController } from './users.controller.js';
+import { UsersPersonalData } from './users.personal-data.js';
 import { UsersRepository } from './users.repository.js';
 import { UsersService } from './users.service.js';
 
 @Module({
   controllers: [UsersController],
-  providers: [UsersRepository, UsersService],
-  exports: [UsersService],
+  providers: [UsersRepository, UsersService, UserImport, UsersPersonalData],
+  exports: [UsersService, UsersPersonalData],
 })
 export class UsersModule {}

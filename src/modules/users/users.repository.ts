@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In } from 'typeorm';
+import { DataSource, In, Not } from 'typeorm';
+import { insertAll } from '../../database/insert-all.js';
 import { entities, type Transaction } from '../../database/transaction.js';
+import { unchanged } from '../../database/unchanged.js';
+import { upsertAll } from '../../database/upsert.js';
 import { User } from './user.entity.js';
 
 export type Profile = Pick<User, 'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood'>;
@@ -24,8 +27,12 @@ export class UsersRepository {
     return this.find(id, ['id', 'postCount']);
   }
 
-  findPhone(id: string): Promise<Pick<User, 'phone'> | null> {
-    return this.find(id, ['id', 'phone']);
+  findById(id: string): Promise<User | null> {
+    return this.dataSource.manager.findOneBy(User, { id });
+  }
+
+  findByPhone(phone: string): Promise<User | null> {
+    return this.dataSource.manager.findOneBy(User, { phone });
   }
 
   findAuthors(ids: string[]): Promise<Author[]> {
@@ -53,6 +60,26 @@ export class UsersRepository {
     return !(await this.dataSource.manager.existsBy(User, {}));
   }
 
+  findByPhones(phones: readonly string[], tx?: Transaction): Promise<User[]> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.find(User, { where: { phone: In(phones) } });
+  }
+
+  /** The users with these phones, whom nobody else changes until this transaction ends. */
+  async holdByPhones(tx: Transaction, phones: readonly string[]): Promise<User[]> {
+    await entities(tx).update(User, { phone: In(phones) }, { status: unchanged('status') });
+    return this.findByPhones(phones, tx);
+  }
+
+  /** Writes users back who are held. */
+  async updateAll(tx: Transaction, users: User[]): Promise<void> {
+    if (users.length > 0) await upsertAll(tx, User, users);
+  }
+
+  insertAll(tx: Transaction, users: readonly User[]): Promise<void> {
+    return insertAll(tx, User, users);
+  }
+
   async insert(tx: Transaction, user: User): Promise<void> {
     await entities(tx)
       .createQueryBuilder()
@@ -63,8 +90,20 @@ export class UsersRepository {
       .execute();
   }
 
-  async addToPostCount(tx: Transaction, id: string, difference: 1 | -1): Promise<void> {
-    await entities(tx).increment(User, { id }, 'postCount', difference);
+  /** False when there is no such user (any more). */
+  async countPost(tx: Transaction, user: Partial<Pick<User, 'id' | 'status'>>): Promise<boolean> {
+    const { affected } = await entities(tx).increment(User, user, 'postCount', 1);
+    return affected === 1;
+  }
+
+  async uncountPost(tx: Transaction, id: string): Promise<void> {
+    await entities(tx).decrement(User, { id }, 'postCount', 1);
+  }
+
+  /** False when the user has this status already, or is gone. */
+  async changeStatus(tx: Transaction, id: string, status: User['status']): Promise<boolean> {
+    const { affected } = await entities(tx).update(User, { id, status: Not(status) }, { status });
+    return affected === 1;
   }
 
   private find(id: string, fields: (keyof User)[]): Promise<User | null> {

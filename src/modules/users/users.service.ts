@@ -3,10 +3,10 @@ import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
 import { Clock } from '../../common/clock.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
 import { NotFound } from '../../common/errors.js';
-import { newId } from '../../common/ids.js';
+import { isId, newId } from '../../common/ids.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { User } from './user.entity.js';
-import { PhoneTaken } from './users.errors.js';
+import { PhoneTaken, UnknownUser } from './users.errors.js';
 import {
   UsersRepository,
   type Author,
@@ -18,6 +18,22 @@ import {
 /** What an operator tells about a new user. `phone` is E.164. */
 export type NewUser = Pick<User, 'phone' | 'name'> &
   Partial<Pick<User, 'id' | 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'>>;
+
+/** A user as they begin. */
+export function newUser(user: NewUser, now: Date): User {
+  return {
+    id: newId('usr', now),
+    photoUrl: null,
+    karma: 0,
+    neighborhood: null,
+    latitude: null,
+    longitude: null,
+    ...user,
+    status: 'active',
+    postCount: 0,
+    createdAt: now,
+  };
+}
 
 /** The network's members, as far as the platform needs them. */
 @Injectable()
@@ -65,40 +81,75 @@ export class UsersService {
     return this.repository.findActiveByPhone(phone);
   }
 
-  /**
-   * The phone (E.164) of a user, whether they may sign in or not.
-   * @throws NotFound when there is no user with this id
-   */
+  /** A user, whether they may sign in or not. @throws UnknownUser */
+  async show(id: string): Promise<User> {
+    const user = isId('usr', id) ? await this.repository.findById(id) : null;
+    if (!user) throw new UnknownUser(id);
+    return user;
+  }
+
+  /** The same by phone (E.164). @throws NotFound when nobody has it */
+  async showByPhone(phone: string): Promise<User> {
+    const user = await this.repository.findByPhone(phone);
+    if (!user) throw new NotFound('No user has this phone number.');
+    return user;
+  }
+
+  /** The phone (E.164) of a user, whether they may sign in or not. @throws UnknownUser */
   async phoneOf(id: string): Promise<string> {
-    const user = await this.repository.findPhone(id);
-    if (!user)
-      throw new NotFound(`No user has the id ${id}. "user add" prints the id of a new user.`);
-    return user.phone;
+    return (await this.show(id)).phone;
+  }
+
+  /** Takes effect with the next call: every token and sign-in asks for the user's status. @throws UnknownUser */
+  async changeStatus(
+    id: string,
+    status: User['status'],
+    change: Change,
+  ): Promise<{ user: User; changedNow: boolean }> {
+    const user = await this.show(id);
+    const changedNow = await this.transactions.run((tx) =>
+      this.changeStatusIn(tx, id, status, change),
+    );
+    return { user: Object.assign(user, { status }), changedNow };
+  }
+
+  /** The same as a part of a larger unit. False when the user has this status already, or is gone. */
+  async changeStatusIn(
+    tx: Transaction,
+    id: string,
+    status: User['status'],
+    change: Change,
+  ): Promise<boolean> {
+    if (!(await this.repository.changeStatus(tx, id, status))) return false;
+    const action = status === 'blocked' ? 'user.blocked' : 'user.unblocked';
+    await this.audit.record(tx, action, id, change);
+    return true;
   }
 
   isEmpty(): Promise<boolean> {
     return this.repository.isEmpty();
   }
 
-  countPost(tx: Transaction, id: string, difference: 1 | -1): Promise<void> {
-    return this.repository.addToPostCount(tx, id, difference);
+  /**
+   * Counts a post that is being published, and holds the user until the unit ends. False when the user was blocked or erased
+   * since the call began: then the post must not be published.
+   */
+  countPost(tx: Transaction, id: string): Promise<boolean> {
+    return this.repository.countPost(tx, { id, status: 'active' });
+  }
+
+  /** Counts a post that is brought back, also of a user who is blocked. False when the user was erased. */
+  countRestoredPost(tx: Transaction, id: string): Promise<boolean> {
+    return this.repository.countPost(tx, { id });
+  }
+
+  uncountPost(tx: Transaction, id: string): Promise<void> {
+    return this.repository.uncountPost(tx, id);
   }
 
   /** @throws PhoneTaken when another user has the phone */
   async add(user: NewUser, change: Change): Promise<User> {
-    const now = this.clock.now();
-    const added: User = {
-      id: newId('usr', now),
-      photoUrl: null,
-      karma: 0,
-      neighborhood: null,
-      latitude: null,
-      longitude: null,
-      ...user,
-      status: 'active',
-      postCount: 0,
-      createdAt: now,
-    };
+    const added = newUser(user, this.clock.now());
     try {
       await this.transactions.run(async (tx) => {
         await this.repository.insert(tx, added);

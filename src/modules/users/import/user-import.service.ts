@@ -1,0 +1,162 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog, type Change } from '../../../audit/audit-log.repository.js';
+import { Clock } from '../../../common/clock.js';
+import { isDuplicateKey } from '../../../common/database-faults.js';
+import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import type { User } from '../user.entity.js';
+import { UsersRepository } from '../users.repository.js';
+import { newUser } from '../users.service.js';
+import type { FileRecord } from './record.js';
+import { SeenPhones } from './seen-phones.js';
+import { BadLine, typedUser, type TypedUser } from './typed-user.js';
+
+/** Who imports the same users at the same time is ahead at most so often. */
+const ATTEMPTS = 5;
+
+/** A line that was not imported, and why. */
+export interface Problem {
+  line: number;
+  problem: string;
+}
+
+/** What became of users. */
+export interface Imported {
+  added: number;
+  updated: number;
+  unchanged: number;
+}
+
+/** How an import went, or how far it is. */
+export interface ImportReport extends Imported {
+  /** Lines that were read, the header not among them. */
+  lines: number;
+  bad: number;
+}
+
+interface ImportSettings {
+  change: Change;
+  /** Checks everything and writes nothing. */
+  dryRun: boolean;
+  /** Told after every batch. */
+  onProgress: (report: ImportReport) => void;
+  onProblem: (problem: Problem) => void;
+}
+
+/**
+ * Brings the users of a file into the database: one who is not there is added, one whose phone is there gets what the file
+ * tells otherwise. Each batch is a unit of its own, so an import that was stopped has imported what it came to, and the next
+ * one finds that unchanged.
+ */
+@Injectable()
+export class UserImport {
+  constructor(
+    private readonly users: UsersRepository,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+  ) {}
+
+  async run(
+    batches: AsyncIterable<FileRecord[]>,
+    { change, dryRun, onProgress, onProblem }: ImportSettings,
+  ): Promise<ImportReport> {
+    const seen = new SeenPhones();
+    const report = { lines: 0, added: 0, updated: 0, unchanged: 0, bad: 0 };
+    for await (const records of batches) {
+      const typed = records.flatMap((record) => {
+        const user = readUser(record, seen);
+        if (!('problem' in user)) return [user];
+        onProblem(user);
+        report.bad += 1;
+        return [];
+      });
+      const { added, updated, unchanged } = await this.import(typed, change, dryRun);
+      report.lines += records.length;
+      report.added += added;
+      report.updated += updated;
+      report.unchanged += unchanged;
+      onProgress(report);
+    }
+    return report;
+  }
+
+  /** Only those who are new or differ are held and written. */
+  private async import(typed: TypedUser[], change: Change, dryRun: boolean): Promise<Imported> {
+    const known = byPhone(await this.users.findByPhones(typed.map(({ phone }) => phone)));
+    const wanted = typed.filter((user) => isNews(user, known.get(user.phone)));
+    const added = wanted.filter(({ phone }) => !known.has(phone)).length;
+    const unchanged = typed.length - wanted.length;
+    if (wanted.length === 0 || dryRun) return { added, updated: wanted.length - added, unchanged };
+    const written = await this.write(wanted, change);
+    return { ...written, unchanged: written.unchanged + unchanged };
+  }
+
+  private async write(typed: readonly TypedUser[], change: Change): Promise<Imported> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.transactions.run((tx) => this.writeIn(tx, typed, change));
+      } catch (error) {
+        // Somebody else added one of them meanwhile, who is found the next time.
+        if (!isDuplicateKey(error) || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** At most five statements, however many users they are. */
+  private async writeIn(
+    tx: Transaction,
+    typed: readonly TypedUser[],
+    change: Change,
+  ): Promise<Imported> {
+    const now = this.clock.now();
+    const known = byPhone(
+      await this.users.holdByPhones(
+        tx,
+        typed.map(({ phone }) => phone),
+      ),
+    );
+    const added = typed.filter(({ phone }) => !known.has(phone));
+    const updated = typed.flatMap((user) => {
+      const before = known.get(user.phone);
+      return before && isNews(user, before) ? [Object.assign(before, user)] : [];
+    });
+    const counts = {
+      added: added.length,
+      updated: updated.length,
+      unchanged: typed.length - added.length - updated.length,
+    };
+    if (added.length > 0)
+      await this.users.insertAll(
+        tx,
+        added.map((user) => newUser(user, now)),
+      );
+    await this.users.updateAll(tx, updated);
+    if (counts.added + counts.updated > 0)
+      await this.audit.record(tx, 'user.imported', 'users', change, counts);
+    return counts;
+  }
+}
+
+function readUser(record: FileRecord, seen: SeenPhones): TypedUser | Problem {
+  if ('problem' in record) return record;
+  const { line, values } = record;
+  try {
+    const user = typedUser(values);
+    const before = seen.note(user.phone, line);
+    if (before === undefined) return user;
+    return { line, problem: `phone: It is the same as on line ${before}.` };
+  } catch (error) {
+    if (error instanceof BadLine) return { line, problem: error.message };
+    throw error;
+  }
+}
+
+function byPhone(users: readonly User[]): ReadonlyMap<string, User> {
+  return new Map(users.map((user) => [user.phone, user]));
+}
+
+/** Whether something of `typed` is not so yet. */
+function isNews(typed: TypedUser, user: User | undefined): boolean {
+  if (!user) return true;
+  return (Object.keys(typed) as (keyof TypedUser)[]).some((name) => typed[name] !== user[name]);
+}
