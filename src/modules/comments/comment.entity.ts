@@ -4,6 +4,8 @@ import { ID, optional, TEXT, TIME } from '../../database/columns.js';
 /** A comment on a post (source document, section 2). */
 @Entity('comments')
 @Index('ix_comments_post_id', ['postId', 'deletedAt', 'id'])
+@Index('ix_comments_deleted_at', ['deletedAt'])
+@Index('ix_comments_user_id', ['userId', 'id'])
 export class Comment {
   @PrimaryColumn(ID)
   id: string;

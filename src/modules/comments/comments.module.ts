@@ -3,13 +3,22 @@ import { IdempotencyModule } from '../../idempotency/idempotency.module.js';
 import { PostsModule } from '../posts/posts.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { CommentsController } from './comments.controller.js';
+import { CommentsPersonalData } from './comments.personal-data.js';
 import { CommentsRepository } from './comments.repository.js';
 import { CommentsService } from './comments.service.js';
+import { CommentsPrune } from './prune/comments-prune.service.js';
+import { DeletedCommentsRepository } from './prune/deleted-comments.repository.js';
 
 @Module({
   imports: [UsersModule, PostsModule, IdempotencyModule],
   controllers: [CommentsController],
-  providers: [CommentsRepository, CommentsService],
-  exports: [CommentsService],
+  providers: [
+    CommentsRepository,
+    CommentsService,
+    DeletedCommentsRepository,
+    CommentsPrune,
+    CommentsPersonalData,
+  ],
+  exports: [CommentsService, CommentsPrune, CommentsPersonalData],
 })
 export class CommentsModule {}

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../common/ids.js';
 import type { Paging } from '../../common/page.js';
+import { keptCounter, type KeptCounter } from '../../database/kept-counter.js';
 import { cutPage } from '../../database/page-of-ids.js';
 import { entities, type Transaction } from '../../database/transaction.js';
+import { Post } from '../posts/post.entity.js';
 import { Comment } from './comment.entity.js';
 
 @Injectable()
@@ -63,5 +65,18 @@ export class CommentsRepository {
       { deletedAt: now },
     );
     return affected === 1;
+  }
+
+  /** The counter of comments. */
+  counters(): KeptCounter[] {
+    return [
+      keptCounter(this.dataSource, {
+        entity: Post,
+        column: 'commentCount',
+        counted: Comment,
+        where: 'counted.postId = owner.id',
+        counts: 'counted.deletedAt IS NULL',
+      }),
+    ];
   }
 }

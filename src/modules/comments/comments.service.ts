@@ -3,6 +3,7 @@ import type { Caller } from '../../access/caller.js';
 import { Clock } from '../../common/clock.js';
 import { isId, newId } from '../../common/ids.js';
 import { pageOf, type Page, type Paging } from '../../common/page.js';
+import type { KeptCounter } from '../../database/kept-counter.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
 import { PostsService } from '../posts/posts.service.js';
@@ -108,6 +109,11 @@ export class CommentsService {
       if (!(await this.repository.markDeleted(tx, userId, id, now))) throw new CommentNotFound();
       await this.posts.uncountComment(tx, await this.repository.postOf(tx, id));
     });
+  }
+
+  /** What is kept in step with comments, and can be counted again. */
+  counters(): KeptCounter[] {
+    return this.repository.counters();
   }
 
   private async isOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {

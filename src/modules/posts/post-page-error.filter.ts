@@ -28,8 +28,9 @@ export class PostPageErrorFilter implements ExceptionFilter {
     const error = callerError(thrown);
     const words = wordsFor(error, requestId, CATALOGUES[language]);
     const status = ERROR_STATUS[error.code];
+    request.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
-      this.logger.error(`${requestId} ${error.code}`, (thrown as Error)?.stack);
+      this.logger.error(error.code, (thrown as Error)?.stack);
     host
       .switchToHttp()
       .getResponse<Response>()

@@ -5,6 +5,7 @@ import { COUNTER, DOUBLE, ID, LIST, optional, TEXT, text, TIME } from '../../dat
 /** A post (source document, section 2). Deleting marks it; reads do not see it any more. */
 @Entity('posts')
 @Index('ix_posts_user_id', ['userId', 'deletedAt', 'id'])
+@Index('ix_posts_deleted_at', ['deletedAt'])
 export class Post {
   @PrimaryColumn(ID)
   id: string;

@@ -4,16 +4,31 @@ import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { PostPageController } from './post-page.controller.js';
+import { PostRestorationRepository } from './post-restoration.repository.js';
+import { PostRestoration } from './post-restoration.service.js';
 import { PostsController } from './posts.controller.js';
+import { PostsPersonalData } from './posts.personal-data.js';
 import { PostsRepository } from './posts.repository.js';
 import { PostsService } from './posts.service.js';
+import { DeletedPostsRepository } from './prune/deleted-posts.repository.js';
+import { PostsPrune } from './prune/posts-prune.service.js';
 import { PublicPostsRepository } from './public-posts.repository.js';
 import { PublicPostsService } from './public-posts.service.js';
 
 @Module({
   imports: [UsersModule, QuotaModule, IdempotencyModule, PagesModule],
   controllers: [PostsController, PostPageController],
-  providers: [PostsRepository, PostsService, PublicPostsRepository, PublicPostsService],
-  exports: [PostsService],
+  providers: [
+    PostsRepository,
+    PostsService,
+    PublicPostsRepository,
+    PublicPostsService,
+    DeletedPostsRepository,
+    PostsPrune,
+    PostRestorationRepository,
+    PostRestoration,
+    PostsPersonalData,
+  ],
+  exports: [PostsService, PostsPrune, PostRestoration, PostsPersonalData],
 })
 export class PostsModule {}

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, type FindOptionsWhere } from 'typeorm';
+import { DataSource, In, IsNull, type FindOptionsWhere } from 'typeorm';
 import { isId } from '../../common/ids.js';
 import type { Paging } from '../../common/page.js';
+import { keptCounter, type KeptCounter } from '../../database/kept-counter.js';
 import { cutPage } from '../../database/page-of-ids.js';
 import { entities, type Transaction } from '../../database/transaction.js';
+import { User } from '../users/user.entity.js';
 import { PostLike } from './post-like.entity.js';
 import { Post } from './post.entity.js';
 import { PostNotFound } from './posts.errors.js';
@@ -77,9 +79,41 @@ export class PostsRepository {
     await entities(tx).decrement(Post, { id }, 'commentCount', 1);
   }
 
+  /** Counts so many comments less on each of these posts. */
+  async uncountComments(tx: Transaction, counts: ReadonlyMap<string, number>): Promise<void> {
+    for (const count of new Set(counts.values())) {
+      const ids = [...counts.keys()].filter((id) => counts.get(id) === count);
+      await entities(tx).decrement(Post, { id: In(ids) }, 'commentCount', count);
+    }
+  }
+
+  /** Counts one like less on each of these posts. */
+  async uncountLikes(tx: Transaction, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await entities(tx).decrement(Post, { id: In(ids) }, 'likeCount', 1);
+  }
+
   async insertLike(tx: Transaction, like: PostLike): Promise<void> {
     await entities(tx).insert(PostLike, like);
     await entities(tx).increment(Post, { id: like.postId }, 'likeCount', 1);
+  }
+
+  /** The counters of posts and likes. */
+  counters(): KeptCounter[] {
+    return [
+      keptCounter(this.dataSource, {
+        entity: User,
+        column: 'postCount',
+        counted: Post,
+        where: 'counted.userId = owner.id',
+        counts: 'counted.deletedAt IS NULL',
+      }),
+      keptCounter(this.dataSource, {
+        entity: Post,
+        column: 'likeCount',
+        counted: PostLike,
+        where: 'counted.postId = owner.id',
+      }),
+    ];
   }
 
   private async findOne(

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { InvalidToken } from '../../access/access.errors.js';
 import type { Caller } from '../../access/caller.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { pageOf, type Page, type Paging } from '../../common/page.js';
 import { AppConfig } from '../../config/app-config.js';
+import type { KeptCounter } from '../../database/kept-counter.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
 import { CallLog } from '../quota/call-log.service.js';
@@ -44,8 +46,8 @@ export class PostsService {
    * Publishes in the caller's name and spends one post of the app's month. Key, post, counter, call record and quota commit
    * together or not at all (source document, sections 3 and 8). With the Idempotency-Key of an earlier request, it answers
    * what that one published.
-   * @throws QuotaExceeded when the app's posts of the current UTC month are spent; IdempotencyKeyReused;
-   *   IdempotencyKeyInUse
+   * @throws QuotaExceeded when the app's posts of the current UTC month are spent; InvalidToken when the user was blocked
+   *   meanwhile; IdempotencyKeyReused; IdempotencyKeyInUse
    */
   publish(caller: Caller, draft: PostDraft, key?: string): Promise<Outcome<PublishedPost>> {
     const { clientId, userId } = caller;
@@ -76,7 +78,7 @@ export class PostsService {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
       if (!(await this.repository.markDeleted(tx, userId, id, now))) throw new PostNotFound();
-      await this.users.countPost(tx, userId, -1);
+      await this.users.uncountPost(tx, userId);
     });
   }
 
@@ -89,12 +91,22 @@ export class PostsService {
     return this.repository.uncountComment(tx, id);
   }
 
+  /** Uncounts so many comments of each of these posts. */
+  uncountComments(tx: Transaction, counts: ReadonlyMap<string, number>): Promise<void> {
+    return this.repository.uncountComments(tx, counts);
+  }
+
   /** Likes a post, as the network itself does: the developer API has no endpoint for it. */
   async like(userId: string, postId: string): Promise<void> {
     const createdAt = this.clock.now();
     await this.transactions.run((tx) =>
       this.repository.insertLike(tx, { postId, userId, createdAt }),
     );
+  }
+
+  /** What is kept in step with posts and likes, and can be counted again. */
+  counters(): KeptCounter[] {
+    return this.repository.counters();
   }
 
   /** The public URL of a post (source document, section 2). */
@@ -125,7 +137,7 @@ export class PostsService {
     await this.transactions.run(async (tx) => {
       await keep(tx, published);
       await this.repository.insert(tx, post);
-      await this.users.countPost(tx, userId, 1);
+      if (!(await this.users.countPost(tx, userId))) throw InvalidToken.unknown();
       const durationMs = this.clock.now().getTime() - receivedAt.getTime();
       await this.calls.recordPublish(tx, { at: now, clientId, userId, durationMs, requestId });
       await this.quota.spend(tx, clientId, postLimit, now);

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, In } from 'typeorm';
+import { childRows } from '../../database/child-rows.js';
+import { expiredRows, type ExpiredRows } from '../../database/expired-rows.js';
+import {
+  PersonalData,
+  personalRows,
+  type Person,
+  type PersonalRows,
+} from '../../database/personal-data.js';
+import { entities, type Transaction } from '../../database/transaction.js';
+import { unchanged } from '../../database/unchanged.js';
+import { Post } from '../posts/post.entity.js';
+import { postsOf } from '../posts/posts.personal-data.js';
+import { PostsService } from '../posts/posts.service.js';
+import { Comment } from './comment.entity.js';
+
+/** What a person wrote under posts. With their own posts, what others wrote there goes, too. */
+@Injectable()
+export class CommentsPersonalData extends PersonalData {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly posts: PostsService,
+  ) {
+    super();
+  }
+
+  override held({ userId }: Person): PersonalRows[] {
+    return [personalRows(this.dataSource, Comment, [{ userId }])];
+  }
+
+  override erased({ userId }: Person): ExpiredRows[] {
+    return [
+      childRows(this.dataSource, {
+        parent: Post,
+        wheres: postsOf(userId),
+        child: Comment,
+        link: 'postId',
+      }),
+      {
+        ...expiredRows(this.dataSource, Comment, { userId }, 'userId'),
+        delete: (tx, keys) =>
+          this.deleteElsewhere(
+            tx,
+            keys.map(({ id }) => id as string),
+          ),
+      },
+    ];
+  }
+
+  /** Holds them first, so that of two units each counts its own. A comment that was marked as deleted is uncounted already. */
+  private async deleteElsewhere(tx: Transaction, ids: readonly string[]): Promise<number> {
+    const where = { id: In(ids) };
+    await entities(tx).update(Comment, where, { createdAt: unchanged('created_at') });
+    const comments = await entities(tx).find(Comment, {
+      select: { id: true, postId: true, deletedAt: true },
+      where,
+    });
+    await entities(tx).delete(Comment, where);
+    const counts = new Map<string, number>();
+    for (const { postId, deletedAt } of comments)
+      if (deletedAt === null) counts.set(postId, (counts.get(postId) ?? 0) + 1);
+    await this.posts.uncountComments(tx, counts);
+    return comments.length;
+  }
+}
