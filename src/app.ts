@@ -4,8 +4,9 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Clock } from './common/clock.js';
 import type { AppConfig } from './config/app-config.js';
 import { serveDocumentation } from './operations/docs/openapi-document.js';
-import { QuietLogger } from './operations/quiet-logger.js';
-import { noteAborted } from './http/aborted-requests.js';
+import { pinoFor } from './operations/log/pino.js';
+import { ServiceLogger } from './operations/log/service-logger.js';
+import { RequestWatch } from './operations/requests/request-watch.js';
 import { limitArrival } from './http/arrival.js';
 import { developerApi } from './http/developer-api.js';
 import { readTargets } from './http/request-target.js';
@@ -18,10 +19,7 @@ export function applicationOptions(config: AppConfig): NestApplicationOptions {
   return {
     bodyParser: false,
     abortOnError: false,
-    logger: new QuietLogger({
-      json: config.production,
-      logLevels: logLevelsFrom(config.server.logLevel),
-    }),
+    logger: new ServiceLogger(pinoFor(config)),
   };
 }
 
@@ -35,7 +33,7 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);
   readTargets(app.getHttpServer());
   app.use(requestContext(app.get(Clock)));
-  app.use(noteAborted());
+  app.use(app.get(RequestWatch).watch);
   app.useSecurityHeaders({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -54,9 +52,4 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   app.use(app.get(Shutdown).track);
   app.use(`/${DEV_V1}`, developerApi);
   serveDocumentation(app, config);
-}
-
-function logLevelsFrom(least: AppConfig['server']['logLevel']): AppConfig['server']['logLevel'][] {
-  const levels = ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'] as const;
-  return levels.slice(0, levels.indexOf(least) + 1);
 }

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { applicationOptions, configureApp } from './app.js';
-import { loadConfig } from './config/app-config.js';
+import { loadConfig } from './config/load-config.js';
 import { Migrator } from './database/migrator.js';
 import { DemoService } from './modules/demo/demo.service.js';
 import { MetricsServer } from './operations/metrics/metrics-server.js';
@@ -27,7 +27,9 @@ async function start(): Promise<void> {
   const { port, host } = config.server;
   await (host === undefined ? app.listen(port) : app.listen(port, host));
   await app.get(MetricsServer).listen();
-  process.stdout.write(welcome(config, { isDemo: hasDemo && (await demo.isSeeded()), seeded }));
+  if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
+  else
+    process.stdout.write(welcome(config, { isDemo: hasDemo && (await demo.isSeeded()), seeded }));
 }
 
 /** Whether the schema is current afterwards. */

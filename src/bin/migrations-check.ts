@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { DataSource } from 'typeorm';
-import { loadConfig } from '../config/app-config.js';
+import { loadConfig } from '../config/load-config.js';
 import { dataSourceOptions } from '../database/data-source-options.js';
+import { missingStatements } from '../database/schema-difference.js';
 import { entities } from '../entities.js';
 
 /** Fails when entities and migrations differ: the statements that would be missing are printed. */
@@ -10,10 +11,10 @@ async function main(): Promise<void> {
   const dataSource = new DataSource(await dataSourceOptions(config.database, entities));
   await dataSource.initialize();
   await dataSource.runMigrations();
-  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  const missing = await missingStatements(dataSource);
   await dataSource.destroy();
-  for (const { query } of upQueries) console.error(query);
-  if (upQueries.length > 0) {
+  for (const statement of missing) console.error(statement);
+  if (missing.length > 0) {
     console.error(
       'Entities and migrations differ by the statements above. "npm run db:new <Name>" starts a migration.',
     );

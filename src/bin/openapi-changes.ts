@@ -27,7 +27,7 @@ async function release({ current, released, accepted, changelog }: ReleaseFiles)
   const [version, newest] = [await versionOf(current), await newestRelease(changelog)];
   if (version !== newest) {
     fail(
-      `The newest release in ${changelog} is ${newest}, but ${current} says ${version}. Set VERSION in src/operations/docs/openapi-document.ts.`,
+      `The newest release in ${changelog} is ${newest}, but ${current} says ${version}. Set VERSION in src/operations/version.ts.`,
     );
     return;
   }

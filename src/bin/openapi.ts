@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from '../app.module.js';
 import { applicationOptions, configureApp } from '../app.js';
-import { loadConfig } from '../config/app-config.js';
+import { loadConfig } from '../config/load-config.js';
 import { openApiDocument } from '../operations/docs/openapi-document.js';
 
 const FILE = 'openapi/openapi.json';

@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable } from '../common/database-faults.js';
-import { ConfigError } from '../config/app-config.js';
+import { ConfigError } from '../config/load-config.js';
 
 /** Why the service or a command could not start, in a sentence for operators; anything unforeseen with its stack. */
 export function startProblem(error: unknown): string {
@@ -11,7 +11,15 @@ export function startProblem(error: unknown): string {
     return `The database of DATABASE_URL does not exist: create it first. (${message})`;
   if (code === 'ER_ACCESS_DENIED_ERROR')
     return `The database refused the user or password of DATABASE_URL. (${message})`;
+  if (isDatabaseUnavailable(error) && saidByTheDatabase(error))
+    return `The database is there, and could not do this now: ${message}. Try again; if it stays so, look at its disk, its locks and its long statements.`;
   if (isDatabaseUnavailable(error))
     return `The database of DATABASE_URL cannot be reached: ${message || code}`;
   return stack ?? String(error);
+}
+
+/** A server's own errors have positive numbers, where the system's are negative. */
+function saidByTheDatabase(error: unknown): boolean {
+  const { code, errno } = error as NodeJS.ErrnoException;
+  return (errno !== undefined && errno > 0) || code?.startsWith('SQLITE_') === true;
 }

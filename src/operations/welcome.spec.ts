@@ -1,4 +1,4 @@
-import { loadConfig } from '../config/app-config.js';
+import { loadConfig } from '../config/load-config.js';
 import { welcome } from './welcome.js';
 
 describe('The words at start', () => {

@@ -1,23 +1,33 @@
 import type { Command } from 'commander';
-import { examples, table, type RunCommand } from '../../command-line/command.js';
+import { examples, type Answer, type RunCommand } from '../../command-line/command.js';
+import { textUpTo } from '../../command-line/option-values.js';
+import { table } from '../../command-line/tables.js';
+import type { SchemaDifference } from '../../database/migrator.js';
 
-/** `db migrate` and `db status`: they work on any database, an empty one included. */
+/** `db migrate|status|check`: they work on any database, an empty one included. */
 export function addDatabaseCommands(program: Command, run: RunCommand): void {
   const database = program
     .command('db')
     .description('Bring the database up to date.')
-    .addHelpText('before', examples('db migrate', 'db status --json'));
+    .addHelpText('before', examples('db migrate', 'db status --json', 'db check'));
+  addMigrate(database, run);
+  addStatus(database, run);
+  addCheck(database, run);
+}
 
+function addMigrate(database: Command, run: RunCommand): void {
   database
     .command('migrate')
+    .summary('Run the migrations that are pending.')
     .description('Run the migrations that are pending. Safe to run twice.')
+    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
     .addHelpText('before', examples('db migrate'))
     .action((_options, command: Command) =>
       run(
         command,
         async (session) => {
-          const { Migrator } = await import('../../database/migrator.js');
-          const applied = await session.get(Migrator).migrate();
+          const { SchemaUpgrade } = await import('../schema-upgrade.service.js');
+          const applied = await session.get(SchemaUpgrade).run(session.change);
           const text =
             applied.length === 0
               ? 'The database is up to date.'
@@ -27,7 +37,9 @@ export function addDatabaseCommands(program: Command, run: RunCommand): void {
         { onAnySchema: true },
       ),
     );
+}
 
+function addStatus(database: Command, run: RunCommand): void {
   database
     .command('status')
     .description('Show which migrations are applied.')
@@ -47,4 +59,49 @@ export function addDatabaseCommands(program: Command, run: RunCommand): void {
         { onAnySchema: true },
       ),
     );
+}
+
+function addCheck(database: Command, run: RunCommand): void {
+  database
+    .command('check')
+    .summary('Compare the database with what this version expects.')
+    .description(
+      'Compare the tables, columns and indices of the database with what this version expects, as before and after an upgrade. Changes nothing. Ends with exit code 1 when they differ.',
+    )
+    .addHelpText('before', examples('db check', 'db check --json'))
+    .action((_options, command: Command) =>
+      run(
+        command,
+        async (session) => {
+          const { Migrator } = await import('../../database/migrator.js');
+          return checkAnswer(await session.get(Migrator).difference());
+        },
+        { onAnySchema: true },
+      ),
+    );
+}
+
+function checkAnswer(difference: SchemaDifference): Answer {
+  const { pending, unknown, statements } = difference;
+  const rows = [
+    ...pending.map((name) => ['pending', name]),
+    ...unknown.map((name) => ['unknown', name]),
+    ...statements.map((statement) => ['missing', statement]),
+  ];
+  const failure = failureOf(difference);
+  return {
+    json: { current: failure === undefined, ...difference },
+    text: failure === undefined ? 'The database is what this version expects.' : table(rows),
+    ...(failure !== undefined && { failure }),
+  };
+}
+
+function failureOf({ pending, unknown, statements }: SchemaDifference): string | undefined {
+  if (pending.length > 0)
+    return 'Migrations are pending. Run "npm run -s cli -- db migrate" before this version starts.';
+  if (unknown.length > 0)
+    return 'A newer version migrated this database. Run that version, or restore the backup from before its migrations.';
+  if (statements.length > 0)
+    return 'Somebody changed the schema by hand. The statements above, without the word in front, would make it what this version expects: read them before you run them.';
+  return undefined;
 }

@@ -1,20 +1,35 @@
 import type { Command } from 'commander';
-import { examples, table, type RunCommand } from '../../command-line/command.js';
+import { examples, type RunCommand } from '../../command-line/command.js';
+import { textUpTo } from '../../command-line/option-values.js';
+import { table } from '../../command-line/tables.js';
+import { totalOf } from '../../database/batches.js';
+import { PRUNE } from '../jobs/job-names.js';
 
 /** `prune`. */
 export function addPruneCommand(program: Command, run: RunCommand): void {
   program
     .command('prune')
+    .summary('Delete what is kept no longer.')
     .description(
-      'Delete what has expired: codes, tokens, sign-ins, one-time passwords, counted attempts, and grants 90 days after their end. The service does it every hour by itself. Safe to run at any time, also twice at once.',
+      'Delete what is kept no longer: codes, tokens, sign-ins, one-time passwords, counted attempts, grants 90 days after their end, and calls, audit events, deleted posts and comments after CALL_LOG_DAYS, AUDIT_LOG_DAYS and DELETED_POST_DAYS. Calls are added up by day first. The service does it every hour by itself; this works at any time, whether it has or not, also twice at once.',
     )
     .option('--dry-run', 'delete nothing, and show how many rows would go')
+    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
     .addHelpText('before', examples('prune', 'prune --dry-run', 'prune --json'))
     .action(({ dryRun = false }: { dryRun?: boolean }, command: Command) =>
       run(command, async (session) => {
-        const { Prune, totalOf } = await import('../jobs/prune.service.js');
+        const [{ Prune }, { JobsByHand }] = await Promise.all([
+          import('../jobs/prune.service.js'),
+          import('../jobs/jobs-by-hand.service.js'),
+        ]);
         const prune = session.get(Prune);
-        const tables = dryRun ? await prune.preview() : await prune.run();
+        const progress = (name: string, rows: number): void =>
+          session.progress(`${name}: ${rows} rows`);
+        const tables = dryRun
+          ? await prune.preview()
+          : await session
+              .get(JobsByHand)
+              .run(PRUNE, session.change, () => prune.run(undefined, progress));
         const total = totalOf(tables);
         const rows = Object.entries({ ...tables, total });
         return {

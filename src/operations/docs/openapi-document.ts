@@ -6,10 +6,8 @@ import { SCOPES } from '../../common/scopes.js';
 import { EXPOSED } from '../../http/developer-api.js';
 import type { AppConfig } from '../../config/app-config.js';
 import { describeEveryAnswer } from './every-answer.js';
+import { VERSION } from '../version.js';
 import { GUIDE_PATH } from './guide.js';
-
-/** That of the newest release in CHANGELOG.md. */
-const VERSION = '1.0.0';
 
 const CONTACT = 'The operator of the instance that you call';
 

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, LessThan } from 'typeorm';
+import { DataSource, IsNull, LessThan, LessThanOrEqual, Not } from 'typeorm';
+import { HOUR, later } from '../../common/clock.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
 import { expiredRows, type ExpiredRows } from '../../database/expired-rows.js';
-import { entities, TransactionRunner } from '../../database/transaction.js';
+import { entities, TransactionRunner, type Transaction } from '../../database/transaction.js';
+import { upsert } from '../../database/upsert.js';
 import { JobRun } from '../job-run.entity.js';
 
-/** The period of jobs that run every hour, such as `2026-11-21T09` in UTC: as text, it sorts by time. */
-export function hourOf(time: Date): string {
-  return time.toISOString().slice(0, 'yyyy-mm-ddThh'.length);
-}
+/** No run takes so long: its process was killed, or lost the database. */
+const GIVEN_UP_MS = HOUR;
 
 @Injectable()
 export class JobRunsRepository {
@@ -17,9 +17,10 @@ export class JobRunsRepository {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** True for exactly one caller per job and period: the row is the election. */
+  /** True for exactly one caller per job and period: the row is the election. A run that was given up is held again. */
   async claim(job: string, period: string, startedAt: Date): Promise<boolean> {
-    if (await this.dataSource.manager.existsBy(JobRun, { job, period })) return false;
+    const run = await this.dataSource.manager.findOneBy(JobRun, { job, period });
+    if (run) return run.finishedAt === null && this.takeOver(job, period, startedAt);
     try {
       await this.transactions.run((tx) =>
         entities(tx).insert(JobRun, { job, period, startedAt, finishedAt: null }),
@@ -31,19 +32,45 @@ export class JobRunsRepository {
     }
   }
 
-  /** Gives a claim back after a failure, so that another caller may have it. */
-  async release(job: string, period: string): Promise<void> {
-    await this.transactions.run((tx) => entities(tx).delete(JobRun, { job, period }));
+  /** Gives a claim back after a failure, so that another caller may have it; unless somebody has taken it over. */
+  async release(job: string, period: string, startedAt: Date): Promise<void> {
+    await this.transactions.run((tx) => entities(tx).delete(JobRun, { job, period, startedAt }));
   }
 
-  async finish(job: string, period: string, finishedAt: Date): Promise<void> {
+  async finish(job: string, period: string, startedAt: Date, finishedAt: Date): Promise<void> {
     await this.transactions.run((tx) =>
-      entities(tx).update(JobRun, { job, period }, { finishedAt }),
+      entities(tx).update(JobRun, { job, period, startedAt }, { finishedAt }),
     );
+  }
+
+  /** Writes down a run that needed no election; for a period that has one, in its place. */
+  async record(tx: Transaction, run: JobRun): Promise<void> {
+    await upsert(tx, JobRun, run);
+  }
+
+  /** When the newest run of a job that ended did; null when none has. */
+  async findLastFinish(job: string): Promise<Date | null> {
+    const run = await this.dataSource.manager.findOne(JobRun, {
+      where: { job, finishedAt: Not(IsNull()) },
+      order: { period: 'DESC' },
+    });
+    return run?.finishedAt ?? null;
   }
 
   /** The runs of a job for earlier periods than this one. */
   before(job: string, period: string): ExpiredRows {
     return expiredRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
+  }
+
+  private async takeOver(job: string, period: string, startedAt: Date): Promise<boolean> {
+    const givenUp = LessThanOrEqual(later(startedAt, -GIVEN_UP_MS));
+    const { affected } = await this.transactions.run((tx) =>
+      entities(tx).update(
+        JobRun,
+        { job, period, finishedAt: IsNull(), startedAt: givenUp },
+        { startedAt },
+      ),
+    );
+    return affected === 1;
   }
 }

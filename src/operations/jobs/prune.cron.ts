@@ -1,39 +1,36 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { Clock, HOUR } from '../../common/clock.js';
-import { JobElection } from './job-election.service.js';
-import { hourOf } from './job-runs.repository.js';
-import { Prune, PRUNE, totalOf } from './prune.service.js';
+import { Clock } from '../../common/clock.js';
+import { totalOf, type RowsByTable } from '../../database/batches.js';
+import { PRUNE } from './job-names.js';
+import { hourOf } from './job-periods.js';
+import { JobRunner } from './job-runner.service.js';
+import { Prune } from './prune.service.js';
 
 /** Prunes in the service, once per hour among all of its processes. */
 @Injectable()
 export class PruneCron {
-  private readonly logger = new Logger(PruneCron.name);
-
   constructor(
     private readonly prune: Prune,
-    private readonly election: JobElection,
+    private readonly jobs: JobRunner,
     private readonly clock: Clock,
   ) {}
 
   @Cron('0 * * * *', { name: PRUNE, timeZone: 'UTC' })
-  async run(): Promise<void> {
-    const now = this.clock.now();
-    // The next hour has a runner of its own.
-    const until = new Date((Math.floor(now.getTime() / HOUR) + 1) * HOUR);
-    try {
-      const deleted = await this.election.once(PRUNE, hourOf(now), () => this.prune.run(until));
-      if (deleted && totalOf(deleted) > 0) this.logger.log(`Deleted ${sentence(deleted)}.`);
-    } catch (error) {
-      this.logger.error(
+  run(): Promise<void> {
+    const { name: period, end } = hourOf(this.clock.now());
+    return this.jobs.run({
+      name: PRUNE,
+      period,
+      work: () => this.prune.run(end),
+      tell: (deleted) => (totalOf(deleted) > 0 ? `Deleted ${sentence(deleted)}.` : undefined),
+      whenItFails:
         'Pruning failed; only the database grows by it. The next hour tries again, and so does the command "prune".',
-        (error as Error).stack,
-      );
-    }
+    });
   }
 }
 
-function sentence(deleted: Record<string, number>): string {
+function sentence(deleted: RowsByTable): string {
   return Object.entries(deleted)
     .filter(([, rows]) => rows > 0)
     .map(([table, rows]) => `${rows} of ${table}`)

@@ -1,37 +1,32 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { Clock } from '../../common/clock.js';
-import { JobElection } from './job-election.service.js';
-import { QuotaReset } from './quota-reset.service.js';
+import { periodOf } from '../../modules/quota/period.js';
+import { QUOTA_RESET } from './job-names.js';
+import { JobRunner } from './job-runner.service.js';
+import { QuotaReset, resetSentence } from './quota-reset.service.js';
 
-const JOB = 'quota-reset';
-
-/** Runs the quota reset in the service, once per month among all of its processes. */
+/**
+ * Runs the quota reset in the service, once per month among all of its processes. It is tried every hour: a service that was
+ * down when the month began does it later.
+ */
 @Injectable()
 export class QuotaResetCron {
-  private readonly logger = new Logger(QuotaResetCron.name);
-
   constructor(
     private readonly reset: QuotaReset,
-    private readonly election: JobElection,
+    private readonly jobs: JobRunner,
     private readonly clock: Clock,
   ) {}
 
-  @Cron('0 0 1 * *', { name: JOB, timeZone: 'UTC' })
-  async run(): Promise<void> {
-    const month = this.clock.now().toISOString().slice(0, 'yyyy-mm'.length);
-    try {
-      const opening = await this.election.once(JOB, month, () => this.reset.run());
-      if (!opening) return;
-      const { period, opened, previous } = opening;
-      this.logger.log(
-        `Opened ${period} for ${opened} apps. ${previous.period}: ${previous.posts} posts by ${previous.apps} apps.`,
-      );
-    } catch (error) {
-      this.logger.error(
-        'The quota reset failed; quotas are right without it. To open the month, run the command "quota reset".',
-        (error as Error).stack,
-      );
-    }
+  @Cron('0 * * * *', { name: QUOTA_RESET, timeZone: 'UTC' })
+  run(): Promise<void> {
+    return this.jobs.run({
+      name: QUOTA_RESET,
+      period: periodOf(this.clock.now()),
+      work: () => this.reset.run(),
+      tell: resetSentence,
+      whenItFails:
+        'The quota reset failed; quotas are right without it. The next hour tries again, and so does the command "quota reset".',
+    });
   }
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { collectDefaultMetrics } from 'prom-client';
 import { AppConfig } from '../../config/app-config.js';
 import { Metrics } from '../../metrics/metrics.js';
+import { collectProcessMetrics } from './process-metrics.js';
 
 const PATH = '/metrics';
 
@@ -26,7 +26,7 @@ export class MetricsServer implements OnApplicationShutdown {
   async listen(): Promise<void> {
     const { metricsPort, host } = this.config.server;
     if (metricsPort === null) return;
-    collectDefaultMetrics({ register: this.metrics.registry });
+    collectProcessMetrics(this.metrics.registry);
     this.server.listen(metricsPort, host);
     await once(this.server, 'listening');
   }

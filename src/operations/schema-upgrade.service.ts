@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog, type Change } from '../audit/audit-log.repository.js';
+import { Migrator } from '../database/migrator.js';
+import { TransactionRunner } from '../database/transaction.js';
+
+/** Migrates for an operator. */
+@Injectable()
+export class SchemaUpgrade {
+  constructor(
+    private readonly migrator: Migrator,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+  ) {}
+
+  /** Runs what is pending, and writes down who did. @returns the names of what was pending */
+  async run(change: Change): Promise<string[]> {
+    const applied = await this.migrator.migrate();
+    if (applied.length > 0)
+      await this.transactions.run((tx) =>
+        this.audit.record(tx, 'db.migrated', 'database', change, { applied }),
+      );
+    return applied;
+  }
+}
