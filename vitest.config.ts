@@ -4,7 +4,11 @@ import { SummaryReporter } from './test/support/summary-reporter.js';
 export default defineConfig({
   test: {
     globals: true,
-    include: ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
+    // Measurements take long: each has a script of its own.
+    include:
+      process.env.MEASURE === '1'
+        ? ['test/measure/*.measure.ts']
+        : ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
     globalSetup: ['./test/support/global-setup.ts'],
     setupFiles: ['./test/support/contract/collector-setup.ts'],
     reporters: ['default', new SummaryReporter()],

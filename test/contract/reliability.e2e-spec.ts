@@ -20,6 +20,7 @@ const C_RUNS = [
 /** Races that need no two processes at once behind one public URL, and why. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
   'conflicts.e2e-spec.ts': 'a trigger makes the database refuse, and counts in the only session',
+  'end-of-access.e2e-spec.ts': 'the test itself holds the row that the two would race for',
   'idempotency-killed.e2e-spec.ts': 'one process dies, and the next takes over from it',
   'idempotency.e2e-spec.ts': 'three processes of its own, each called at its own address',
   'interrupted-refresh.e2e-spec.ts': 'one process dies, and the next takes over from it',
@@ -37,6 +38,8 @@ const ONCE: Readonly<Record<string, string>> = {
     'a load on one rotation, which is hundreds of calls',
   'O90 Three commands at once leave two live secrets, one of them with an end':
     'starts three processes for the race that another test runs in rounds',
+  'waits for it, and ends the session that it started':
+    'stops the sign-in at the one place where it matters',
 };
 const ON_SERVERS = /\bonEach(Server|Engine)\(/;
 const IN_ROUNDS = /\brounds\(|\blength: ROUNDS\b/;

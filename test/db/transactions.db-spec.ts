@@ -7,6 +7,7 @@ import { TypeormTransactionRunner } from '../../src/database/typeorm-transaction
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { connectMigrated } from '../support/connect.js';
 import { onEachEngine, onEachServer } from '../support/engines.js';
+import { keepsNoLedger } from '../support/ledger.js';
 
 const PERIOD = '2026-11';
 
@@ -43,6 +44,7 @@ async function usedBy(dataSource: DataSource, clientId: string): Promise<number 
 }
 
 onEachEngine('a unit of work', ({ url }) => {
+  keepsNoLedger({ url });
   let dataSource: DataSource;
   let transactions: TypeormTransactionRunner;
 
@@ -202,6 +204,7 @@ onEachEngine('a unit of work', ({ url }) => {
 });
 
 onEachServer('a unit of work on a server', ({ url }) => {
+  keepsNoLedger({ url });
   let dataSource: DataSource;
   let transactions: TypeormTransactionRunner;
 

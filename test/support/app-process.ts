@@ -31,6 +31,8 @@ export interface AppProcess {
    * @throws when it had printed a client secret, code or token
    */
   stop(): Promise<number>;
+  /** Stops reading what it prints, as a log shipper that hangs does, or reads on. */
+  listen(isListening: boolean): void;
   /** Sends it a signal, and does not wait for what it does then. */
   signal(name: NodeJS.Signals): void;
   /** The exit code, once it has ended by itself. */
@@ -83,6 +85,11 @@ export async function startProcess({ url, env = {} }: ProcessSettings): Promise<
       const code = await stop(child);
       expectNoCredential(output(), 'What the service printed');
       return code;
+    },
+    listen: (isListening) => {
+      for (const stream of [child.stdout, child.stderr])
+        if (isListening) stream.resume();
+        else stream.pause();
     },
     signal: (name) => void child.kill(name),
     ended,

@@ -12,7 +12,7 @@ import type { Site } from './visitor.js';
 export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 3);
 
 /** How often a process is killed, which takes the start of another one each time. */
-export const KILLS = Math.max(5, ROUNDS);
+export const KILLS = Math.max(3, ROUNDS);
 
 /** Processes of the built service behind one public URL, which answer by turns. */
 export class Cluster implements Site {

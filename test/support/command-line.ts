@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { Readable } from 'node:stream';
 import { inject } from 'vitest';
 import { runCommandLine } from '../../src/command-line-program.js';
 import type { TestDatabase } from './engines.js';
@@ -14,10 +15,11 @@ export interface Outcome {
   stderr: string;
 }
 
-/** Runs the built command line as a process of its own, without a terminal and with nothing on standard input. */
+/** Runs the built command line as a process of its own, without a terminal and with `input` on standard input. */
 export function runProcess(
   args: readonly string[],
   env: Record<string, string> = {},
+  input = '',
 ): Promise<Outcome> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
@@ -28,7 +30,7 @@ export function runProcess(
       { env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env }, timeout: LONGEST_MS },
       (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
-    child.stdin?.end();
+    child.stdin?.end(input);
   });
 }
 
@@ -36,10 +38,12 @@ export function runProcess(
 export async function run(
   args: readonly string[],
   env: Record<string, string> = {},
+  input = '',
 ): Promise<Outcome> {
   const printed = { stdout: '', stderr: '' };
   const code = await runCommandLine(args, {
     env: { NODE_ENV: 'test', ...env },
+    stdin: Readable.from([input]),
     stdout: { write: (text) => (printed.stdout += text) },
     stderr: { write: (text) => (printed.stderr += text) },
   });
@@ -57,9 +61,19 @@ export class CommandLine {
     return this.start(args, { DATABASE_URL: this.database.url });
   }
 
+  /** The same with `input` on standard input. */
+  runWith(input: string, ...args: string[]): Promise<Outcome> {
+    return this.start(args, { DATABASE_URL: this.database.url }, input);
+  }
+
   /** What the command prints with `--json`; @throws when the command fails, or says anything else */
-  async json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
-    const outcome = await this.run(...args, '--json');
+  json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+    return this.jsonWith<T>('', ...args);
+  }
+
+  /** The same with `input` on standard input. */
+  async jsonWith<T = Record<string, unknown>>(input: string, ...args: string[]): Promise<T> {
+    const outcome = await this.runWith(input, ...args, '--json');
     if (outcome.code !== 0 || outcome.stderr !== '')
       throw new Error(`"${args.join(' ')}" ended with ${outcome.code}: ${outcome.stderr}`);
     return JSON.parse(outcome.stdout) as T;

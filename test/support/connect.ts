@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { loadConfig } from '../../src/config/app-config.js';
+import { loadConfig } from '../../src/config/load-config.js';
 import { dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Migrator } from '../../src/database/migrator.js';
 import { entities } from '../../src/entities.js';

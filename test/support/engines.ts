@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { expectNoCredential } from './credentials.js';
+import { expectBalance, type Select } from './ledger.js';
 import type { Engine } from './provided.js';
 import { runSql } from './sql.js';
 
 /**
  * A database that belongs to one `describe`: empty at its start, gone after its end. Before it goes, all of its tables are
- * searched for credentials, of which only hashes may be stored.
+ * searched for credentials, of which only hashes may be stored, and what they count is counted again.
  */
 export interface TestDatabase {
   readonly engine: Engine;
@@ -56,7 +57,7 @@ export function sqliteFile(): TestDatabase {
   const file = join(folder, 'service.sqlite');
   afterAll(async () => {
     try {
-      if (existsSync(file)) expectHashesInFile(file);
+      if (existsSync(file)) await checkFile(file, `sqlite:${file}`);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -76,7 +77,7 @@ function serverDatabase(engine: Engine, serverUrl: string): TestDatabase {
   url.pathname = `/${name}`;
   afterAll(async () => {
     try {
-      await expectHashesOnServer(url.href);
+      await checkOnServer(url.href);
     } finally {
       await runSql(serverUrl, `DROP DATABASE IF EXISTS ${name}`);
     }
@@ -88,27 +89,29 @@ function uniqueName(): string {
   return `platform_test_${randomBytes(6).toString('hex')}`;
 }
 
-function expectHashesInFile(file: string): void {
+async function checkFile(file: string, url: string): Promise<void> {
   const database = new Sqlite(file);
+  const select = async (sql: string) => database.prepare<[], Record<string, unknown>>(sql).all();
   try {
-    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck();
-    for (const table of tables.all()) expectHashes(table, database.prepare(readAll(table)).all());
+    const tables = await select("SELECT name FROM sqlite_master WHERE type = 'table'");
+    await check(url, tables, select);
   } finally {
     database.close();
   }
 }
 
-async function expectHashesOnServer(url: string): Promise<void> {
-  for (const row of await runSql(url, 'SHOW TABLES')) {
-    const [table] = Object.values(row);
-    expectHashes(table, await runSql(url, readAll(table)));
-  }
+async function checkOnServer(url: string): Promise<void> {
+  const select = (sql: string) => runSql(url, sql);
+  await check(url, await select('SHOW TABLES'), select);
 }
 
-function readAll(table: unknown): string {
-  return `SELECT * FROM ${String(table)}`;
-}
-
-function expectHashes(table: unknown, rows: unknown[]): void {
-  expectNoCredential(JSON.stringify(rows), `The table ${String(table)}`);
+/** `tables` are rows with the name of a table each. */
+async function check(url: string, rows: Record<string, unknown>[], select: Select): Promise<void> {
+  const tables = rows.flatMap((row) => Object.values(row)).map(String);
+  for (const table of tables)
+    expectNoCredential(
+      JSON.stringify(await select(`SELECT * FROM ${table}`)),
+      `The table ${table}`,
+    );
+  await expectBalance(url, tables, select);
 }

@@ -3,14 +3,18 @@ import type { TestProject } from 'vitest/node';
 import { findBrowser } from './browser.js';
 import { buildOnce } from './build.js';
 import { startPrivateServers } from './private-server.js';
+import { findPrometheus } from './prometheus.js';
 import type { Engine } from './provided.js';
+import { dropTemplate, makeTemplate } from './schema-template.js';
 import { serverVersion } from './sql.js';
 
 /** Finds what this run tests on, starts what belongs to it and builds `dist`. Answers how to end it all. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const browser = await findBrowser();
+  const [browser, prometheus] = await Promise.all([findBrowser(), findPrometheus()]);
   const [buildFailure, servers] = await Promise.all([buildOnce(), startPrivateServers()]);
+  const templated: Engine[] = [];
   const stop = async (): Promise<void> => {
+    await Promise.all(templated.map(dropTemplate));
     await Promise.all(servers.map((server) => server.stop()));
   };
   try {
@@ -24,17 +28,27 @@ export default async function setup(project: TestProject): Promise<() => Promise
         );
       if (browser === null)
         throw new Error('CI needs a browser: install Chromium, or set CHROMIUM_PATH.');
+      if (prometheus === null) throw new Error('CI needs Prometheus: install it.');
     }
     if (buildFailure !== null)
       console.warn('The build failed: tests that need dist will fail, too.');
-    project.provide('engines', engines);
+    if (buildFailure === null) templated.push(...(await Promise.all(engines.map(withTemplate))));
+    else templated.push(...engines);
+    project.provide('engines', templated);
     project.provide('browser', browser);
+    project.provide('prometheus', prometheus);
     project.provide('buildFailure', buildFailure);
   } catch (error) {
     await stop();
     throw error;
   }
   return stop;
+}
+
+async function withTemplate(engine: Engine): Promise<Engine> {
+  return engine.serverUrl === undefined
+    ? engine
+    : { ...engine, template: await makeTemplate(engine) };
 }
 
 function givenUrls(): string[] {

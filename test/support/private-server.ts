@@ -41,9 +41,10 @@ export async function startPrivateServers(): Promise<PrivateServer[]> {
   throw failed.reason;
 }
 
-/** Starts a server of this kind. Undefined where none is installed. */
+/** Starts a server of this kind, with a folder of its own within `parent`. Undefined where none is installed. */
 export async function startPrivateServer(
   kind: 'mariadb' | 'mysql',
+  parent = tmpdir(),
 ): Promise<PrivateServer | undefined> {
   const run = promisify(execFile);
   if (kind === 'mariadb') {
@@ -51,11 +52,11 @@ export async function startPrivateServer(
     const installer = await findProgram('mariadb-install-db');
     if (mariadbd === undefined || installer === undefined) return undefined;
     const ours = ['--auth-root-authentication-method=socket', '--skip-test-db'];
-    return start(mariadbd, (options) => run(installer, [...options, ...ours]));
+    return start(mariadbd, parent, (options) => run(installer, [...options, ...ours]));
   }
   const mysqld = await findProgram('mysqld');
   if (mysqld === undefined || (await isMariaDb(mysqld))) return undefined;
-  return start(mysqld, (options) => run(mysqld, [...options, '--initialize-insecure']));
+  return start(mysqld, parent, (options) => run(mysqld, [...options, '--initialize-insecure']));
 }
 
 /** MariaDB installs its server under MySQL's name, too. */
@@ -63,8 +64,8 @@ async function isMariaDb(path: string): Promise<boolean> {
   return (await versionLine(path, '--no-defaults')).includes('MariaDB');
 }
 
-async function start(program: string, prepare: Prepare): Promise<PrivateServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-db-'));
+async function start(program: string, parent: string, prepare: Prepare): Promise<PrivateServer> {
+  const folder = await mkdtemp(join(parent, 'platform-db-'));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
   // Servers that start at the same moment remove each other's tables from a folder that they share.
   const options = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`];

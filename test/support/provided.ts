@@ -7,10 +7,12 @@ export interface Engine {
   readonly label: string;
   /** Where databases may be created and dropped; SQLite has none. */
   readonly serverUrl?: string;
+  /** A database on the server that has the schema of this version. */
+  readonly template?: string;
 }
 
-/** A Chromium that this run may drive. */
-export interface Browser {
+/** A program that this run may start. */
+export interface Program {
   readonly path: string;
   /** Name and version, such as `Chromium 140.0.7339.80`. */
   readonly label: string;
@@ -19,7 +21,8 @@ export interface Browser {
 declare module 'vitest' {
   interface ProvidedContext {
     engines: Engine[];
-    browser: Browser | null;
+    browser: Program | null;
+    prometheus: Program | null;
     /** Why there is no current `dist`; null when there is one. */
     buildFailure: string | null;
   }

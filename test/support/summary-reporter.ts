@@ -13,7 +13,8 @@ export class SummaryReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    const { engines, browser } = this.vitest?.getRootProject().getProvidedContext() ?? {};
+    const { engines, browser, prometheus } =
+      this.vitest?.getRootProject().getProvidedContext() ?? {};
     // Nothing was found because the setup failed, which Vitest tells below.
     if (engines === undefined) return;
     const names = engines.map(({ label }) => label).join(', ');
@@ -29,7 +30,7 @@ export class SummaryReporter implements Reporter {
     }
     this.vitest?.logger.log(
       `${answersLine(answers)}\n` +
-        `Engines: ${names}. Browser: ${browser?.label ?? 'none'}\n` +
+        `Engines: ${names}. Browser: ${browser?.label ?? 'none'}. ${prometheus?.label ?? 'No Prometheus'}\n` +
         `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
     );
   }

@@ -7,7 +7,8 @@ import { applicationOptions, configureApp } from '../../src/app.js';
 import { AppModule } from '../../src/app.module.js';
 import { Clock } from '../../src/common/clock.js';
 import { SCOPES, type Scope } from '../../src/common/scopes.js';
-import { loadConfig, type AppConfig } from '../../src/config/app-config.js';
+import type { AppConfig } from '../../src/config/app-config.js';
+import { loadConfig } from '../../src/config/load-config.js';
 import { Migrator } from '../../src/database/migrator.js';
 import { TransactionRunner } from '../../src/database/transaction.js';
 import {
@@ -24,6 +25,7 @@ import { collectFrom } from './contract/collector.js';
 import { FixedClock, SmsInbox } from './doubles.js';
 import type { TestDatabase } from './engines.js';
 import { freePort } from './free-port.js';
+import { copySchema } from './schema-template.js';
 
 /** Budgets are off unless a test is about them: fifty losers of a race are fifty failures. */
 export const NO_BUDGETS = Object.fromEntries(
@@ -65,7 +67,10 @@ export class TestApp {
     readonly nest: NestExpressApplication,
   ) {}
 
-  static async start({ url }: TestDatabase, env: Record<string, string> = {}): Promise<TestApp> {
+  static async start(
+    { url }: Pick<TestDatabase, 'url'>,
+    env: Record<string, string> = {},
+  ): Promise<TestApp> {
     const port = await freePort();
     const config = loadConfig({
       NODE_ENV: 'test',
@@ -87,6 +92,7 @@ export class TestApp {
       .compile();
     const nest = testing.createNestApplication<NestExpressApplication>(applicationOptions(config));
     configureApp(nest, config);
+    if (!url.startsWith('sqlite:')) await copySchema(url);
     await nest.get(Migrator).migrate();
     await nest.listen(port, '127.0.0.1');
     collectFrom(nest.getHttpServer());

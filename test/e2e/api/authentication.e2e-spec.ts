@@ -199,7 +199,7 @@ onEachEngine('Bearer authentication', (database) => {
         .service(DataSource)
         .manager.findOneByOrFail(Grant, { userId: user.id, clientId: client.clientId });
       expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
-      await app().service(GrantRevocation).revoke(id, 'test');
+      await app().service(GrantRevocation).revoke(id, { actor: 'test' });
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 

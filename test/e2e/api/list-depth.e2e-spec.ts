@@ -4,6 +4,7 @@ import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../../support/engines.js';
+import { keepsNoLedger } from '../../support/ledger.js';
 import { leastStatements } from '../../support/least-statements.js';
 import { processorTimeOf } from '../../support/processor-time.js';
 import { planOf, scansOf } from '../../support/query-plan.js';
@@ -22,6 +23,7 @@ function quantile(times: number[], share: number): number {
 }
 
 onEachEngine('Lists of a hundred thousand items', (database) => {
+  keepsNoLedger(database);
   const app = useTestApp(database);
   let member: Member;
   let post: string;

@@ -1,10 +1,12 @@
 import { User } from '../../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../../support/engines.js';
+import { keepsNoLedger } from '../../support/ledger.js';
 import { getRaw } from '../../support/raw-request.js';
 import { useTestApp } from '../../support/test-app.js';
 import { fill, idsOf, linksOf, LIST_PATHS, LISTS, pageIn, type List } from './list.js';
 
 onEachEngine('The links of a list', (database) => {
+  keepsNoLedger(database);
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
 
   describe.each(LIST_PATHS)('%s', (pattern) => {

@@ -192,10 +192,12 @@ onEachEngine('Client secrets on the command line', (database) => {
       const { id, secret } = await register();
       const { code, stdout, stderr } = await cli.run('app', 'secret', 'list', id);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(/^SECRET_ID +LAST_FOUR +STATUS +CREATED +LAST_USED +EXPIRES\n/);
       expect(stdout).toMatch(
-        new RegExp(`\nsec_\\w+  ${secret.slice(-4)} +live +20\\S+Z  never +never\n$`),
+        new RegExp(
+          `^SECRET_ID  sec_\\w+\nLAST_FOUR  ${secret.slice(-4)}\nSTATUS     live\nCREATED    20\\S+Z\nLAST_USED  never\nEXPIRES    never\n$`,
+        ),
       );
+      expect(stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
       expect(stdout).not.toMatch(SECRET);
     });
 

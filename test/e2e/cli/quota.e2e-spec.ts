@@ -1,10 +1,13 @@
 import type { DataSource } from 'typeorm';
 import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
 import { nextPeriodStart, periodOf } from '../../../src/modules/quota/period.js';
+import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { auditTrail } from '../../support/audit-trail.js';
 import { CommandLine } from '../../support/command-line.js';
 import { connectMigrated } from '../../support/connect.js';
-import { onEachEngine } from '../../support/engines.js';
+import { onEachEngine, onSqlite } from '../../support/engines.js';
+import { keepsNoLedger } from '../../support/ledger.js';
+import { useTestApp } from '../../support/test-app.js';
 
 const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const CREATE = [
@@ -19,6 +22,7 @@ const CREATE = [
 ];
 
 onEachEngine('Quota on the command line', (database) => {
+  keepsNoLedger(database);
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   beforeAll(async () => {
@@ -63,6 +67,24 @@ onEachEngine('Quota on the command line', (database) => {
     expect(await set('--limit', '0', '--yes')).toMatchObject({ limit: 0, remaining: 0 });
   });
 
+  it('says what it was before', async () => {
+    const clientId = await register();
+    const said: string[] = [];
+    for (const args of [
+      ['--limit', '1'],
+      ['--limit', 'unlimited'],
+      ['--plan', 'partner'],
+      ['--limit', 'default'],
+    ])
+      said.push((await cli.run('quota', 'set', clientId, ...args)).stderr);
+    expect(said).toEqual([
+      'It was the plan "default", 100 posts.\n',
+      'It was 1 post.\n',
+      'It was no limit.\n',
+      'It was the plan "partner", 1000 posts.\n',
+    ]);
+  });
+
   it('shows no less than nothing left when the limit falls below what is used', async () => {
     const clientId = await register();
     const period = periodOf(new Date());
@@ -79,7 +101,10 @@ onEachEngine('Quota on the command line', (database) => {
     const settings = trail.filter(({ action }) => action === 'quota.set');
     expect(settings).toMatchObject([
       { actor: 'olga', reason: null, details: { plan: 'custom', limit: 20 } },
-      { reason: 'Signed', details: { plan: 'partner', limit: 1000 } },
+      {
+        reason: 'Signed',
+        details: { plan: 'partner', limit: 1000, before: { plan: 'custom', limit: 20 } },
+      },
     ]);
   });
 
@@ -109,9 +134,23 @@ onEachEngine('Quota on the command line', (database) => {
     expect(await cli.json('quota', 'reset')).toEqual({
       period,
       opened: 0,
+      closed: 0,
       previous: { period: expect.stringMatching(/^\d{4}-\d\d$/), apps: 0, posts: 0 },
     });
     expect(await cli.json('quota', 'show', clientId)).toMatchObject({ used: 7 });
     expect((await cli.run('quota', 'reset')).stdout).toContain(`Opened ${period} for 0 apps.`);
+  });
+});
+
+onSqlite('The unit that sets a quota', (database) => {
+  const app = useTestApp(database);
+
+  it('writes before it reads, so that no other process makes it start over', async () => {
+    const { clientId } = await app().addClient();
+    const [begin, first] = await app().statementsOf(() =>
+      app().service(QuotaService).set(clientId, { limit: 5 }, { actor: 'test' }),
+    );
+    expect(begin).toMatch(/^BEGIN/);
+    expect(first).toMatch(/^UPDATE/);
   });
 });

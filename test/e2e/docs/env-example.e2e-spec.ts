@@ -7,7 +7,7 @@ import {
   envExample,
   withConfigurationTable,
 } from '../../../src/bin/env-example.js';
-import { loadConfig } from '../../../src/config/app-config.js';
+import { loadConfig } from '../../../src/config/load-config.js';
 import { envSchema } from '../../../src/config/env.schema.js';
 
 const PROGRAM = resolve('dist/src/bin/env-example.js');

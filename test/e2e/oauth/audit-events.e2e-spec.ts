@@ -5,6 +5,7 @@ import { AppSecretsService } from '../../../src/modules/oauth/apps/app-secrets.s
 import { OtpFailures } from '../../../src/modules/oauth/sign-in/otp-failures.entity.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
+import { CommandLine } from '../../support/command-line.js';
 import { expectNoCredential } from '../../support/credentials.js';
 import { onEachEngine } from '../../support/engines.js';
 import { sendForm } from '../../support/granted.js';
@@ -13,6 +14,15 @@ import { useTestApp, type TestClient } from '../../support/test-app.js';
 import { approve, authorizeLink, exchange, requestToken, Visitor } from '../../support/visitor.js';
 
 const BUDGET = 3;
+
+/** An event as "audit list" tells it, in part. */
+interface Listed {
+  id: string;
+  action: string;
+  subject: string;
+  actor: string;
+  details: Record<string, unknown>;
+}
 
 /** What an event must tell: its action, and the ids of the app and the grant that it is about, where there are such. */
 interface Told {
@@ -23,6 +33,7 @@ interface Told {
 
 onEachEngine('The audit log', (database) => {
   const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: String(BUDGET) });
+  const cli = new CommandLine(database);
   let client: TestClient;
   let user: User;
   let code: string;
@@ -45,15 +56,16 @@ onEachEngine('The audit log', (database) => {
   const revoke = (token: string): Promise<Response> =>
     sendForm(app(), '/oauth/revoke', client, { token });
 
-  /** The events that `work` leaves, and the request that it made, if it made one. */
-  async function eventsOf<T>(work: () => Promise<T>): Promise<{ events: AuditEvent[]; done: T }> {
-    const events = app().dataSource.getRepository(AuditEvent);
-    const known = new Set((await events.find()).map(({ id }) => id));
+  /** The events that `work` leaves, as an operator finds them, and the request that it made, if it made one. */
+  async function eventsOf<T>(work: () => Promise<T>): Promise<{ events: Listed[]; done: T }> {
+    const events = await app().dataSource.manager.find(AuditEvent, { select: { id: true } });
+    const known = new Set(events.map(({ id }) => id));
     const done = await work();
-    return { events: (await events.find()).filter(({ id }) => !known.has(id)), done };
+    const listed = await cli.json<Listed[]>('audit', 'list', '--limit', 'all');
+    return { events: listed.filter(({ id }) => !known.has(id)), done };
   }
 
-  function expectTold(events: AuditEvent[], expected: Told[]): void {
+  function expectTold(events: Listed[], expected: Told[]): void {
     const told = events.map(({ action }) => action).toSorted();
     expect(told).toEqual(expected.map(({ action }) => action).toSorted());
     for (const { action, app: clientId, grant: grantId } of expected) {
@@ -79,7 +91,8 @@ onEachEngine('The audit log', (database) => {
     expectTold(events, expected);
     const requestId = done.headers.get('x-request-id');
     expect(requestId).toMatch(/^req_/);
-    for (const event of events) expect(event).toMatchObject({ requestId, address: '127.0.0.1' });
+    const from = { request_id: requestId, address: '127.0.0.1' };
+    for (const event of events) expect(event).toMatchObject(from);
   }
 
   it('O144 tells of tokens that were issued', async () => {
@@ -181,7 +194,23 @@ onEachEngine('The audit log', (database) => {
     const second = await eventsOf(() => secrets.revoke(clientId, secretId, by));
     expectTold(second.events, [{ action: 'app.secret_revoked', app: clientId }]);
     for (const event of [...first.events, ...second.events])
-      expect(event).toMatchObject({ ...by, requestId: null, address: null });
+      expect(event).toMatchObject({ ...by, request_id: null, address: null });
+  });
+
+  it('O144 tells of a refresh token and an access token in the hands of another app', async () => {
+    const other = await app().addClient();
+    const told = { action: 'token.foreign', app: other.clientId, grant };
+    await expectEvents(() => refresh(tokens.refresh_token, other), 400, told);
+    const token = tokens.access_token;
+    await expectEvents(() => sendForm(app(), '/oauth/revoke', other, { token }), 400, told);
+  });
+
+  it('O144 tells of a code_challenge that led to a code before', async () => {
+    const phone = await app().addClient({ kind: 'public' });
+    await exchange(app(), phone, (await approve(app(), user, phone)).get('code') ?? '');
+    const again = () => app().fetch(authorizeLink(phone));
+    const told = { action: 'authorization.challenge_reused', app: phone.clientId };
+    await expectEvents(again, 200, told);
   });
 
   it('O144 tells of a client secret that came in a URL', async () => {

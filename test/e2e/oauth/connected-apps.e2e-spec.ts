@@ -238,7 +238,7 @@ onEachEngine('The connected apps', (database) => {
         action: 'grant.revoked',
         actor: user.id,
         reason: 'by the user',
-        details: { clientId: garden.clientId },
+        details: { clientId: garden.clientId, userId: user.id },
       });
     }
   });

@@ -4,6 +4,7 @@ import { Cluster } from '../../support/cluster.js';
 import { CommandLine } from '../../support/command-line.js';
 import { onEachEngine } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
+import { complaints, requestLines } from '../../support/log-lines.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { NO_BUDGETS, useTestApp, type TestClient } from '../../support/test-app.js';
 import {
@@ -16,8 +17,8 @@ import {
 } from '../../support/visitor.js';
 
 const LONGEST_MS = 120_000;
-/** Statements, queries of URLs and headers, whose values are the secrets of somebody else's run. */
-const CARRIERS = /\bSELECT .+ FROM\b|[?&](code|state|client_secret)=|authorization:/i;
+/** Statements, queries of URLs and headers, whose values are the secrets of somebody else's run; of JSON, too. */
+const CARRIERS = /\bSELECT .+ FROM\b|[?&](code|state|client_secret)=|"?(authorization|cookie)"?:/i;
 
 onEachEngine('The log of a run at its most talkative', (database) => {
   const operator = useTestApp(database);
@@ -154,12 +155,12 @@ onEachEngine('The log of a run at its most talkative', (database) => {
         site.fetch('/dev/v1/posts', {
           method: 'POST',
           headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify({ content: 'Hello' }),
+          body: JSON.stringify({ content: keep('text of a post', 'Hello, street of mine') }),
         });
       expect((await publish()).status).toBe(201);
       await withoutDatabase(async () => expect((await publish()).status).toBe(503));
       await withoutTable('posts', async () => expect((await publish()).status).toBe(500));
-      const query = `?access_token=${second.access_token}`;
+      const query = `?${keep('query', 'whose=nobodys')}&access_token=${second.access_token}`;
       expect((await site.fetch(`/dev/v1/me${query}`)).status).toBe(401);
       expect((await site.fetch(`/dev/v1/me${query}`, { headers })).status).toBe(400);
       const third = await json<TokenBody>(await refresh(second));
@@ -223,10 +224,34 @@ onEachEngine('The log of a run at its most talkative', (database) => {
   it('O143 Holds what went wrong, so that an operator can look into it', () => {
     const printed = service.output();
     expect(printed.match(/req_[0-9a-z]{26}/g)?.length).toBeGreaterThan(10);
-    expect(printed).toMatch(/ERROR/);
+    const stacks = complaints(printed).map(({ stack }) => stack ?? '');
+    expect(stacks.join('\n')).toMatch(/^ {4}at /m);
     expect(printed).toMatch(/refresh_tokens/);
     expect(printed).toMatch(
       database.engine.kind === 'sqlite' ? /database is locked/ : /ECONNREFUSED|PROTOCOL|ECONNRESET/,
     );
+  });
+
+  it('Tells of each request in one line, by the route and never by the address', () => {
+    const lines = requestLines(service.output());
+    expect(lines.length).toBeGreaterThan(20);
+    expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);
+    const routes = new Set(lines.map(({ route }) => route));
+    expect(routes).toContain('/oauth/token');
+    expect(routes).toContain('/oauth/authorize/decision');
+    expect(routes).toContain('/dev/v1/posts');
+  });
+
+  it('Tells of a fault of ours by the id of its request, with a stack, and of its end like any other', () => {
+    const faults = complaints(service.output()).filter(
+      ({ level, stack }) => level === 'error' && stack,
+    );
+    const ids = faults.map(({ request_id }) => request_id).filter((id) => id !== undefined);
+    const ends = requestLines(service.output());
+    for (const id of ids) {
+      const [end] = ends.filter(({ request_id }) => request_id === id);
+      expect(end).toMatchObject({ status: expect.toBeOneOf([200, 500, 503]) });
+    }
+    expect(ids.length).toBeGreaterThan(5);
   });
 });

@@ -264,7 +264,7 @@ onEachEngine('A used refresh token that comes back too late', (database) => {
   it('O99 No refresh token of a revoked grant gets anything, however early it comes', async () => {
     const second = await renew(given.first);
     const { grantId } = await rowOf(second);
-    await app().service(GrantRevocation).revoke(grantId, 'test');
+    await app().service(GrantRevocation).revoke(grantId, { actor: 'test' });
     for (const tokens of [given.first, second])
       await expectTokenError(await refresh(tokens), 'invalid_grant');
     const actions = (await told([second])).map(({ action }) => action);

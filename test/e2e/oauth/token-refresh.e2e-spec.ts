@@ -148,7 +148,7 @@ onEachEngine('The refresh of an access token', (database) => {
   it('O104 After the user revoked the app it is an invalid_grant, and access ends at once', async () => {
     await app()
       .service(GrantRevocation)
-      .revoke(await grantOf(tokens.refresh_token), 'test');
+      .revoke(await grantOf(tokens.refresh_token), { actor: 'test' });
     expect(await opens(tokens.access_token)).toBe(false);
     await expectTokenError(await refresh(tokens.refresh_token), 'invalid_grant');
   });

@@ -1,6 +1,7 @@
 import { startProcess } from '../../support/app-process.js';
 import { onEachEngine } from '../../support/engines.js';
 import { freePort } from '../../support/free-port.js';
+import { VERSION } from '../../../src/operations/version.js';
 import { MetricsServer } from '../../../src/operations/metrics/metrics-server.js';
 import { TestApp } from '../../support/test-app.js';
 import { authorizeLink, Visitor } from '../../support/visitor.js';
@@ -26,6 +27,11 @@ onEachEngine('The metrics', (database) => {
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     expect(await answer.text()).toMatch(/^nodejs_eventloop_lag_seconds /m);
     expect((await app.fetch('/metrics')).status).toBe(404);
+  });
+
+  it('tell which version runs, on which Node', async () => {
+    const labels = `version="${VERSION}",node_version="${process.versions.node}"`;
+    expect(await metrics()).toContain(`build_info{${labels}} 1\n`);
   });
 
   it('are nowhere else on that port', async () => {

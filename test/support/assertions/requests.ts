@@ -88,7 +88,7 @@ export const TRANSPORT: Topic = {
       source: 'RFC 9112 §6.1, §6.3',
     },
     C22: {
-      rule: 'A client that leaves before its body is complete is no error of the service: the log has one line at info, "request aborted".',
+      rule: 'A client that leaves before its body is complete is no error of the service: the log has one line at info, with the status 499.',
       source: 'own',
     },
     C23: {

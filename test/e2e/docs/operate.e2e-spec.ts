@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onEachEngine, type TestDatabase } from '../../support/engines.js';
+import { CLI, PastedCommands } from '../../support/pasted-commands.js';
+import { findProgram } from '../../support/programs.js';
+import { runSql } from '../../support/sql.js';
+import { TestApp } from '../../support/test-app.js';
+import { Member } from '../api/member.js';
+
+/** A block of the page that is to be run; `kind` says where: everywhere, or on one kind of database. */
+interface Block {
+  section: string;
+  kind: string;
+  lines: string[];
+}
+
+const asWritten = (line: string): string => line;
+
+const clients = {
+  server: (await findProgram('mysqldump')) && (await findProgram('mysql')),
+  sqlite: await findProgram('sqlite3'),
+};
+
+const blocks: readonly Block[] = readFileSync('docs/operate.md', 'utf8')
+  .split(/^## /m)
+  .flatMap((section) =>
+    [...section.matchAll(/^ *```sh (run\S*)\n(.*?)^ *```$/gms)].map(
+      ([, kind = '', block = '']) => ({
+        section: section.split('\n', 1).join(''),
+        kind,
+        lines: block.trim().split(/\n */),
+      }),
+    ),
+  );
+
+/** Backs up and restores with blocks of the page, and answers the `DATABASE_URL` of what was restored. */
+async function restore(
+  { url, engine }: TestDatabase,
+  folder: string,
+  runBlock: (kind: string, named: (line: string) => string) => Promise<unknown>,
+): Promise<string> {
+  if (engine.kind === 'sqlite') {
+    await symlink(dirname(url.slice('sqlite:'.length)), join(folder, 'data'));
+    await runBlock('run-sqlite', asWritten);
+    return `sqlite:${join(folder, 'platform.sqlite')}`;
+  }
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const [original, restored] = [pathname.slice(1), `${pathname.slice(1)}_restored`];
+  await writeFile(
+    join(folder, 'backup.cnf'),
+    `[client]\nhost=${hostname}\nport=${port}\nuser=${username}\npassword="${decodeURIComponent(password)}"\n`,
+    { mode: 0o600 },
+  );
+  await runSql(url, `CREATE DATABASE ${restored} CHARACTER SET latin1`);
+  await runBlock('run-server', (line) =>
+    line.replace(/ platform(?= )/, ` ${original}`).replace(/ restored(?= )/, ` ${restored}`),
+  );
+  return url.replace(original, restored);
+}
+
+onEachEngine('docs/operate.md', (database) => {
+  let folder: string;
+  let app: TestApp | undefined;
+  let operator: PastedCommands;
+  const variables: Record<string, string> = { DATABASE_URL: database.url };
+
+  /** What all blocks of a section print, one after the other. */
+  async function section(name: string, kind = 'run', named = asWritten): Promise<string> {
+    const own = blocks.filter((block) => block.section === name && block.kind === kind);
+    expect(own.length, `${name} has blocks to run`).toBeGreaterThan(0);
+    let printed = '';
+    for (const line of own.flatMap(({ lines }) => lines))
+      printed += await operator.run(named(line));
+    return printed;
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'platform-operate-'));
+    operator = new PastedCommands(folder, variables);
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('Install: an empty database gets its schema and the first app', async () => {
+    const printed = await section('Install');
+    expect(printed).toContain('Applied CreatePlatform');
+    variables.CLIENT_ID = /svc_app_\w{26}/.exec(printed)?.[0] ?? '';
+    app = await TestApp.start(database);
+    // Commands go by the real clock.
+    app.clock.set(new Date().toISOString());
+    const member = await Member.join(app);
+    const { user, token } = member;
+    const { id } = await member.publish();
+    await member.delete(`/posts/${id}`);
+    Object.assign(variables, { USER_ID: user.id, POST_ID: id });
+    await writeFile(join(folder, 'token.txt'), `${token}\n`);
+    await writeFile(
+      join(folder, 'members.csv'),
+      'phone,name,neighborhood\n+14155550142,Dana Reyes,Riverside\n',
+    );
+  });
+
+  it.each([
+    ['# Operate the platform', /ok/],
+    ['Upgrade', /applied +Operate/],
+    ['Jobs and cron', /Opened \d{4}-\d\d/],
+    ['Watch', /"action":"app\.created"/],
+    ['A partner says 401', /live/],
+    ['A partner says 429', /CLIENT_ID/],
+    ['Raise a quota', /limit +500[^]*plan +partner[^]*plan +default/],
+    ['Rotate a secret', /svc_sec_/],
+    ['A credential has leaked', /disabled[^]*enabled/],
+    ['The database is away', /ok/],
+    ['The disk is full', /Would delete[^]*Deleted/],
+    ['Messages do not arrive', /locked/],
+    ['Counters do not add up', /ok/],
+    ['A post was deleted by mistake', /Restored/],
+    ['Members', /Dana|added/],
+  ])('%s: does what it says', async (name, expected) => {
+    if (name === 'A credential has leaked') await section(name, 'run-token');
+    expect(await section(name)).toMatch(expected);
+  });
+
+  const { kind } = database.engine;
+  it.skipIf(!clients[kind === 'sqlite' ? 'sqlite' : 'server'])(
+    'Back up and restore: the copy is whole, and the doctor tells what a dump does not hold',
+    async () => {
+      const url = await restore(database, folder, (...block) =>
+        section('Back up and restore', ...block),
+      );
+      try {
+        variables.DATABASE_URL = url;
+        const printed = await section('Back up and restore', 'run-restored');
+        expect(printed).toContain('The database is what this version expects.');
+        expect(printed).not.toContain('failed');
+        const [statement] = /ALTER DATABASE .*;/.exec(printed) ?? [];
+        expect(statement !== undefined).toBe(kind !== 'sqlite');
+        if (statement !== undefined) await runSql(url, statement);
+        expect(await operator.run(`${CLI}doctor`)).not.toContain('collation');
+        expect(await operator.run(`${CLI}app show ${variables.CLIENT_ID}`)).toContain('Garden');
+      } finally {
+        variables.DATABASE_URL = database.url;
+        if (kind !== 'sqlite') await runSql(url, `DROP DATABASE ${new URL(url).pathname.slice(1)}`);
+      }
+    },
+  );
+});
