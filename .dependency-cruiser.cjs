@@ -54,6 +54,7 @@ const modules = {
 const ormFiles = [
   '\\.entity\\.ts$',
   '\\.repository\\.ts$',
+  '\\.personal-data\\.ts$',
   '^src/database/',
   '^src/bin/',
   '^ormconfig\\.ts$',
@@ -62,7 +63,7 @@ const ormFiles = [
 
 /** What of another module may be imported: its module, its services, its errors and decorators, and its types. */
 const moduleFaces =
-  '\\.(module|service|errors|param|entity)\\.ts$|/(call-log\\.service|grant-opener|token-issuer|post-draft|period)\\.ts$';
+  '\\.(module|service|errors|param|entity|personal-data)\\.ts$|/(call-log\\.service|grant-opener|token-issuer|post-draft|period)\\.ts$';
 
 const isType = { dependencyTypesNot: ['type-only'] };
 
@@ -129,7 +130,7 @@ module.exports = {
     {
       name: 'foreign-entities-only-in-joins',
       severity: 'error',
-      from: { path: '^src/modules/([^/]+)/', pathNot: '\\.repository\\.ts$' },
+      from: { path: '^src/modules/([^/]+)/', pathNot: '\\.(repository|personal-data)\\.ts$' },
       to: { path: '^src/modules/.*\\.entity\\.ts$', pathNot: '^src/modules/$1/', ...isType },
     },
     {
