@@ -51,22 +51,42 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   };
 }
 
-/** The pool's own queue is limited in length only. Whoever has stopped waiting gives the connection back when it comes. */
+type Waiter = Parameters<Pool['getConnection']>[0];
+
+/** The queue of those who wait for a connection; missing in the pool's types. */
+interface WaitingQueue {
+  readonly length: number;
+  get(index: number): Waiter;
+  removeOne(index: number): void;
+}
+
+/**
+ * The pool's own queue is limited in length only. Whoever stops waiting leaves it, or gives the connection back when it comes,
+ * if it was on its way already.
+ */
 function endWaitsForConnections(pool: Pool, waitMs: number): void {
   const take = pool.getConnection.bind(pool);
   pool.getConnection = (callback) => {
     let isWaiting = true;
-    const timer = setTimeout(() => {
-      isWaiting = false;
-      const refuse = callback as (error: Error) => void;
-      refuse(timedOut('No connection to the database came free in time.'));
-    }, waitMs);
-    take((error, connection) => {
+    const waiter: Waiter = (error, connection) => {
       clearTimeout(timer);
       if (isWaiting) callback(error, connection);
       else if (error === null) connection.release();
-    });
+    };
+    const timer = setTimeout(() => {
+      isWaiting = false;
+      leaveQueue(pool, waiter);
+      const refuse = callback as (error: Error) => void;
+      refuse(timedOut('No connection to the database came free in time.'));
+    }, waitMs);
+    take(waiter);
   };
+}
+
+function leaveQueue(pool: Pool, waiter: Waiter): void {
+  const { _connectionQueue: queue } = pool as Pool & { _connectionQueue: WaitingQueue };
+  for (let index = 0; index < queue.length; index += 1)
+    if (queue.get(index) === waiter) return queue.removeOne(index);
 }
 
 /**
