@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+
+/** Users and as many grants, each with an access token. */
+export const USERS = 1000;
+
+/** The public client that everything happens for, its redirect URI, scopes, and the PKCE pair of all its requests. */
+export const CLIENT_ID = 'app_bench';
+export const REDIRECT_URI = 'https://bench.example/callback';
+export const SCOPES = 'profile.read posts.read posts.write comments.read comments.write';
+export const CODE_VERIFIER = 'bench-'.repeat(8);
+export const CODE_CHALLENGE = createHash('sha256').update(CODE_VERIFIER).digest('base64url');
+
+/** Credentials by number, in the form that the service gives them; nothing but the number is needed to know them. */
+export const accessToken = (user: number): string => `svcat_${secret('access', user)}`;
+export const authorizationCode = (number: number): string => `svcac_${secret('code', number)}`;
+export const refreshToken = (number: number): string => `svcrt_${secret('refresh', number)}`;
+
+function secret(kind: string, number: number): string {
+  return createHash('sha256').update(`${kind} ${number}`).digest('base64url');
+}
+
+/** How the service and the peers that share its tables store credentials. */
+export function stored(credential: string): string {
+  return createHash('sha256').update(credential).digest('hex');
+}
