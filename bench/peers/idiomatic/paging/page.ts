@@ -1,0 +1,24 @@
+import { siteUrl } from '../settings.js';
+import { LAST_PAGE, type PageQuery } from './page.query.js';
+
+/** A page as it is answered; `total` counts the whole list. */
+export interface Page<T> {
+  data: T[];
+  meta: { page: number; limit: number; total: number };
+}
+
+export function pageOf<T>(data: T[], { page, limit }: PageQuery, total: number): Page<T> {
+  return { data, meta: { page, limit, total } };
+}
+
+/** The other pages of a list at `path`, by their relation. */
+export function linksOf(path: string, { page, limit, total }: Page<unknown>['meta']) {
+  const pages = Math.max(1, Math.ceil(total / limit));
+  const address = (number: number) => `${siteUrl}${path}?page=${number}&limit=${limit}`;
+  return {
+    first: `${siteUrl}${path}?limit=${limit}`,
+    ...(page > 1 && { prev: address(Math.min(page - 1, pages)) }),
+    ...(page < pages && { next: address(page + 1) }),
+    ...(pages <= LAST_PAGE && { last: address(pages) }),
+  };
+}

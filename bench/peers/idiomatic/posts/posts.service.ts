@@ -1,0 +1,140 @@
+import { Injectable, NotFoundException, UnauthorizedException } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { DataSource, Repository, type EntityManager } from 'typeorm';
+import { newId } from '../../../../src/common/ids.js';
+import type { Caller } from '../auth/caller.js';
+import { ApiCall } from '../calls/api-call.entity.js';
+import { PUBLISH_ROUTE } from '../calls/call-log.middleware.js';
+import type { PageQuery } from '../paging/page.query.js';
+import { MonthNotOpen, QuotaService } from '../quota/quota.service.js';
+import { permalinkOf } from '../settings.js';
+import { User } from '../users/user.entity.js';
+import type { CreatePostDto } from './dto/create-post.dto.js';
+import type { CreatedPost } from './dto/post.dto.js';
+import { Post } from './post.entity.js';
+
+/** The request that publishes. */
+export interface PublishingRequest {
+  requestId: string;
+  receivedAt: Date;
+}
+
+@Injectable()
+export class PostsService {
+  constructor(
+    @InjectRepository(Post) private readonly posts: Repository<Post>,
+    private readonly dataSource: DataSource,
+    private readonly quota: QuotaService,
+  ) {}
+
+  /** A page, newest first, and the number of all. */
+  findAll(userId: string, { page, limit }: PageQuery): Promise<[Post[], number]> {
+    // Without `select`: the count would leave out rows where a selected column is null.
+    return this.posts.findAndCount({
+      where: { userId },
+      // Ids sort by time, and end the index of a user's posts.
+      order: { id: 'DESC' },
+      take: limit,
+      skip: (page - 1) * limit,
+    });
+  }
+
+  /** @throws NotFoundException when the user has no such post */
+  async findOne(userId: string, id: string): Promise<Post> {
+    const post = await this.posts.findOne({
+      select: {
+        id: true,
+        content: true,
+        tags: true,
+        reachKm: true,
+        visibility: true,
+        createdAt: true,
+      },
+      where: { id, userId },
+    });
+    if (!post) throw new NotFoundException();
+    return post;
+  }
+
+  /** @throws NotFoundException when the user has no such post */
+  async assertExists(userId: string, id: string): Promise<void> {
+    if (!(await this.posts.existsBy({ id, userId }))) throw new NotFoundException();
+  }
+
+  /** Publishes in the caller's name. @throws HttpException with 429 when the app's month is spent */
+  async create(
+    caller: Caller,
+    dto: CreatePostDto,
+    request: PublishingRequest,
+  ): Promise<CreatedPost> {
+    const sent = sentOf(dto);
+    const createdAt = new Date();
+    const id = newId('post', createdAt);
+    const post = { ...BLANK, ...placeOf(caller.user, sent), ...sent, id, createdAt };
+    const publish = (manager: EntityManager) => this.publish(manager, caller, post, request);
+    try {
+      await this.dataSource.transaction(publish);
+    } catch (error) {
+      if (!(error instanceof MonthNotOpen)) throw error;
+      // Not within the transaction: two that open a month at once would hold each other's gap in the index.
+      await this.quota.open(caller.app, createdAt);
+      await this.dataSource.transaction(publish);
+    }
+    return { id, ...sent, permalink: permalinkOf(id), createdAt };
+  }
+
+  private async publish(
+    manager: EntityManager,
+    { user, app }: Caller,
+    post: Partial<Post> & { createdAt: Date },
+    { requestId, receivedAt }: PublishingRequest,
+  ): Promise<void> {
+    const { createdAt: at } = post;
+    const by = { userId: user.id, clientId: app.clientId };
+    // Nothing of the row is needed back, and `insert` of the manager would read its `deletedAt`.
+    await manager
+      .createQueryBuilder()
+      .insert()
+      .into(Post)
+      .values({ ...post, ...by })
+      .updateEntity(false)
+      .execute();
+    const author = { id: user.id, status: 'active' as const };
+    const { affected } = await manager.increment(User, author, 'postCount', 1);
+    if (affected !== 1) throw new UnauthorizedException('The user was blocked.');
+    await manager.insert(ApiCall, {
+      ...by,
+      at,
+      id: newId('call', at),
+      route: PUBLISH_ROUTE,
+      status: 201,
+      durationMs: Date.now() - receivedAt.getTime(),
+      requestId,
+      metered: true,
+    });
+    await this.quota.spend(manager, app, at);
+  }
+}
+
+type Sent = Partial<Pick<Post, keyof CreatePostDto>>;
+
+const BLANK = {
+  type: 'general',
+  images: [],
+  tags: [],
+  visibility: 'public',
+  likeCount: 0,
+  commentCount: 0,
+};
+
+/** The members that were sent; null is the same as none. */
+function sentOf(dto: CreatePostDto): Sent {
+  return Object.fromEntries(
+    Object.entries(dto).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
+
+/** Where a post is placed that comes without a location. */
+function placeOf({ latitude, longitude, neighborhood }: User, sent: Sent): Partial<Post> {
+  return sent.latitude === undefined ? { latitude, longitude, neighborhood } : {};
+}
