@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { Pool } from 'mysql2/promise';
+import type { Client, Provider } from 'oidc-provider';
+import {
+  authorizationCode,
+  CLIENT_ID,
+  CODE_CHALLENGE,
+  REDIRECT_URI,
+  refreshToken,
+  SCOPES,
+} from '../../credentials.js';
+import { bulkInsert, type SqlValue } from '../bulk-insert.js';
+import { SEEDED_SECONDS, seeds, type Seed, type TokenPeer } from '../token-peer.js';
+import { epochSeconds, schema, tableOf } from './model-tables.js';
+import { createProvider } from './provider.js';
+
+/** The client is in the provider's configuration. */
+export const oidcProvider: TokenPeer = {
+  async prepare(pool) {
+    for (const statement of schema()) await pool.query(statement);
+  },
+
+  async seedCodes(pool, userIds, from, count) {
+    await saveAll(pool, seeds(userIds, from, count), async (provider, client, seed) => {
+      const code = new provider.AuthorizationCode({
+        ...(await consent(provider, client, 'code', seed)),
+        jti: authorizationCode(seed.number),
+        redirectUri: REDIRECT_URI,
+        codeChallenge: CODE_CHALLENGE,
+        codeChallengeMethod: 'S256',
+      });
+      await code.save();
+    });
+  },
+
+  async seedRefreshTokens(pool, userIds, from, count) {
+    await saveAll(pool, seeds(userIds, from, count), async (provider, client, seed) => {
+      const token = new provider.RefreshToken({
+        ...(await consent(provider, client, 'refresh', seed)),
+        jti: refreshToken(seed.number),
+        rotations: 0,
+      });
+      await token.save();
+    });
+  },
+};
+
+/** What a code and a refresh token both know of the consent that they come from, the grant of which is saved. */
+async function consent(provider: Provider, client: Client, kind: string, { number, userId }: Seed) {
+  const grant = new provider.Grant({ accountId: userId, clientId: CLIENT_ID });
+  grant.jti = identifier(`grant of ${kind} ${number}`);
+  grant.addOIDCScope(SCOPES);
+  return {
+    client,
+    accountId: userId,
+    authTime: epochSeconds(),
+    grantId: await grant.save(),
+    gty: 'authorization_code',
+    scope: SCOPES,
+    sessionUid: identifier(`session of ${userId}`),
+    expiresIn: SEEDED_SECONDS,
+  };
+}
+
+/** The library's own models make the rows, which are kept until they are inserted together. */
+async function saveAll(
+  pool: Pool,
+  all: readonly Seed[],
+  save: (provider: Provider, client: Client, seed: Seed) => Promise<void>,
+): Promise<void> {
+  const rows = new Map<string, SqlValue[][]>();
+  const provider = createProvider({
+    issuer: 'http://127.0.0.1',
+    adapter: (model) => collector(model, rows),
+    findAccount: () => undefined,
+  });
+  const client = await provider.Client.find(CLIENT_ID);
+  if (!client) throw new Error('The provider has no client.');
+  for (const seed of all) await save(provider, client, seed);
+  for (const [model, ofModel] of rows) {
+    const { name, columns } = tableOf(model);
+    await bulkInsert(pool, name, columns, ofModel);
+  }
+}
+
+const unused = async (): Promise<undefined> => undefined;
+
+/** An adapter that keeps the rows of what is saved, and finds nothing. */
+function collector(model: string, rows: Map<string, SqlValue[][]>) {
+  const ofModel: SqlValue[][] = [];
+  rows.set(model, ofModel);
+  const table = tableOf(model);
+  return {
+    upsert: async (...[id, payload, expiresIn]: Parameters<typeof table.row>) => {
+      ofModel.push(table.row(id, payload, expiresIn));
+    },
+    find: unused,
+    findByUid: unused,
+    findByUserCode: unused,
+    consume: unused,
+    destroy: unused,
+    revokeByGrantId: unused,
+  };
+}
+
+/** Of the form of the library's own, always the same for the same name. */
+function identifier(name: string): string {
+  return createHash('sha256').update(name).digest('base64url');
+}
