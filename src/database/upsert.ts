@@ -20,20 +20,41 @@ export async function upsertAll<T extends ObjectLiteral>(
   entity: EntityTarget<T>,
   rows: QueryDeepPartialEntity<T>[],
 ): Promise<void> {
-  const manager = entities(tx);
-  const { columns, primaryColumns } = manager.dataSource.getMetadata(entity);
+  const { columns } = entities(tx).dataSource.getMetadata(entity);
   const written = columns.filter(
     (column) => !column.isPrimary && rows.every((row) => column.propertyName in row),
   );
+  await insertOrUpdate(tx, entity, rows, names(written));
+}
+
+/** Inserts those rows, at least one, whose primary key nobody has, and leaves the others as they are, by one statement. */
+export async function insertMissing<T extends ObjectLiteral>(
+  tx: Transaction,
+  entity: EntityTarget<T>,
+  rows: QueryDeepPartialEntity<T>[],
+): Promise<void> {
+  const { primaryColumns } = entities(tx).dataSource.getMetadata(entity);
+  await insertOrUpdate(tx, entity, rows, names(primaryColumns));
+}
+
+async function insertOrUpdate<T extends ObjectLiteral>(
+  tx: Transaction,
+  entity: EntityTarget<T>,
+  rows: QueryDeepPartialEntity<T>[],
+  written: string[],
+): Promise<void> {
+  const manager = entities(tx);
+  const { primaryColumns } = manager.dataSource.getMetadata(entity);
   await manager
     .createQueryBuilder()
     .insert()
     .into(entity)
     .values(rows)
-    .orUpdate(
-      written.map(({ databaseName }) => databaseName),
-      primaryColumns.map(({ databaseName }) => databaseName),
-    )
+    .orUpdate(written, names(primaryColumns))
     .updateEntity(false)
     .execute();
+}
+
+function names(columns: readonly { databaseName: string }[]): string[] {
+  return columns.map(({ databaseName }) => databaseName);
 }

@@ -8,8 +8,8 @@ import {
   type Person,
   type PersonalRows,
 } from '../../database/personal-data.js';
-import { entities, type Transaction } from '../../database/transaction.js';
-import { unchanged } from '../../database/unchanged.js';
+import { takeRows } from '../../database/take-rows.js';
+import type { Transaction } from '../../database/transaction.js';
 import { Post } from '../posts/post.entity.js';
 import { postsOf } from '../posts/posts.personal-data.js';
 import { PostsService } from '../posts/posts.service.js';
@@ -48,15 +48,10 @@ export class CommentsPersonalData extends PersonalData {
     ];
   }
 
-  /** Holds them first, so that of two units each counts its own. A comment that was marked as deleted is uncounted already. */
+  /** A comment that was marked as deleted is uncounted already. */
   private async deleteElsewhere(tx: Transaction, ids: readonly string[]): Promise<number> {
-    const where = { id: In(ids) };
-    await entities(tx).update(Comment, where, { createdAt: unchanged('created_at') });
-    const comments = await entities(tx).find(Comment, {
-      select: { id: true, postId: true, deletedAt: true },
-      where,
-    });
-    await entities(tx).delete(Comment, where);
+    const select = { id: true, postId: true, deletedAt: true };
+    const comments = await takeRows(tx, Comment, { id: In(ids) }, select);
     const counts = new Map<string, number>();
     for (const { postId, deletedAt } of comments)
       if (deletedAt === null) counts.set(postId, (counts.get(postId) ?? 0) + 1);

@@ -8,8 +8,7 @@ import {
   type Person,
   type PersonalRows,
 } from '../../database/personal-data.js';
-import { entities, type Transaction } from '../../database/transaction.js';
-import { unchanged } from '../../database/unchanged.js';
+import { takeRows } from '../../database/take-rows.js';
 import { PostLike } from './post-like.entity.js';
 import { Post } from './post.entity.js';
 import { PostsRepository } from './posts.repository.js';
@@ -48,30 +47,16 @@ export class PostsPersonalData extends PersonalData {
   private likesBy(userId: string): ExpiredRows {
     return {
       ...expiredRows(this.dataSource, PostLike, { userId }, 'userId'),
-      delete: (tx, keys) =>
-        this.deleteLikes(
+      delete: async (tx, keys) => {
+        const postId = In(keys.map((key) => key.postId as string));
+        const likes = await takeRows(tx, PostLike, { userId, postId }, { postId: true });
+        await this.posts.uncountLikes(
           tx,
-          userId,
-          keys.map(({ postId }) => postId as string),
-        ),
+          likes.map((like) => like.postId),
+        );
+        return likes.length;
+      },
     };
-  }
-
-  /** Holds them first, so that of two units each counts its own. */
-  private async deleteLikes(
-    tx: Transaction,
-    userId: string,
-    postIds: readonly string[],
-  ): Promise<number> {
-    const where = { userId, postId: In(postIds) };
-    await entities(tx).update(PostLike, where, { createdAt: unchanged('created_at') });
-    const likes = await entities(tx).find(PostLike, { select: { postId: true }, where });
-    await entities(tx).delete(PostLike, where);
-    await this.posts.uncountLikes(
-      tx,
-      likes.map(({ postId }) => postId),
-    );
-    return likes.length;
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
-import { isDuplicateKey } from '../../common/database-faults.js';
 import { entities, type Transaction } from '../../database/transaction.js';
+import { insertMissing } from '../../database/upsert.js';
 import { AppQuota } from './app-quota.entity.js';
 import type { Period } from './period.js';
 import { QuotaUsage } from './quota-usage.entity.js';
@@ -34,19 +34,10 @@ export class QuotaRepository {
     return entities(tx).existsBy(QuotaUsage, { clientId, period });
   }
 
-  /** Opens the period at zero, unless somebody has. */
-  async open(tx: Transaction, clientId: string, period: Period): Promise<void> {
-    try {
-      await entities(tx)
-        .createQueryBuilder()
-        .insert()
-        .into(QuotaUsage)
-        .values({ clientId, period, used: 0 })
-        .updateEntity(false)
-        .execute();
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+  /** Opens the period at zero for these apps, at least one, unless somebody has. */
+  async open(tx: Transaction, clientIds: readonly string[], period: Period): Promise<void> {
+    const rows = clientIds.map((clientId) => ({ clientId, period, used: 0 }));
+    await insertMissing(tx, QuotaUsage, rows);
   }
 
   async findUsed(clientId: string, period: Period): Promise<number> {

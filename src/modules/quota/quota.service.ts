@@ -75,7 +75,7 @@ export class QuotaService {
     const period = periodOf(now);
     if (await this.repository.spendOne(tx, clientId, period, limit)) return;
     if (!(await this.repository.isOpen(tx, clientId, period)))
-      await this.repository.open(tx, clientId, period);
+      await this.repository.open(tx, [clientId], period);
     if (await this.repository.spendOne(tx, clientId, period, limit)) return;
     throw new QuotaExceeded(limit ?? 0, now);
   }

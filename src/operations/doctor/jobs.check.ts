@@ -1,23 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, HOUR, later, MINUTE } from '../../common/clock.js';
 import { periodStart } from '../../modules/quota/period.js';
-import { PRUNE, QUOTA_RESET, USAGE_ROLLUP } from '../jobs/job-names.js';
+import { JOBS, PRUNE, QUOTA_RESET, USAGE_ROLLUP, type JobName } from '../jobs/job-names.js';
 import { JobRunsRepository } from '../jobs/job-runs.repository.js';
 import { ok, warning, type Check, type Finding } from './check.js';
 
-interface Job {
-  name: string;
-  /** Since when it should have ended at least once. */
+interface Expectation {
+  /** Since when the job should have ended at least once. */
   due: (now: Date) => Date;
   /** Does the same by hand. */
   command: string;
 }
 
-const JOBS: readonly Job[] = [
-  { name: PRUNE, due: (now) => later(now, -2 * HOUR), command: 'prune' },
-  { name: QUOTA_RESET, due: periodStart, command: 'quota reset' },
-  { name: USAGE_ROLLUP, due: (now) => later(now, -30 * MINUTE), command: 'usage rollup' },
-];
+const EXPECTED: Readonly<Record<JobName, Expectation>> = {
+  [PRUNE]: { due: (now) => later(now, -2 * HOUR), command: 'prune' },
+  [QUOTA_RESET]: { due: periodStart, command: 'quota reset' },
+  [USAGE_ROLLUP]: { due: (now) => later(now, -30 * MINUTE), command: 'usage rollup' },
+};
 
 /** Whether the jobs of the service run. Nothing waits for one of them, so one that does not is easily overlooked. */
 @Injectable()
@@ -30,10 +29,11 @@ export class JobsCheck implements Check {
   ) {}
 
   run(): Promise<Finding[]> {
-    return Promise.all(JOBS.map((job) => this.findingOn(job)));
+    return Promise.all(JOBS.map((name) => this.findingOn(name)));
   }
 
-  private async findingOn({ name, due, command }: Job): Promise<Finding> {
+  private async findingOn(name: JobName): Promise<Finding> {
+    const { due, command } = EXPECTED[name];
     const ended = await this.runs.findLastFinish(name);
     if (ended !== null && ended >= due(this.clock.now()))
       return ok(`The job ${name} last ended at ${ended.toISOString()}.`);

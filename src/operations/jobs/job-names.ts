@@ -4,3 +4,5 @@ export const QUOTA_RESET = 'quota-reset';
 export const USAGE_ROLLUP = 'usage-rollup';
 
 export const JOBS = [PRUNE, QUOTA_RESET, USAGE_ROLLUP] as const;
+
+export type JobName = (typeof JOBS)[number];

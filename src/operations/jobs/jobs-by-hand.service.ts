@@ -3,15 +3,15 @@ import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
 import { Clock } from '../../common/clock.js';
 import { TransactionRunner } from '../../database/transaction.js';
 import { periodOf } from '../../modules/quota/period.js';
-import { PRUNE, QUOTA_RESET, USAGE_ROLLUP } from './job-names.js';
+import { PRUNE, QUOTA_RESET, USAGE_ROLLUP, type JobName } from './job-names.js';
 import { hourOf, tenMinutesOf } from './job-periods.js';
 import { JobRunsRepository } from './job-runs.repository.js';
 
 /** What a run at this time is for. */
-const PERIODS = {
-  [PRUNE]: (time: Date) => hourOf(time).name,
+const PERIODS: Readonly<Record<JobName, (time: Date) => string>> = {
+  [PRUNE]: (time) => hourOf(time).name,
   [QUOTA_RESET]: periodOf,
-  [USAGE_ROLLUP]: (time: Date) => tenMinutesOf(time).name,
+  [USAGE_ROLLUP]: (time) => tenMinutesOf(time).name,
 };
 
 /** Runs jobs for an operator, or the operator's cron. */
@@ -25,7 +25,7 @@ export class JobsByHand {
   ) {}
 
   /** Runs `work` at once, whether a process did or does; then it counts as a run of the job, and the audit log has it. */
-  async run<T>(job: keyof typeof PERIODS, change: Change, work: () => Promise<T>): Promise<T> {
+  async run<T>(job: JobName, change: Change, work: () => Promise<T>): Promise<T> {
     const startedAt = this.clock.now();
     const outcome = await work();
     const finishedAt = this.clock.now();

@@ -51,8 +51,8 @@ export class QuotaMonths {
   private async openMissing(clientIds: string[], period: Period): Promise<number> {
     const open = new Set(await this.months.findOpen(clientIds, period));
     const missing = clientIds.filter((clientId) => !open.has(clientId));
-    for (const clientId of missing)
-      await this.transactions.run((tx) => this.repository.open(tx, clientId, period));
+    if (missing.length > 0)
+      await this.transactions.run((tx) => this.repository.open(tx, missing, period));
     return missing.length;
   }
 

@@ -64,7 +64,7 @@ export class QuotaReconciliation {
     const { clientId, period } = difference;
     await this.transactions.run(async (tx) => {
       if ((await this.counters.hold(tx, clientId, period)) === null)
-        await this.quota.open(tx, clientId, period);
+        await this.quota.open(tx, [clientId], period);
       const { used, recorded } = await this.compare(tx, difference);
       if (used === recorded) return;
       await this.counters.change(tx, clientId, period, recorded);
