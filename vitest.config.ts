@@ -15,7 +15,8 @@ export default defineConfig({
     pool: 'forks',
     // Loading Nest and TypeORM for each file anew took half of the time; nothing of ours keeps state outside of its application.
     isolate: false,
-    maxWorkers: 2,
+    // One more than the two cores that CI has: tests wait for servers and for time.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     allowOnly: process.env.CI !== 'true',

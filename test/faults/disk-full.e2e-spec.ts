@@ -70,7 +70,7 @@ onEachServer('A full disk', ({ engine }) => {
     async ({ skip }) => {
       const disk = SmallDisk.mount(400);
       if (!disk || engine.kind === 'sqlite') return skip();
-      const server = await startPrivateServer(engine.kind, disk.folder);
+      const server = await startPrivateServer(engine.kind, { parent: disk.folder });
       try {
         if (!server) return skip();
         await runSql(server.url, 'CREATE DATABASE service');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { LANGUAGES, type Language } from '../../src/pages/language.js';
+import type { Language } from '../../src/pages/language.js';
 import { SCREENSHOTS } from './chromium.js';
 
 const VIEWPORTS = [
@@ -15,10 +15,13 @@ export interface Wishes {
   language: Language;
 }
 
-/** How every page is inspected. */
-export const WISHES: readonly Wishes[] = LANGUAGES.flatMap((language) =>
-  (['light', 'dark', 'forced'] as const).map((colours) => ({ colours, language })),
-);
+/** How every page is inspected: words of any length fit in any colours, so not every pair of the two is looked at. */
+export const WISHES: readonly Wishes[] = [
+  { colours: 'light', language: 'en' },
+  { colours: 'light', language: 'es' },
+  { colours: 'dark', language: 'es' },
+  { colours: 'forced', language: 'en' },
+];
 
 /** Of a browser whose user wants this. */
 export function wanting({ colours, language }: Wishes): BrowserContextOptions {

@@ -76,7 +76,7 @@ export async function startProcess({ url, env = {} }: ProcessSettings): Promise<
     await stop(child);
     throw new Error(`The service did not start.\n${output()}`, { cause: error });
   }
-  collectFromProcess(baseUrl);
+  collectFromProcess(baseUrl, ended);
   return {
     baseUrl,
     smsFile: settings.SMS_FILE,

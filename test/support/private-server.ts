@@ -17,6 +17,7 @@ const STOP_MS = 10_000;
 /** A database server that belongs to this run alone. */
 export interface PrivateServer {
   readonly url: string;
+  readonly pid: number | undefined;
   /** Ends it in order and starts it anew, on the same data and port. */
   restart(): Promise<void>;
   /** Stops it where it is: connections stay open, and nothing is answered. */
@@ -24,6 +25,13 @@ export interface PrivateServer {
   /** Lets it go on after `freeze`. */
   thaw(): void;
   stop(): Promise<void>;
+}
+
+export interface PrivateServerOptions {
+  /** Where it has its folder; that for temporary files by default. */
+  parent?: string;
+  /** More options of the server, which win over those that are fast rather than durable. */
+  settings?: readonly string[];
 }
 
 type Prepare = (options: string[]) => Promise<unknown>;
@@ -41,10 +49,10 @@ export async function startPrivateServers(): Promise<PrivateServer[]> {
   throw failed.reason;
 }
 
-/** Starts a server of this kind, with a folder of its own within `parent`. Undefined where none is installed. */
+/** Starts a server of this kind, with a folder of its own. Undefined where none is installed. */
 export async function startPrivateServer(
   kind: 'mariadb' | 'mysql',
-  parent = tmpdir(),
+  server: PrivateServerOptions = {},
 ): Promise<PrivateServer | undefined> {
   const run = promisify(execFile);
   if (kind === 'mariadb') {
@@ -52,11 +60,11 @@ export async function startPrivateServer(
     const installer = await findProgram('mariadb-install-db');
     if (mariadbd === undefined || installer === undefined) return undefined;
     const ours = ['--auth-root-authentication-method=socket', '--skip-test-db'];
-    return start(mariadbd, parent, (options) => run(installer, [...options, ...ours]));
+    return start(mariadbd, server, (options) => run(installer, [...options, ...ours]));
   }
   const mysqld = await findProgram('mysqld');
   if (mysqld === undefined || (await isMariaDb(mysqld))) return undefined;
-  return start(mysqld, parent, (options) => run(mysqld, [...options, '--initialize-insecure']));
+  return start(mysqld, server, (options) => run(mysqld, [...options, '--initialize-insecure']));
 }
 
 /** MariaDB installs its server under MySQL's name, too. */
@@ -64,7 +72,11 @@ async function isMariaDb(path: string): Promise<boolean> {
   return (await versionLine(path, '--no-defaults')).includes('MariaDB');
 }
 
-async function start(program: string, parent: string, prepare: Prepare): Promise<PrivateServer> {
+async function start(
+  program: string,
+  { parent = tmpdir(), settings: own = [] }: PrivateServerOptions,
+  prepare: Prepare,
+): Promise<PrivateServer> {
   const folder = await mkdtemp(join(parent, 'platform-db-'));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
   // Servers that start at the same moment remove each other's tables from a folder that they share.
@@ -82,7 +94,7 @@ async function start(program: string, parent: string, prepare: Prepare): Promise
   await writeFile(join(folder, 'init.sql'), accounts(password));
   const launch = async (...more: string[]): Promise<ChildProcess> => {
     const output = await open(log, 'a');
-    const launched = spawn(program, [...options, ...settings(folder, port), ...more], {
+    const launched = spawn(program, [...options, ...settings(folder, port), ...own, ...more], {
       stdio: ['ignore', output.fd, output.fd],
     });
     await output.close();
@@ -109,6 +121,9 @@ async function start(program: string, parent: string, prepare: Prepare): Promise
   }
   return {
     url,
+    get pid() {
+      return child.pid;
+    },
     restart: async () => {
       await end(child);
       child = await launch();

@@ -66,10 +66,15 @@ export function collectFrom(server: Server): void {
 
 /** Services that are processes of their own, by origin: their answers are seen on the client's side. */
 const processes = new Set<string>();
+let isWatching = false;
 
-/** Collects what `fetch` is answered by a service that is a process of its own, and listens there. */
-export function collectFromProcess(baseUrl: string): void {
-  if (processes.size === 0) {
+/** Collects what `fetch` is answered by a service that is a process of its own, and listens there until `ended`. */
+export function collectFromProcess(baseUrl: string, ended: Promise<unknown>): void {
+  const { origin: service } = new URL(baseUrl);
+  // The next to listen there may be something else.
+  void ended.then(() => processes.delete(service));
+  if (!isWatching) {
+    isWatching = true;
     const { fetch } = globalThis;
     globalThis.fetch = async (input, init) => {
       const answer = await fetch(input, init);
@@ -86,7 +91,7 @@ export function collectFromProcess(baseUrl: string): void {
       return answer;
     };
   }
-  processes.add(new URL(baseUrl).origin);
+  processes.add(service);
 }
 
 function bodiless({ method }: IncomingMessage, { statusCode }: ServerResponse): boolean {
