@@ -6,7 +6,7 @@ export const USERS = 1000;
 /** The public client that everything happens for, its redirect URI, scopes, and the PKCE pair of all its requests. */
 export const CLIENT_ID = 'app_bench';
 export const REDIRECT_URI = 'https://bench.example/callback';
-export const SCOPES = 'profile.read posts.read posts.write comments.read comments.write';
+export const SCOPES = 'profile.read posts.read posts.write analytics.read';
 export const CODE_VERIFIER = 'bench-'.repeat(8);
 export const CODE_CHALLENGE = createHash('sha256').update(CODE_VERIFIER).digest('base64url');
 

@@ -8,7 +8,7 @@ import {
   SCOPES,
   stored,
 } from '../../credentials.js';
-import { bulkInsert, type SqlValue } from '../bulk-insert.js';
+import { bulkInsert, type SqlValue } from '../../bulk-insert.js';
 import { SEEDED_SECONDS, seeds, type TokenPeer } from '../token-peer.js';
 
 const HASH = 'hash VARCHAR(64) NOT NULL PRIMARY KEY';

@@ -1,5 +1,5 @@
 import type { AdapterPayload } from 'oidc-provider';
-import type { SqlValue } from '../bulk-insert.js';
+import type { SqlValue } from '../../bulk-insert.js';
 
 /** What a model is looked up by besides its id, by the name of the column. */
 const LOOKUPS = {

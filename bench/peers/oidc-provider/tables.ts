@@ -9,7 +9,7 @@ import {
   refreshToken,
   SCOPES,
 } from '../../credentials.js';
-import { bulkInsert, type SqlValue } from '../bulk-insert.js';
+import { bulkInsert, type SqlValue } from '../../bulk-insert.js';
 import { SEEDED_SECONDS, seeds, type Seed, type TokenPeer } from '../token-peer.js';
 import { epochSeconds, schema, tableOf } from './model-tables.js';
 import { createProvider } from './provider.js';

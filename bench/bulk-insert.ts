@@ -2,7 +2,7 @@ import type { Pool } from 'mysql2/promise';
 
 const ROWS_PER_STATEMENT = 1000;
 
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | Date | null;
 
 /** Inserts rows, each with a value for every column, by statements of up to 1,000. */
 export async function bulkInsert(

@@ -1,0 +1,149 @@
+import type { Pool } from 'mysql2/promise';
+import { newId, type IdPrefix } from '../src/common/ids.js';
+import { accessToken, CLIENT_ID, REDIRECT_URI, SCOPES, stored, USERS } from './credentials.js';
+import type { SqlValue } from './bulk-insert.js';
+import { insertRows } from './insert-rows.js';
+
+const POSTS_PER_USER = 25;
+const COMMENTS_OF_FIRST_POST = 25;
+/** The posts of user 0, who has a long list to page through. */
+const LONG_LIST = 2000;
+const YEAR_MS = 365 * 86_400_000;
+
+/** What requests need to know of what is stored. */
+export interface DataSet {
+  userIds: string[];
+  /** Each user's oldest post, which has comments. */
+  commentedPostIds: string[];
+  /** Some other post of each user. */
+  postIds: string[];
+}
+
+/** Fills the migrated tables of the service: users, their grants, tokens, posts and comments, and one app. */
+export async function fillDataSet(pool: Pool): Promise<DataSet> {
+  const start = new Date(Date.now() - 30 * 86_400_000);
+  const at = (second: number): Date => new Date(start.getTime() + second * 1000);
+  const ids = (prefix: IdPrefix, count: number): string[] =>
+    Array.from({ length: count }, (_, second) => newId(prefix, at(second)));
+  const userIds = ids('usr', USERS);
+  await insertRows(pool, 'apps', [
+    {
+      client_id: CLIENT_ID,
+      name: 'Benchmark',
+      kind: 'public',
+      scope: SCOPES,
+      status: 'enabled',
+      created_at: start,
+    },
+  ]);
+  await insertRows(pool, 'app_redirect_uris', [{ client_id: CLIENT_ID, uri: REDIRECT_URI }]);
+  await insertRows(pool, 'app_quotas', [
+    { client_id: CLIENT_ID, plan: 'custom', monthly_post_limit: 10_000_000 },
+  ]);
+  await insertRows(
+    pool,
+    'users',
+    userIds.map((id, user) => ({
+      id,
+      status: 'active',
+      phone: `+1415555${String(user).padStart(4, '0')}`,
+      name: `Member ${user}`,
+      photo_url: `https://photos.example/${user}.jpg`,
+      karma: user,
+      neighborhood: 'Riverside',
+      latitude: 37.77,
+      longitude: -122.42,
+      post_count: user === 0 ? LONG_LIST : POSTS_PER_USER,
+      created_at: start,
+    })),
+  );
+  await insertGrants(pool, userIds, start);
+  const commentedPostIds = ids('post', USERS);
+  const postIds: string[] = [];
+  for (const [user, userId] of userIds.entries()) {
+    const more = (user === 0 ? LONG_LIST : POSTS_PER_USER) - 1;
+    const others = Array.from({ length: more }, (_, second) => newId('post', at(USERS + second)));
+    postIds.push(others[0] as string);
+    const own = [commentedPostIds[user] as string, ...others];
+    await insertRows(
+      pool,
+      'posts',
+      own.map((id, number) => postRow(id, userId, at(number), number === 0)),
+    );
+  }
+  await insertComments(pool, userIds, commentedPostIds, at);
+  return { userIds, commentedPostIds, postIds };
+}
+
+function postRow(
+  id: string,
+  userId: string,
+  createdAt: Date,
+  hasComments: boolean,
+): Record<string, SqlValue> {
+  return {
+    id,
+    user_id: userId,
+    client_id: CLIENT_ID,
+    title: 'Street party',
+    content: 'Bring a chair and something to share. '.repeat(5),
+    type: 'general',
+    images: JSON.stringify(['https://photos.example/party.jpg']),
+    tags: JSON.stringify(['party', 'Saturday']),
+    latitude: 37.77,
+    longitude: -122.42,
+    reach_km: 2.5,
+    visibility: 'public',
+    like_count: 0,
+    comment_count: hasComments ? COMMENTS_OF_FIRST_POST : 0,
+    created_at: createdAt,
+  };
+}
+
+async function insertGrants(pool: Pool, userIds: string[], start: Date): Promise<void> {
+  const expires = new Date(Date.now() + YEAR_MS);
+  const grantIds = userIds.map(() => newId('grt', start));
+  await insertRows(
+    pool,
+    'grants',
+    grantIds.map((id, user) => ({
+      id,
+      user_id: userIds[user] as string,
+      client_id: CLIENT_ID,
+      scope: SCOPES,
+      requested_scope: SCOPES,
+      created_at: start,
+      expires_at: expires,
+    })),
+  );
+  await insertRows(
+    pool,
+    'access_tokens',
+    grantIds.map((grantId, user) => ({
+      hash: stored(accessToken(user)),
+      grant_id: grantId,
+      scope: SCOPES,
+      created_at: start,
+      expires_at: expires,
+    })),
+  );
+}
+
+/** By many members, as on a post that people talk about. */
+async function insertComments(
+  pool: Pool,
+  userIds: string[],
+  postIds: string[],
+  at: (second: number) => Date,
+): Promise<void> {
+  const comments = postIds.flatMap((postId, post) =>
+    Array.from({ length: COMMENTS_OF_FIRST_POST }, (_, number) => ({
+      id: newId('cmt', at(number)),
+      post_id: postId,
+      user_id: userIds[(post * 7 + number * 13) % userIds.length] as string,
+      text: 'Count me in! Shall I bring the lanterns again?',
+      created_at: at(number),
+    })),
+  );
+  await insertRows(pool, 'comments', comments);
+}

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { LoadRequest, Measurement } from './requests.js';
+
+const CONNECTIONS = 32;
+
+/** The same load by wrk, which takes less of the machine. @throws when an answer was no 2xx, or did not come */
+export async function wrkLoad(
+  wrk: string,
+  baseUrl: string,
+  requests: readonly LoadRequest[],
+  seconds: number,
+): Promise<Measurement> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-wrk-'));
+  try {
+    const script = join(folder, 'requests.lua');
+    await writeFile(script, scriptOf(requests));
+    const options = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', '-s', script];
+    const { stdout } = await promisify(execFile)(wrk, [...options, baseUrl]);
+    const failures = /Non-2xx.*|Socket errors:.*/.exec(stdout);
+    if (failures) throw new Error(failures[0]);
+    const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
+    return { rate, p50: percentile(stdout, 50), p99: percentile(stdout, 99) };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function scriptOf(requests: readonly LoadRequest[]): string {
+  const lines = requests.map(({ method, path, headers, body }) => {
+    const fields = Object.entries(headers).map(([name, value]) => `[${lua(name)}]=${lua(value)}`);
+    return `  { ${lua(method)}, ${lua(path)}, { ${fields.join(', ')} }, ${body === undefined ? 'nil' : lua(body)} },`;
+  });
+  return [
+    'local all = {',
+    ...lines,
+    '}',
+    'local made = {}',
+    'function init()',
+    '  for i, r in ipairs(all) do made[i] = wrk.format(r[1], r[2], r[3], r[4]) end',
+    'end',
+    'function request()',
+    '  return made[math.random(#made)]',
+    'end',
+    '',
+  ].join('\n');
+}
+
+/** JSON's quotes and escapes are Lua's, too, for what requests hold. */
+function lua(value: string): string {
+  return JSON.stringify(value);
+}
+
+/** Milliseconds. */
+function percentile(output: string, percent: number): number {
+  const [, value, unit] = new RegExp(`${percent}%\\s+([\\d.]+)(us|ms|s)`).exec(output) ?? [];
+  const perUnit = { us: 0.001, ms: 1, s: 1000 };
+  return Number(value) * perUnit[unit as keyof typeof perUnit];
+}

@@ -1,0 +1,94 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { findProgram } from '../test/support/programs.js';
+import { fillDataSet } from './data-set.js';
+import { measureRound, type Round } from './measure.js';
+import type { Program } from './program.js';
+import { SERVICE, startByName, TOKENS } from './programs.js';
+import { ratiosOf, tableOf, writeResults, type Results } from './results.js';
+import { startServer, type BenchServer } from './server.js';
+import { SERVICE_TOKENS } from './service-tokens.js';
+import { WORKLOADS, type Workload } from './workloads.js';
+
+interface Options {
+  seconds: number;
+  rounds: number;
+  json?: true;
+  wrk?: true;
+  write?: true;
+  workload?: string[];
+  peer?: string[];
+  server?: string;
+}
+
+const WARM_SECONDS = 1;
+
+async function bench(options: Options): Promise<void> {
+  const workloads = WORKLOADS.filter(({ name }) => options.workload?.includes(name) ?? true);
+  const wrk = options.wrk ? await findProgram('wrk') : undefined;
+  if (options.wrk && wrk === undefined) throw new Error('wrk is not installed.');
+  const server = await startServer(options.server);
+  const programs = new Map<string, Program>();
+  try {
+    programs.set(SERVICE, await startByName(SERVICE, server.databaseUrl));
+    const data = await fillDataSet(server.pool);
+    const results: Results = {};
+    for (const workload of workloads) {
+      const peers = workload.peers.filter((name) => options.peer?.includes(name) ?? true);
+      for (const name of peers)
+        if (!programs.has(name)) {
+          await TOKENS[name]?.prepare(server.pool);
+          programs.set(name, await startByName(name, server.databaseUrl));
+        }
+      const contestants = [SERVICE, ...peers].map((name) => programs.get(name) as Program);
+      const rounds: Record<string, Round[]> = {};
+      for (let round = 0; round < options.rounds; round += 1)
+        for (const program of contestants)
+          (rounds[program.name] ??= []).push(await oneRound(program, workload));
+      results[workload.name] = rounds;
+      process.stderr.write(`${tableOf({ [workload.name]: rounds })}\n`);
+    }
+    if (options.write) await writeResults(results, server.version, options);
+    if (options.json) process.stdout.write(`${JSON.stringify(ratiosOf(results))}\n`);
+
+    async function oneRound(program: Program, workload: Workload): Promise<Round> {
+      const tokens = TOKENS[program.name] ?? SERVICE_TOKENS;
+      const run = { pool: server.pool, data, tokens };
+      const measure = async (seconds: number): Promise<Round> =>
+        measureRound(program, await workload.requests({ ...run, seconds }), seconds, {
+          wrk,
+          databasePid: server.pid,
+        });
+      await measure(WARM_SECONDS);
+      return measure(options.seconds);
+    }
+  } finally {
+    await stopAll([...programs.values()], server);
+  }
+}
+
+async function stopAll(programs: Program[], server: BenchServer): Promise<void> {
+  await Promise.all(programs.map((program) => program.stop()));
+  await server.stop();
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1)
+    throw new InvalidArgumentError('It must be a whole number from 1.');
+  return number;
+}
+
+await new Command('npm run bench --')
+  .description(
+    'Measures the service beside what people would use instead: answers a second, and the ratios.',
+  )
+  .option('--seconds <n>', 'of each measurement', positive, 10)
+  .option('--rounds <n>', 'of each program, taken in turns', positive, 3)
+  .option('--workload <names...>', `only these of ${WORKLOADS.map(({ name }) => name).join(', ')}`)
+  .option('--peer <names...>', 'only beside these')
+  .option('--server <url>', 'a MySQL or MariaDB server to use, instead of starting one')
+  .option('--wrk', 'send what it can by wrk, which must be installed, instead of autocannon')
+  .option('--write', 'write bench/results and the tables of docs/performance.md')
+  .option('--json', 'print the ratios as one JSON object')
+  .action(bench)
+  .parseAsync();

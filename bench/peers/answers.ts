@@ -1,0 +1,66 @@
+/** What the answers of the hand-written peers are made of. */
+
+/** Links of a page to its neighbours (RFC 8288). */
+export function linkHeader(list: string, page: number, limit: number, total: number): string {
+  const pages = Math.max(1, Math.ceil(total / limit));
+  const links = [`<${list}?limit=${limit}>; rel="first"`];
+  if (page > 1) links.push(`<${list}?page=${page - 1}&limit=${limit}>; rel="prev"`);
+  if (page < pages) links.push(`<${list}?page=${page + 1}&limit=${limit}>; rel="next"`);
+  links.push(`<${list}?page=${pages}&limit=${limit}>; rel="last"`);
+  return links.join(', ');
+}
+
+export const permalink = (postId: string): string => `https://platform.example/post/${postId}`;
+
+export const periodOf = (time: Date): string => time.toISOString().slice(0, 7);
+
+/** Seconds until the month ends, in UTC. */
+export function secondsLeft(time: Date): number {
+  const next = Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
+  return Math.ceil((next - time.getTime()) / 1000);
+}
+
+export interface AccessRow {
+  scope: string;
+  expires_at: Date;
+  revoked_at: Date | null;
+  grant_revoked_at: Date | null;
+  user_id: string;
+  user_status: string;
+  client_id: string;
+  app_status: string;
+  monthly_post_limit: number | null;
+}
+
+/** Whether the token opens anything. */
+export function isAlive(access: AccessRow | undefined): access is AccessRow {
+  return (
+    access !== undefined &&
+    access.revoked_at === null &&
+    access.grant_revoked_at === null &&
+    access.user_status === 'active' &&
+    access.app_status === 'enabled' &&
+    access.expires_at > new Date()
+  );
+}
+
+export interface CommentRow {
+  id: string;
+  text: string;
+  parentId: string | null;
+  createdAt: Date;
+  authorId: string;
+  authorName: string;
+  authorPhotoUrl: string | null;
+}
+
+export function commentAnswer(row: CommentRow, postId: string): object {
+  return {
+    id: row.id,
+    text: row.text,
+    parentId: row.parentId,
+    author: { id: row.authorId, name: row.authorName, avatar: row.authorPhotoUrl },
+    createdAt: row.createdAt,
+    permalink: permalink(postId),
+  };
+}

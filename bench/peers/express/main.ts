@@ -1,0 +1,106 @@
+import express, { type ErrorRequestHandler } from 'express';
+import { z, ZodError } from 'zod';
+import { newId } from '../../../src/common/ids.js';
+import { CallLog } from '../call-log.js';
+import { peerSettings } from '../settings.js';
+import { authenticate, HttpError } from './authenticate.js';
+import { listComments } from './comments.js';
+import { createPool } from './database.js';
+import { createPost, listPosts, readPost } from './posts.js';
+import { FIND_PROFILE } from '../statements.js';
+
+/** The API as a good engineer writes it by hand: Express 5, a router, middleware, and SQL. */
+const settings = peerSettings();
+const pool = createPool(settings);
+const calls = new CallLog(pool.pool);
+
+const paging = z.object({
+  page: z.coerce.number().int().min(1).max(2000).default(1),
+  limit: z.coerce.number().int().min(1).max(50).default(20),
+});
+
+const api = express.Router();
+
+api.get('/me', authenticate(pool, 'profile.read'), async (request, response) => {
+  const [[profile]] = await pool.execute<never[]>(FIND_PROFILE, [request.access.userId]);
+  response.json(profile);
+});
+
+api.get('/posts', authenticate(pool, 'posts.read'), async (request, response) => {
+  const { page, limit } = paging.parse(request.query);
+  const list = `${request.protocol}://${request.get('host')}${request.baseUrl}${request.path}`;
+  const { link, ...answer } = await listPosts(pool, request.access.userId, list, page, limit);
+  response.set('Link', link).json(answer);
+});
+
+api.get('/posts/:id', authenticate(pool, 'posts.read'), async (request, response) => {
+  response.json(await readPost(pool, request.access.userId, String(request.params.id)));
+});
+
+api.get('/posts/:id/comments', authenticate(pool, 'posts.read'), async (request, response) => {
+  const { page, limit } = paging.parse(request.query);
+  const postId = String(request.params.id);
+  const list = `${request.protocol}://${request.get('host')}${request.baseUrl}${request.path}`;
+  const { userId } = request.access;
+  const { link, ...answer } = await listComments(pool, userId, postId, list, page, limit);
+  response.set('Link', link).json(answer);
+});
+
+api.post(
+  '/posts',
+  authenticate(pool, 'posts.write'),
+  express.json({ limit: '64kb' }),
+  async (request, response) => {
+    const { post, remaining, seconds } = await createPost(
+      pool,
+      request.access,
+      request.body,
+      request.receivedAt,
+      request.requestId,
+    );
+    response
+      .status(201)
+      .location(`${request.baseUrl}/posts/${post.id}`)
+      .set('RateLimit', `"posts-per-month";r=${remaining};t=${seconds}`)
+      .json(post);
+  },
+);
+
+const handleError: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
+  if (error instanceof HttpError) response.status(error.status).json({ error: error.message });
+  else if (error instanceof ZodError)
+    response.status(400).json({ error: 'invalid_request', issues: error.issues });
+  else {
+    process.stderr.write(`${(error as Error).stack}\n`);
+    response.status(500).json({ error: 'server_error' });
+  }
+};
+
+const app = express();
+app.disable('x-powered-by');
+app.use((request, response, next) => {
+  request.receivedAt = new Date();
+  request.requestId = newId('req', request.receivedAt);
+  response.set('X-Request-Id', request.requestId);
+  response.on('finish', () => {
+    const { access, receivedAt: at, requestId } = request;
+    if (!access || response.statusCode === 201) return;
+    const { userId, clientId } = access;
+    const route = `${request.method} ${request.baseUrl}${String(request.route?.path)}`;
+    const status = response.statusCode;
+    calls.record({
+      at,
+      userId,
+      clientId,
+      route,
+      status,
+      durationMs: Date.now() - at.getTime(),
+      requestId,
+    });
+  });
+  next();
+});
+app.use('/dev/v1', api);
+app.use(handleError);
+app.listen(settings.port, '127.0.0.1');
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,115 @@
+import type { Pool, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
+import { z } from 'zod';
+import { newId } from '../../../src/common/ids.js';
+import { linkHeader, periodOf, permalink, secondsLeft } from '../answers.js';
+import { callRow } from '../call-log.js';
+import * as sql from '../statements.js';
+import { HttpError, type Access } from './authenticate.js';
+import { inTransaction } from './database.js';
+
+const draftSchema = z
+  .object({
+    title: z.string().max(300).optional(),
+    content: z.string().max(10_000).optional(),
+    type: z
+      .string()
+      .regex(/^[a-z][a-z0-9_-]{0,31}$/)
+      .optional(),
+    images: z.array(z.url().max(2048)).max(10).optional(),
+    tags: z.array(z.string().min(1).max(50)).max(20).optional(),
+    latitude: z.number().min(-90).max(90).optional(),
+    longitude: z.number().min(-180).max(180).optional(),
+    reachKm: z.number().min(0).max(100).optional(),
+    visibility: z.enum(['public', 'neighborhood', 'private']).optional(),
+  })
+  .refine(({ title, content }) => title !== undefined || content !== undefined);
+
+export async function readPost(pool: Pool, userId: string, postId: string): Promise<object> {
+  const [[post]] = await pool.execute<RowDataPacket[]>(sql.FIND_POST, [postId, userId]);
+  if (!post) throw new HttpError(404, 'not_found');
+  const { id, content, tags, reachKm, visibility, createdAt } = post;
+  return {
+    id,
+    content,
+    tags: JSON.parse(String(tags)) as string[],
+    reachKm,
+    visibility,
+    permalink: permalink(String(id)),
+    createdAt,
+  };
+}
+
+export async function listPosts(
+  pool: Pool,
+  userId: string,
+  list: string,
+  page: number,
+  limit: number,
+): Promise<{ data: object[]; meta: object; link: string }> {
+  const [[count]] = await pool.execute<RowDataPacket[]>(sql.FIND_POST_COUNT, [userId]);
+  const total = Number(count?.total ?? 0);
+  const offset = (page - 1) * limit;
+  const [posts] = await pool.execute<RowDataPacket[]>(sql.LIST_POSTS, [
+    userId,
+    String(limit),
+    String(offset),
+  ]);
+  const data = posts.map(({ id, content, createdAt }) => ({
+    id,
+    content,
+    permalink: permalink(String(id)),
+    createdAt,
+  }));
+  return { data, meta: { page, limit, total }, link: linkHeader(list, page, limit, total) };
+}
+
+export async function createPost(
+  pool: Pool,
+  { userId, clientId, limit }: Access,
+  body: unknown,
+  receivedAt: Date,
+  requestId: string,
+): Promise<{ post: { id: string }; remaining: number; seconds: number }> {
+  const draft = draftSchema.parse(body);
+  const now = new Date();
+  const id = newId('post', now);
+  const period = periodOf(now);
+  await inTransaction(pool, async (connection) => {
+    await connection.execute(sql.INSERT_POST, [
+      id,
+      userId,
+      clientId,
+      draft.title ?? null,
+      draft.content ?? null,
+      draft.type ?? 'general',
+      JSON.stringify(draft.images ?? []),
+      JSON.stringify(draft.tags ?? []),
+      draft.latitude ?? null,
+      draft.longitude ?? null,
+      draft.reachKm ?? null,
+      draft.visibility ?? 'public',
+      now,
+    ]);
+    const [counted] = await connection.execute<ResultSetHeader>(sql.COUNT_POST, [userId]);
+    if (counted.affectedRows !== 1) throw new HttpError(401, 'invalid_token');
+    const route = 'POST /dev/v1/posts';
+    const durationMs = now.getTime() - receivedAt.getTime();
+    const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
+    await connection.execute(sql.INSERT_CALL, callRow(call, true));
+    const spend = async (): Promise<boolean> => {
+      const parameters = [clientId, period, limit];
+      const [{ affectedRows }] = await connection.execute<ResultSetHeader>(
+        sql.SPEND_POST,
+        parameters,
+      );
+      return affectedRows === 1;
+    };
+    if (await spend()) return;
+    await connection.execute(sql.OPEN_MONTH, [clientId, period]);
+    if (!(await spend())) throw new HttpError(429, 'quota_exceeded');
+  });
+  const [[usage]] = await pool.execute<RowDataPacket[]>(sql.FIND_USED, [clientId, period]);
+  const post = { id, ...draft, permalink: permalink(id), createdAt: now };
+  const remaining = (limit ?? 0) - Number(usage?.used ?? 0);
+  return { post, remaining, seconds: secondsLeft(now) };
+}

@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ResultSetHeader } from 'mysql2';
+import { newId } from '../../../src/common/ids.js';
+import {
+  commentAnswer,
+  isAlive,
+  linkHeader,
+  periodOf,
+  permalink,
+  secondsLeft,
+  type AccessRow,
+  type CommentRow,
+} from '../answers.js';
+import { CallLog, callRow } from '../call-log.js';
+import { peerSettings } from '../settings.js';
+import * as sql from '../statements.js';
+import { Database, type PostRow } from './database.js';
+
+/** The least that the API takes: Node's own server, and prepared statements. */
+const settings = peerSettings();
+const database = new Database(settings);
+const calls = new CallLog(database.pool);
+
+interface Caller {
+  userId: string;
+  clientId: string;
+  limit: number | null;
+  requestId: string;
+  at: Date;
+}
+
+interface Answer {
+  route: string;
+  status: number;
+  body: unknown;
+  headers?: Record<string, string | number>;
+}
+
+const LIMIT = 20;
+
+const server = createServer((request, response) => {
+  handle(request, response).catch((error: Error) => {
+    process.stderr.write(`${error.stack}\n`);
+    response.writeHead(500).end();
+  });
+});
+server.listen(settings.port, '127.0.0.1');
+process.once('SIGTERM', () => process.exit(0));
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const at = new Date();
+  const requestId = newId('req', at);
+  const caller = await authenticate(request, requestId, at);
+  const answer = caller
+    ? await answerTo(request, caller)
+    : { route: '', status: 401, body: { error: 'invalid_token' } };
+  const text = JSON.stringify(answer.body);
+  response.writeHead(answer.status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'x-request-id': requestId,
+    ...answer.headers,
+  });
+  response.end(text);
+  const { route, status } = answer;
+  if (caller && status !== 201)
+    calls.record({ ...caller, route, status, durationMs: Date.now() - at.getTime() });
+}
+
+async function authenticate(
+  request: IncomingMessage,
+  requestId: string,
+  at: Date,
+): Promise<Caller | undefined> {
+  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) return undefined;
+  const hash = createHash('sha256').update(token).digest('hex');
+  const [access] = await database.rows<AccessRow>(sql.FIND_ACCESS, [hash]);
+  if (!isAlive(access)) return undefined;
+  const { user_id: userId, client_id: clientId, monthly_post_limit: limit } = access;
+  return { userId, clientId, limit, requestId, at };
+}
+
+async function answerTo(request: IncomingMessage, caller: Caller): Promise<Answer> {
+  const url = new URL(request.url ?? '', 'http://floor');
+  const [, , , resource, id, child] = url.pathname.split('/');
+  if (resource === 'me') return readProfile(caller);
+  if (resource !== 'posts') return { route: '', status: 404, body: { error: 'not_found' } };
+  if (request.method === 'POST') return publish(caller, await jsonOf(request));
+  const page = Number(url.searchParams.get('page') ?? 1);
+  const limit = Number(url.searchParams.get('limit') ?? LIMIT);
+  const list = `http://${request.headers.host}${url.pathname}`;
+  if (id === undefined) return listPosts(caller, list, page, limit);
+  if (child === 'comments') return listComments(caller, id, list, page, limit);
+  return readPost(caller, id);
+}
+
+async function readProfile({ userId }: Caller): Promise<Answer> {
+  const [profile] = await database.rows(sql.FIND_PROFILE, [userId]);
+  return { route: 'GET /dev/v1/me', status: 200, body: profile };
+}
+
+async function readPost({ userId }: Caller, postId: string): Promise<Answer> {
+  const route = 'GET /dev/v1/posts/:id';
+  const [post] = await database.rows<PostRow>(sql.FIND_POST, [postId, userId]);
+  if (!post) return { route, status: 404, body: { error: 'not_found' } };
+  const { id, content, tags, reachKm, visibility, createdAt } = post;
+  const body = { id, content, tags: JSON.parse(tags), reachKm, visibility };
+  return { route, status: 200, body: { ...body, permalink: permalink(id), createdAt } };
+}
+
+async function listPosts(
+  { userId }: Caller,
+  list: string,
+  page: number,
+  limit: number,
+): Promise<Answer> {
+  const [count] = await database.rows<{ total: number }>(sql.FIND_POST_COUNT, [userId]);
+  const total = count?.total ?? 0;
+  const offset = (page - 1) * limit;
+  const posts = await database.rows<PostRow>(sql.LIST_POSTS, [
+    userId,
+    String(limit),
+    String(offset),
+  ]);
+  const data = posts.map(({ id, content, createdAt }) => ({
+    id,
+    content,
+    permalink: permalink(id),
+    createdAt,
+  }));
+  return {
+    route: 'GET /dev/v1/posts',
+    status: 200,
+    body: { data, meta: { page, limit, total } },
+    headers: { link: linkHeader(list, page, limit, total) },
+  };
+}
+
+async function listComments(
+  { userId }: Caller,
+  postId: string,
+  list: string,
+  page: number,
+  limit: number,
+): Promise<Answer> {
+  const route = 'GET /dev/v1/posts/:id/comments';
+  const [post] = await database.rows<{ total: number }>(sql.FIND_COMMENT_COUNT, [postId, userId]);
+  if (!post) return { route, status: 404, body: { error: 'not_found' } };
+  const offset = (page - 1) * limit;
+  const comments = await database.rows<CommentRow>(sql.LIST_COMMENTS, [
+    postId,
+    String(limit),
+    String(offset),
+  ]);
+  const data = comments.map((comment) => commentAnswer(comment, postId));
+  return {
+    route,
+    status: 200,
+    body: { data, meta: { page, limit, total: post.total } },
+    headers: { link: linkHeader(list, page, limit, post.total) },
+  };
+}
+
+async function publish(caller: Caller, draft: Record<string, unknown>): Promise<Answer> {
+  const { userId, clientId, limit, requestId } = caller;
+  const route = 'POST /dev/v1/posts';
+  const now = new Date();
+  const id = newId('post', now);
+  const period = periodOf(now);
+  const { title, content, type, images, tags, latitude, longitude, reachKm, visibility } = draft;
+  const spent = await database.transaction(async (run) => {
+    await run(sql.INSERT_POST, [
+      id,
+      userId,
+      clientId,
+      title,
+      content,
+      type,
+      JSON.stringify(images),
+      JSON.stringify(tags),
+      latitude,
+      longitude,
+      reachKm,
+      visibility,
+      now,
+    ]);
+    await run(sql.COUNT_POST, [userId]);
+    const durationMs = now.getTime() - caller.at.getTime();
+    const call = { at: now, clientId, userId, route, status: 201, durationMs, requestId };
+    await run(sql.INSERT_CALL, callRow(call, true));
+    const spend = async (): Promise<boolean> =>
+      ((await run(sql.SPEND_POST, [clientId, period, limit])) as ResultSetHeader).affectedRows ===
+      1;
+    if (await spend()) return true;
+    await run(sql.OPEN_MONTH, [clientId, period]);
+    return spend();
+  });
+  if (!spent) return { route, status: 429, body: { error: 'quota_exceeded' } };
+  const [usage] = await database.rows<{ used: number }>(sql.FIND_USED, [clientId, period]);
+  const remaining = (limit ?? 0) - (usage?.used ?? 0);
+  return {
+    route,
+    status: 201,
+    body: { id, ...draft, permalink: permalink(id), createdAt: now },
+    headers: {
+      location: `/dev/v1/posts/${id}`,
+      ratelimit: `"posts-per-month";r=${remaining};t=${secondsLeft(now)}`,
+    },
+  };
+}
+
+async function jsonOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  let text = '';
+  request.setEncoding('utf8');
+  for await (const chunk of request) text += chunk;
+  return JSON.parse(text) as Record<string, unknown>;
+}

@@ -1,0 +1,34 @@
+import { oauth2Server } from './peers/oauth2-server/tables.js';
+import { oidcProvider } from './peers/oidc-provider/tables.js';
+import type { TokenPeer } from './peers/token-peer.js';
+import { startProgram, type Program } from './program.js';
+import { SERVICE_TOKENS } from './service-tokens.js';
+
+export const SERVICE = 'ours';
+const POOL_SIZE = '10';
+
+/** Our service as in production; one address sends all requests, so what limits an address is off, as with the peers. */
+const SERVICE_ENV = {
+  PUBLIC_URL: 'https://platform.example',
+  OTP_PEPPER: 'of-the-benchmark-'.repeat(3),
+  SMS_SENDER: 'webhook',
+  SMS_WEBHOOK_URL: 'https://sms.example/messages',
+  HOST: '127.0.0.1',
+  METRICS_PORT: 'off',
+  OAUTH_TOKEN_CALLS: '0',
+};
+
+/** The tables of tokens of the programs that have such. */
+export const TOKENS: Readonly<Record<string, TokenPeer>> = {
+  [SERVICE]: SERVICE_TOKENS,
+  'oidc-provider': oidcProvider,
+  'oauth2-server': oauth2Server,
+};
+
+/** Starts our service or a peer by its name. */
+export function startByName(name: string, databaseUrl: string): Promise<Program> {
+  const shared = { DATABASE_URL: databaseUrl, DB_POOL_SIZE: POOL_SIZE };
+  return name === SERVICE
+    ? startProgram(name, 'dist/src/main.js', { ...shared, ...SERVICE_ENV })
+    : startProgram(name, `dist/bench/peers/${name}/main.js`, shared);
+}

@@ -1,0 +1,63 @@
+import { newId } from '../src/common/ids.js';
+import {
+  authorizationCode,
+  CLIENT_ID,
+  CODE_CHALLENGE,
+  REDIRECT_URI,
+  refreshToken,
+  SCOPES,
+  stored,
+} from './credentials.js';
+import { insertRows } from './insert-rows.js';
+import { SEEDED_SECONDS, seeds, type TokenPeer } from './peers/token-peer.js';
+
+/** The service's own: its migrations make the tables. */
+export const SERVICE_TOKENS: TokenPeer = {
+  prepare: async () => undefined,
+  seedCodes: async (pool, userIds, from, count) => {
+    const grantIds = await seedGrants(pool, userIds, from, count);
+    const { now, later } = times();
+    const codes = grantIds.map((grantId, at) => ({
+      hash: stored(authorizationCode(from + at)),
+      grant_id: grantId,
+      redirect_uri: REDIRECT_URI,
+      code_challenge: CODE_CHALLENGE,
+      created_at: now,
+      expires_at: later,
+    }));
+    await insertRows(pool, 'authorization_codes', codes);
+  },
+  seedRefreshTokens: async (pool, userIds, from, count) => {
+    const grantIds = await seedGrants(pool, userIds, from, count);
+    const { now, later } = times();
+    const tokens = grantIds.map((grantId, at) => ({
+      hash: stored(refreshToken(from + at)),
+      grant_id: grantId,
+      created_at: now,
+      expires_at: later,
+    }));
+    await insertRows(pool, 'refresh_tokens', tokens);
+  },
+};
+
+async function seedGrants(
+  ...[pool, userIds, from, count]: Parameters<TokenPeer['seedCodes']>
+): Promise<string[]> {
+  const { now, later } = times();
+  const grants = seeds(userIds, from, count).map(({ userId }) => ({
+    id: newId('grt', now),
+    user_id: userId,
+    client_id: CLIENT_ID,
+    scope: SCOPES,
+    requested_scope: SCOPES,
+    created_at: now,
+    expires_at: later,
+  }));
+  await insertRows(pool, 'grants', grants);
+  return grants.map(({ id }) => id);
+}
+
+function times(): { now: Date; later: Date } {
+  const now = new Date();
+  return { now, later: new Date(now.getTime() + SEEDED_SECONDS * 1000) };
+}

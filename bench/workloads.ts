@@ -1,0 +1,160 @@
+import type { Pool } from 'mysql2/promise';
+import {
+  accessToken,
+  authorizationCode,
+  CLIENT_ID,
+  CODE_VERIFIER,
+  REDIRECT_URI,
+  refreshToken,
+} from './credentials.js';
+import type { DataSet } from './data-set.js';
+import type { LoadRequest, Requests } from './load/requests.js';
+import type { TokenPeer } from './peers/token-peer.js';
+
+/** More requests than any program answers in a second: so many codes are made for each second. */
+const MOST_A_SECOND = 6000;
+const REFRESHING_CONNECTIONS = 32;
+
+/** One kind of request. */
+export interface Workload {
+  name: string;
+  /** Whom it can be sent to, beside the service. */
+  peers: readonly string[];
+  /** Makes ready what one measurement of so many seconds needs, and answers its requests. */
+  requests: (run: Run) => Promise<Requests>;
+}
+
+/** What a measurement is made of. */
+export interface Run {
+  pool: Pool;
+  data: DataSet;
+  /** The tables of codes and tokens of the program under load. */
+  tokens: TokenPeer;
+  seconds: number;
+}
+
+const API_PEERS = ['floor', 'express', 'idiomatic'];
+const TOKEN_PEERS = ['oidc-provider', 'oauth2-server'];
+
+/** Numbers of codes and refresh tokens are used once by nobody else. */
+let nextNumber = 0;
+
+export const WORKLOADS: readonly Workload[] = [
+  reading('me', () => '/dev/v1/me'),
+  reading('post', ({ postIds }, user) => `/dev/v1/posts/${postIds[user]}`),
+  reading('posts', () => '/dev/v1/posts?limit=20'),
+  reading(
+    'comments',
+    ({ commentedPostIds }, user) => `/dev/v1/posts/${commentedPostIds[user]}/comments?limit=20`,
+  ),
+  { name: 'paging', peers: API_PEERS, requests: async () => paging() },
+  { name: 'publish', peers: API_PEERS, requests: async ({ data }) => publishing(data) },
+  { name: 'exchange', peers: TOKEN_PEERS, requests: exchanging },
+  { name: 'refresh', peers: TOKEN_PEERS, requests: refreshing },
+];
+
+/** Each user's own, by 1,000 users at random. */
+function reading(name: string, path: (data: DataSet, user: number) => string): Workload {
+  return {
+    name,
+    peers: API_PEERS,
+    requests: async ({ data }) => ({
+      kind: 'repeated',
+      requests: data.userIds.map((_, user) => get(path(data, user), user)),
+    }),
+  };
+}
+
+const firstPage = (): LoadRequest => get('/dev/v1/posts?limit=20', 0);
+
+/** One client that follows `Link` from the first page of a long list to the last, again and again. */
+function paging(): Requests {
+  const following = ({ link = '' }: { link?: string }): LoadRequest => {
+    const next = /<([^>]+)>; rel="next"/.exec(link)?.[1];
+    if (next === undefined) return firstPage();
+    const { pathname, search } = new URL(next);
+    return get(pathname + search, 0);
+  };
+  return { kind: 'chain', connections: 1, first: firstPage, following };
+}
+
+function publishing({ userIds }: DataSet): Requests {
+  const body = JSON.stringify({
+    title: 'Street party',
+    content: 'Bring a chair and something to share. '.repeat(5),
+    type: 'general',
+    tags: ['party', 'Saturday'],
+    images: ['https://photos.example/party.jpg'],
+    latitude: 37.77,
+    longitude: -122.42,
+    reachKm: 2.5,
+    visibility: 'public',
+  });
+  return {
+    kind: 'repeated',
+    requests: userIds.map((_, user) => ({
+      method: 'POST',
+      path: '/dev/v1/posts',
+      headers: { ...bearer(user), 'content-type': 'application/json' },
+      body,
+    })),
+  };
+}
+
+async function exchanging({ pool, data, tokens, seconds }: Run): Promise<Requests> {
+  const count = MOST_A_SECOND * seconds;
+  const from = nextNumber;
+  nextNumber += count;
+  await tokens.seedCodes(pool, data.userIds, from, count);
+  let number = from;
+  const next = (): LoadRequest => {
+    const code = authorizationCode(number);
+    number += 1;
+    return tokenRequest({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+      client_id: CLIENT_ID,
+      code_verifier: CODE_VERIFIER,
+    });
+  };
+  return { kind: 'once', next };
+}
+
+async function refreshing({ pool, data, tokens }: Run): Promise<Requests> {
+  const from = nextNumber;
+  nextNumber += REFRESHING_CONNECTIONS;
+  await tokens.seedRefreshTokens(pool, data.userIds, from, REFRESHING_CONNECTIONS);
+  let number = from;
+  const first = (): LoadRequest => {
+    const token = refreshToken(number);
+    number += 1;
+    return using(token);
+  };
+  return { kind: 'chain', connections: REFRESHING_CONNECTIONS, first, following: usingNext };
+}
+
+function using(token: string): LoadRequest {
+  return tokenRequest({ grant_type: 'refresh_token', refresh_token: token, client_id: CLIENT_ID });
+}
+
+function usingNext({ body }: { body: string }): LoadRequest {
+  return using((JSON.parse(body) as { refresh_token: string }).refresh_token);
+}
+
+function get(path: string, user: number): LoadRequest {
+  return { method: 'GET', path, headers: bearer(user) };
+}
+
+function bearer(user: number): Record<string, string> {
+  return { authorization: `Bearer ${accessToken(user)}` };
+}
+
+function tokenRequest(form: Record<string, string>): LoadRequest {
+  return {
+    method: 'POST',
+    path: '/oauth/token',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
+  };
+}
