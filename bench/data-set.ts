@@ -1,6 +1,7 @@
 import type { Pool } from 'mysql2/promise';
 import { newId, type IdPrefix } from '../src/common/ids.js';
-import { accessToken, CLIENT_ID, REDIRECT_URI, SCOPES, stored, USERS } from './credentials.js';
+import { insertApp, insertGrants } from './access.js';
+import { CLIENT_ID, USERS } from './credentials.js';
 import type { SqlValue } from './bulk-insert.js';
 import { insertRows } from './insert-rows.js';
 
@@ -8,7 +9,6 @@ const POSTS_PER_USER = 25;
 const COMMENTS_OF_FIRST_POST = 25;
 /** The posts of user 0, who has a long list to page through. */
 const LONG_LIST = 2000;
-const YEAR_MS = 365 * 86_400_000;
 
 /** What requests need to know of what is stored. */
 export interface DataSet {
@@ -26,20 +26,7 @@ export async function fillDataSet(pool: Pool): Promise<DataSet> {
   const ids = (prefix: IdPrefix, count: number): string[] =>
     Array.from({ length: count }, (_, second) => newId(prefix, at(second)));
   const userIds = ids('usr', USERS);
-  await insertRows(pool, 'apps', [
-    {
-      client_id: CLIENT_ID,
-      name: 'Benchmark',
-      kind: 'public',
-      scope: SCOPES,
-      status: 'enabled',
-      created_at: start,
-    },
-  ]);
-  await insertRows(pool, 'app_redirect_uris', [{ client_id: CLIENT_ID, uri: REDIRECT_URI }]);
-  await insertRows(pool, 'app_quotas', [
-    { client_id: CLIENT_ID, plan: 'custom', monthly_post_limit: 10_000_000 },
-  ]);
+  await insertApp(pool);
   await insertRows(
     pool,
     'users',
@@ -57,7 +44,7 @@ export async function fillDataSet(pool: Pool): Promise<DataSet> {
       created_at: start,
     })),
   );
-  await insertGrants(pool, userIds, start);
+  await insertGrants(pool, userIds);
   const commentedPostIds = ids('post', USERS);
   const postIds: string[] = [];
   for (const [user, userId] of userIds.entries()) {
@@ -98,35 +85,6 @@ function postRow(
     comment_count: hasComments ? COMMENTS_OF_FIRST_POST : 0,
     created_at: createdAt,
   };
-}
-
-async function insertGrants(pool: Pool, userIds: string[], start: Date): Promise<void> {
-  const expires = new Date(Date.now() + YEAR_MS);
-  const grantIds = userIds.map(() => newId('grt', start));
-  await insertRows(
-    pool,
-    'grants',
-    grantIds.map((id, user) => ({
-      id,
-      user_id: userIds[user] as string,
-      client_id: CLIENT_ID,
-      scope: SCOPES,
-      requested_scope: SCOPES,
-      created_at: start,
-      expires_at: expires,
-    })),
-  );
-  await insertRows(
-    pool,
-    'access_tokens',
-    grantIds.map((grantId, user) => ({
-      hash: stored(accessToken(user)),
-      grant_id: grantId,
-      scope: SCOPES,
-      created_at: start,
-      expires_at: expires,
-    })),
-  );
 }
 
 /** By many members, as on a post that people talk about. */

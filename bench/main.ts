@@ -1,7 +1,8 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { findProgram } from '../test/support/programs.js';
 import { fillDataSet } from './data-set.js';
 import { measureRound, type Round } from './measure.js';
+import { positive } from './options.js';
 import type { Program } from './program.js';
 import { SERVICE, startByName, TOKENS } from './programs.js';
 import { ratiosOf, tableOf, writeResults, type Results } from './results.js';
@@ -18,6 +19,7 @@ interface Options {
   workload?: string[];
   peer?: string[];
   server?: string;
+  profile?: string;
 }
 
 const WARM_SECONDS = 1;
@@ -27,17 +29,18 @@ async function bench(options: Options): Promise<void> {
   const wrk = options.wrk ? await findProgram('wrk') : undefined;
   if (options.wrk && wrk === undefined) throw new Error('wrk is not installed.');
   const server = await startServer(options.server);
+  const { url, pool } = await server.database('platform_bench');
   const programs = new Map<string, Program>();
   try {
-    programs.set(SERVICE, await startByName(SERVICE, server.databaseUrl));
-    const data = await fillDataSet(server.pool);
+    programs.set(SERVICE, await startByName(SERVICE, url, profiling(options.profile)));
+    const data = await fillDataSet(pool);
     const results: Results = {};
     for (const workload of workloads) {
       const peers = workload.peers.filter((name) => options.peer?.includes(name) ?? true);
       for (const name of peers)
         if (!programs.has(name)) {
-          await TOKENS[name]?.prepare(server.pool);
-          programs.set(name, await startByName(name, server.databaseUrl));
+          await TOKENS[name]?.prepare(pool);
+          programs.set(name, await startByName(name, url));
         }
       const contestants = [SERVICE, ...peers].map((name) => programs.get(name) as Program);
       const rounds: Record<string, Round[]> = {};
@@ -52,7 +55,7 @@ async function bench(options: Options): Promise<void> {
 
     async function oneRound(program: Program, workload: Workload): Promise<Round> {
       const tokens = TOKENS[program.name] ?? SERVICE_TOKENS;
-      const run = { pool: server.pool, data, tokens };
+      const run = { pool: pool, data, tokens };
       const measure = async (seconds: number): Promise<Round> =>
         measureRound(program, await workload.requests({ ...run, seconds }), seconds, {
           wrk,
@@ -66,16 +69,14 @@ async function bench(options: Options): Promise<void> {
   }
 }
 
+/** For Chromium's developer tools, or any other viewer of V8's profiles. */
+function profiling(folder: string | undefined): string[] {
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+}
+
 async function stopAll(programs: Program[], server: BenchServer): Promise<void> {
   await Promise.all(programs.map((program) => program.stop()));
   await server.stop();
-}
-
-function positive(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1)
-    throw new InvalidArgumentError('It must be a whole number from 1.');
-  return number;
 }
 
 await new Command('npm run bench --')
@@ -87,6 +88,7 @@ await new Command('npm run bench --')
   .option('--workload <names...>', `only these of ${WORKLOADS.map(({ name }) => name).join(', ')}`)
   .option('--peer <names...>', 'only beside these')
   .option('--server <url>', 'a MySQL or MariaDB server to use, instead of starting one')
+  .option('--profile <folder>', "write a CPU profile of the service's there")
   .option('--wrk', 'send what it can by wrk, which must be installed, instead of autocannon')
   .option('--write', 'write bench/results and the tables of docs/performance.md')
   .option('--json', 'print the ratios as one JSON object')

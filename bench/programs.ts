@@ -13,6 +13,7 @@ const SERVICE_ENV = {
   OTP_PEPPER: 'of-the-benchmark-'.repeat(3),
   SMS_SENDER: 'webhook',
   SMS_WEBHOOK_URL: 'https://sms.example/messages',
+  SMS_WEBHOOK_SECRET: 'of-the-benchmark-'.repeat(3),
   HOST: '127.0.0.1',
   METRICS_PORT: 'off',
   OAUTH_TOKEN_CALLS: '0',
@@ -26,9 +27,13 @@ export const TOKENS: Readonly<Record<string, TokenPeer>> = {
 };
 
 /** Starts our service or a peer by its name. */
-export function startByName(name: string, databaseUrl: string): Promise<Program> {
+export function startByName(
+  name: string,
+  databaseUrl: string,
+  nodeOptions?: readonly string[],
+): Promise<Program> {
   const shared = { DATABASE_URL: databaseUrl, DB_POOL_SIZE: POOL_SIZE };
   return name === SERVICE
-    ? startProgram(name, 'dist/src/main.js', { ...shared, ...SERVICE_ENV })
+    ? startProgram(name, 'dist/src/main.js', { ...shared, ...SERVICE_ENV }, nodeOptions)
     : startProgram(name, `dist/bench/peers/${name}/main.js`, shared);
 }

@@ -8,6 +8,8 @@ import { pinoFor } from './operations/log/pino.js';
 import { ServiceLogger } from './operations/log/service-logger.js';
 import { RequestWatch } from './operations/requests/request-watch.js';
 import { limitArrival } from './http/arrival.js';
+import { CallLogMiddleware } from './modules/quota/call-log.middleware.js';
+import { inTurn } from './http/in-turn.js';
 import { developerApi } from './http/developer-api.js';
 import { readTargets } from './http/request-target.js';
 import { requestContext } from './http/request-context.js';
@@ -32,8 +34,9 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);
   readTargets(app.getHttpServer());
-  app.use(requestContext(app.get(Clock)));
-  app.use(app.get(RequestWatch).watch);
+  app.use(
+    inTurn(requestContext(app.get(Clock)), app.get(RequestWatch).watch, app.get(Shutdown).track),
+  );
   app.useSecurityHeaders({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -49,7 +52,6 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
     strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });
-  app.use(app.get(Shutdown).track);
-  app.use(`/${DEV_V1}`, developerApi);
+  app.use(`/${DEV_V1}`, inTurn(developerApi, app.get(CallLogMiddleware).record));
   serveDocumentation(app, config);
 }

@@ -5,6 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { applicationOptions, configureApp } from './app.js';
 import { loadConfig } from './config/load-config.js';
+import { JsonAdapter } from './http/json-adapter.js';
 import { Migrator } from './database/migrator.js';
 import { DemoService } from './modules/demo/demo.service.js';
 import { MetricsServer } from './operations/metrics/metrics-server.js';
@@ -16,6 +17,7 @@ async function start(): Promise<void> {
   const config = loadConfig();
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(config),
+    new JsonAdapter(),
     applicationOptions(config),
   );
   configureApp(app, config);

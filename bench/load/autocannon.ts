@@ -24,6 +24,7 @@ export async function autocannonLoad(
     },
   });
   if (result.errors > 0) failure ??= `${result.errors} requests got no answer.`;
+  if (result.requests.total === 0) failure ??= 'No request was answered.';
   if (failure !== undefined) throw new Error(failure);
   const { requests: sent, latency, duration } = result;
   return { rate: sent.total / duration, p50: latency.p50, p99: latency.p99 };

@@ -30,15 +30,21 @@ export class BearerGuard implements CanActivate {
  * @throws Unauthorized when there is none; SeveralCredentials when more than one was sent
  */
 function bearerToken(request: Request): string {
-  const headers = request.headersDistinct['authorization'] ?? [];
-  if (headers.length > 1) throw new SeveralCredentials();
-  const token = BEARER.exec(headers[0]?.trim() ?? '')?.[1];
+  const { authorization } = request.headers;
+  if (authorization !== undefined && isRepeated(request)) throw new SeveralCredentials();
+  const token = BEARER.exec(authorization?.trim() ?? '')?.[1];
   if (token === undefined) throw new Unauthorized();
-  if (request.query['access_token'] !== undefined) {
+  if (request.url.includes('?') && request.query['access_token'] !== undefined) {
     throw new SeveralCredentials(
       'Send the access token in the Authorization header only, not in the query too.',
     );
   }
   if (/[\s,]/.test(token)) throw InvalidToken.malformed();
   return token;
+}
+
+/** Node keeps the first of several `Authorization` headers only. */
+function isRepeated({ rawHeaders }: Request): boolean {
+  const names = rawHeaders.filter((_, place) => place % 2 === 0);
+  return names.filter((name) => name.toLowerCase() === 'authorization').length > 1;
 }

@@ -3,7 +3,8 @@ import { DataSource } from 'typeorm';
 import { Clock } from '../common/clock.js';
 import { isId, newId, type IdPrefix } from '../common/ids.js';
 import { currentRequest } from '../common/current-request.js';
-import { entities, type Transaction } from '../database/transaction.js';
+import { insertAll } from '../database/insert.js';
+import type { Transaction } from '../database/transaction.js';
 import { AuditEvent } from './audit-event.entity.js';
 
 /** Who changes something, and why. */
@@ -60,7 +61,7 @@ export class AuditLog {
       address: currentRequest()?.address ?? null,
       details: details as never,
     }));
-    await entities(tx).insert(AuditEvent, events);
+    await insertAll(tx, AuditEvent, events);
   }
 }
 

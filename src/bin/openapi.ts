@@ -5,6 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from '../app.module.js';
 import { applicationOptions, configureApp } from '../app.js';
 import { loadConfig } from '../config/load-config.js';
+import { JsonAdapter } from '../http/json-adapter.js';
 import { openApiDocument } from '../operations/docs/openapi-document.js';
 
 const FILE = 'openapi/openapi.json';
@@ -14,6 +15,7 @@ async function main(): Promise<void> {
   const config = loadConfig({ DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'fatal' });
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(config),
+    new JsonAdapter(),
     applicationOptions(config),
   );
   configureApp(app, config);

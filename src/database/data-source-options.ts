@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import mysql from 'mysql2';
-import type { RowDataPacket, TypeCastField, TypeCastNext } from 'mysql2';
+import type { RowDataPacket } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
 import type { AppConfig } from '../config/app-config.js';
 import { migrations } from './migrations.js';
@@ -54,7 +54,6 @@ export async function dataSourceOptions(
       queueLimit: config.queueLimit,
       enableKeepAlive: true,
       keepAliveInitialDelay: 10_000,
-      typeCast: exactDoubles,
     },
   };
 }
@@ -72,13 +71,6 @@ export function withoutStatementLimit(options: DataSourceOptions): DataSourceOpt
 /** What was deleted would stay readable in the file until SQLite needs its place. */
 function overwriteDeleted(database: Sqlite.Database): void {
   database.pragma('secure_delete = ON');
-}
-
-/** The driver's own reader of doubles is off by one in the last digit for some values, so that an echo would differ. */
-function exactDoubles(field: TypeCastField, next: TypeCastNext): unknown {
-  if (field.type !== 'DOUBLE') return next();
-  const digits = field.string();
-  return digits === null ? null : Number(digits);
 }
 
 async function serverKind({ url, timeoutMs }: DatabaseConfig): Promise<ServerKind> {

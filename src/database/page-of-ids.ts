@@ -1,23 +1,39 @@
-import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { Paging } from '../common/page.js';
+import { useIndex, type Value } from './statements.js';
 
-/**
- * Cuts a page out of a query of ids, newest first, and one id more, which tells that the list goes on.
- * @param index an index of the columns that the query compares, and the id: a page after an id starts there, and one by its
- *   number skips entries of the index alone. It is named because MySQL and MariaDB would rather walk the primary key, or the
- *   list from its top.
- */
-export function cutPage<T extends ObjectLiteral>(
-  ids: SelectQueryBuilder<T>,
-  index: string,
-  { page, limit, before }: Paging,
-): SelectQueryBuilder<T> {
-  const id = `${ids.alias}.id`;
-  ids
-    .useIndex(index)
-    .orderBy(id, 'DESC')
-    .limit(limit + 1);
-  return before === undefined
-    ? ids.offset((page - 1) * limit)
-    : ids.andWhere(`${id} < :before`, { before });
+/** A list of rows that are not marked as deleted, newest first. All of it is SQL. */
+export interface List {
+  table: string;
+  /** The column that tells which list a row is on. */
+  owner: string;
+  /**
+   * An index of `owner`, `deleted_at` and the id: a page after an id starts there, and one by its number skips entries of the
+   * index alone. It is named because MySQL and MariaDB would rather walk the primary key, or the list from its top.
+   */
+  index: string;
+  /** What is read of each row, which is called `item`, and of `join`. */
+  columns: string;
+  join?: string;
+}
+
+/** The two statements that read any page of a list, and one row more, which tells that the list goes on. */
+export class PageStatements {
+  private readonly byNumber: string;
+  private readonly afterId: string;
+
+  constructor(dataSource: DataSource, { table, owner, index, columns, join = '' }: List) {
+    const onList = `SELECT id FROM ${table} ${useIndex(dataSource, index)} WHERE ${owner} = ? AND deleted_at IS NULL`;
+    const read = (ids: string): string =>
+      `SELECT ${columns} FROM (${ids}) page JOIN ${table} item ON item.id = page.id ${join} ORDER BY item.id DESC`;
+    this.byNumber = read(`${onList} ORDER BY id DESC LIMIT ? OFFSET ?`);
+    this.afterId = read(`${onList} AND id < ? ORDER BY id DESC LIMIT ?`);
+  }
+
+  /** The statement for a page of the list of `owner`, and the values of its placeholders. */
+  of(owner: string, { page, limit, before }: Paging): [statement: string, values: Value[]] {
+    return before === undefined
+      ? [this.byNumber, [owner, limit + 1, (page - 1) * limit]]
+      : [this.afterId, [owner, before, limit + 1]];
+  }
 }

@@ -28,7 +28,7 @@ onEachServer('A client that leaves while its publish commits', (database) => {
   /** Lets the client leave when everything is written and the COMMIT is on its way. */
   async function leaveBeforeCommit(member: Member): Promise<void> {
     await member.publish();
-    const held = proxy.holdAfter('UPDATE `quota_usage`');
+    const held = proxy.holdAfter('UPDATE quota_usage');
     const { sent, response } = await beginPublish(member, BODY, KEY);
     sent.end(BODY.slice(1));
     expect(await held).toContain('COMMIT');

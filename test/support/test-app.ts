@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
+import { JsonAdapter } from '../../src/http/json-adapter.js';
 import { applicationOptions, configureApp } from '../../src/app.js';
 import { AppModule } from '../../src/app.module.js';
 import { Clock } from '../../src/common/clock.js';
@@ -90,7 +91,10 @@ export class TestApp {
       .overrideProvider(SmsSender)
       .useValue(sms)
       .compile();
-    const nest = testing.createNestApplication<NestExpressApplication>(applicationOptions(config));
+    const nest = testing.createNestApplication<NestExpressApplication>(
+      new JsonAdapter(),
+      applicationOptions(config),
+    );
     configureApp(nest, config);
     if (!url.startsWith('sqlite:')) await copySchema(url);
     await nest.get(Migrator).migrate();

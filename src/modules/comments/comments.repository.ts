@@ -2,24 +2,44 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { isId } from '../../common/ids.js';
 import type { Paging } from '../../common/page.js';
+import { storedTime } from '../../database/columns.js';
+import { insertRow } from '../../database/insert.js';
 import { keptCounter, type KeptCounter } from '../../database/kept-counter.js';
-import { cutPage } from '../../database/page-of-ids.js';
+import { PageStatements } from '../../database/page-of-ids.js';
+import { readRows } from '../../database/statements.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { Post } from '../posts/post.entity.js';
 import { Comment } from './comment.entity.js';
 
+/** A comment with what its readers see of its author, who may be gone. */
+export interface ListedComment extends Pick<Comment, 'id' | 'text' | 'parentId' | 'createdAt'> {
+  author: { id: string; name: string; photoUrl: string | null };
+}
+
+interface Row extends Pick<Comment, 'id' | 'text' | 'parentId' | 'userId'> {
+  createdAt: Date | string;
+  name: string | null;
+  photoUrl: string | null;
+}
+
 @Injectable()
 export class CommentsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly pages: PageStatements;
 
-  async insert(tx: Transaction, comment: Comment): Promise<void> {
-    await entities(tx)
-      .createQueryBuilder()
-      .insert()
-      .into(Comment)
-      .values(comment)
-      .updateEntity(false)
-      .execute();
+  constructor(private readonly dataSource: DataSource) {
+    this.pages = new PageStatements(dataSource, {
+      table: 'comments',
+      owner: 'post_id',
+      index: 'ix_comments_post_id',
+      columns:
+        'item.id, item.text, item.parent_id AS parentId, item.created_at AS createdAt, item.user_id AS userId, ' +
+        'users.name, users.photo_url AS photoUrl',
+      join: 'LEFT JOIN users ON users.id = item.user_id',
+    });
+  }
+
+  insert(tx: Transaction, comment: Comment): Promise<void> {
+    return insertRow(tx, Comment, comment);
   }
 
   existsOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {
@@ -27,24 +47,13 @@ export class CommentsRepository {
   }
 
   /** Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped. */
-  findPage(postId: string, paging: Paging): Promise<Comment[]> {
-    return this.dataSource.manager
-      .createQueryBuilder(Comment, 'comment')
-      .innerJoin(
-        (ids) =>
-          cutPage(
-            ids
-              .select('listed.id', 'id')
-              .from(Comment, 'listed')
-              .where('listed.postId = :postId AND listed.deletedAt IS NULL', { postId }),
-            'ix_comments_post_id',
-            paging,
-          ),
-        'page',
-        'page.id = comment.id',
-      )
-      .orderBy('comment.id', 'DESC')
-      .getMany();
+  async findPage(postId: string, paging: Paging): Promise<ListedComment[]> {
+    const rows = await readRows<Row>(this.dataSource, ...this.pages.of(postId, paging));
+    return rows.map(({ userId, name, photoUrl, createdAt, ...comment }) => ({
+      ...comment,
+      createdAt: storedTime(createdAt),
+      author: { id: userId, name: name ?? '', photoUrl },
+    }));
   }
 
   /** The post that a comment is on. */

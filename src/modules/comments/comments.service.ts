@@ -10,11 +10,10 @@ import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { Comment } from './comment.entity.js';
 import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
-import { CommentsRepository } from './comments.repository.js';
+import { CommentsRepository, type ListedComment } from './comments.repository.js';
 
-/** A comment with what its readers see of its author. */
-export interface AuthoredComment extends Pick<Comment, 'id' | 'text' | 'parentId' | 'createdAt'> {
-  author: { id: string; name: string; photoUrl: string | null };
+/** A comment as its readers see it. */
+export interface AuthoredComment extends ListedComment {
   permalink: string;
 }
 
@@ -44,7 +43,8 @@ export class CommentsService {
   async list(userId: string, postId: string, paging: Paging): Promise<Page<AuthoredComment>> {
     const { commentCount } = await this.posts.counts(userId, postId);
     const page = pageOf(await this.repository.findPage(postId, paging), paging, commentCount);
-    return { ...page, items: await this.withAuthors(page.items) };
+    const permalink = this.posts.permalink(postId);
+    return { ...page, items: page.items.map((comment) => ({ ...comment, permalink })) };
   }
 
   /**
@@ -87,9 +87,12 @@ export class CommentsService {
       deletedAt: null,
     };
     // Read before anything is written: a failure after the commit would look like a comment that was not added.
-    const [authored] = await this.withAuthors([comment]);
-    if (!authored) throw new Error('A comment without an author cannot be shown.');
-    const { author, permalink } = authored;
+    const author = (await this.users.author(authorId)) ?? {
+      id: authorId,
+      name: '',
+      photoUrl: null,
+    };
+    const permalink = this.posts.permalink(postId);
     const added = { id, author, createdAt: now.toISOString(), permalink };
     await this.transactions.run(async (tx) => {
       await keep?.(tx, added);
@@ -118,17 +121,5 @@ export class CommentsService {
 
   private async isOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {
     return isId('cmt', id) && this.repository.existsOnPost(tx, id, postId);
-  }
-
-  private async withAuthors(comments: Comment[]): Promise<AuthoredComment[]> {
-    const authors = await this.users.authors(comments.map(({ userId }) => userId));
-    return comments.map(({ id, text, parentId, createdAt, userId, postId }) => ({
-      id,
-      text,
-      parentId,
-      createdAt,
-      author: authors.get(userId) ?? { id: userId, name: '', photoUrl: null },
-      permalink: this.posts.permalink(postId),
-    }));
   }
 }

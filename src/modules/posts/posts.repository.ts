@@ -2,8 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, type FindOptionsWhere } from 'typeorm';
 import { isId } from '../../common/ids.js';
 import type { Paging } from '../../common/page.js';
+import { storedTime } from '../../database/columns.js';
+import { insertRow } from '../../database/insert.js';
 import { keptCounter, type KeptCounter } from '../../database/kept-counter.js';
-import { cutPage } from '../../database/page-of-ids.js';
+import { PageStatements } from '../../database/page-of-ids.js';
+import { readRows, writeRows } from '../../database/statements.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { PostLike } from './post-like.entity.js';
@@ -14,53 +17,56 @@ export type PostItem = Pick<Post, 'id' | 'content' | 'createdAt'>;
 export type PostDetails = PostItem & Pick<Post, 'tags' | 'reachKm' | 'visibility'>;
 export type PostCounts = Pick<Post, 'id' | 'likeCount' | 'commentCount' | 'createdAt'>;
 
-const ITEM = ['id', 'content', 'createdAt'] as const;
-const DETAILS = [...ITEM, 'tags', 'reachKm', 'visibility'] as const;
-const COUNTS = ['id', 'likeCount', 'commentCount', 'createdAt'] as const;
+const FIND_OWN = `
+  SELECT id, content, created_at AS createdAt, tags, reach_km AS reachKm, visibility
+  FROM posts WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
+const FIND_OWN_COUNTS = `
+  SELECT id, like_count AS likeCount, comment_count AS commentCount, created_at AS createdAt
+  FROM posts WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
+const COUNT_OWN_COMMENT = `
+  UPDATE posts SET comment_count = comment_count + 1
+  WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
 
 /** Every read names the owner: no query can return another user's post. */
 @Injectable()
 export class PostsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly pages: PageStatements;
 
-  async insert(tx: Transaction, post: Post): Promise<void> {
-    await entities(tx)
-      .createQueryBuilder()
-      .insert()
-      .into(Post)
-      .values(post)
-      .updateEntity(false)
-      .execute();
+  constructor(private readonly dataSource: DataSource) {
+    this.pages = new PageStatements(dataSource, {
+      table: 'posts',
+      owner: 'user_id',
+      index: 'ix_posts_user_id',
+      columns: 'item.id, item.content, item.created_at AS createdAt',
+    });
   }
 
-  findOwn(userId: string, id: string): Promise<PostDetails | null> {
-    return this.findOne(userId, id, DETAILS);
+  insert(tx: Transaction, post: Post): Promise<void> {
+    return insertRow(tx, Post, post);
   }
 
-  findOwnCounts(userId: string, id: string): Promise<PostCounts | null> {
-    return this.findOne(userId, id, COUNTS);
+  async findOwn(userId: string, id: string): Promise<PostDetails | null> {
+    const values = [postId(id), userId];
+    const [post] = await readRows<Stored<PostDetails>>(this.dataSource, FIND_OWN, values);
+    if (!post) return null;
+    return {
+      ...post,
+      tags: JSON.parse(post.tags) as string[],
+      createdAt: storedTime(post.createdAt),
+    };
+  }
+
+  async findOwnCounts(userId: string, id: string): Promise<PostCounts | null> {
+    const values = [postId(id), userId];
+    const [post] = await readRows<Stored<PostCounts>>(this.dataSource, FIND_OWN_COUNTS, values);
+    return post ? { ...post, createdAt: storedTime(post.createdAt) } : null;
   }
 
   /** Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped. */
-  findOwnPage(userId: string, paging: Paging): Promise<PostItem[]> {
-    return this.dataSource.manager
-      .createQueryBuilder(Post, 'post')
-      .select(ITEM.map((field) => `post.${field}`))
-      .innerJoin(
-        (ids) =>
-          cutPage(
-            ids
-              .select('own.id', 'id')
-              .from(Post, 'own')
-              .where('own.userId = :userId AND own.deletedAt IS NULL', { userId }),
-            'ix_posts_user_id',
-            paging,
-          ),
-        'page',
-        'page.id = post.id',
-      )
-      .orderBy('post.id', 'DESC')
-      .getMany();
+  async findOwnPage(userId: string, paging: Paging): Promise<PostItem[]> {
+    const statement = this.pages.of(userId, paging);
+    const posts = await readRows<Stored<PostItem>>(this.dataSource, ...statement);
+    return posts.map((post) => ({ ...post, createdAt: storedTime(post.createdAt) }));
   }
 
   /** False when the user has no such post (any more). */
@@ -71,8 +77,7 @@ export class PostsRepository {
 
   /** Counts a new comment on the user's post. False when the user has no such post: the comment must not be added. */
   async countOwnComment(tx: Transaction, userId: string, id: string): Promise<boolean> {
-    const { affected } = await entities(tx).increment(Post, ownPost(userId, id), 'commentCount', 1);
-    return affected === 1;
+    return (await writeRows(tx, COUNT_OWN_COMMENT, [postId(id), userId])) === 1;
   }
 
   async uncountComment(tx: Transaction, id: string): Promise<void> {
@@ -93,7 +98,7 @@ export class PostsRepository {
   }
 
   async insertLike(tx: Transaction, like: PostLike): Promise<void> {
-    await entities(tx).insert(PostLike, like);
+    await insertRow(tx, PostLike, like);
     await entities(tx).increment(Post, { id: like.postId }, 'likeCount', 1);
   }
 
@@ -115,22 +120,19 @@ export class PostsRepository {
       }),
     ];
   }
+}
 
-  private async findOne(
-    userId: string,
-    id: string,
-    fields: readonly (keyof Post)[],
-  ): Promise<Post | null> {
-    return this.dataSource.manager
-      .createQueryBuilder(Post, 'post')
-      .select(fields.map((field) => `post.${field}`))
-      .where(ownPost(userId, id))
-      .getOne();
-  }
+/** A row as the drivers give it. */
+type Stored<T extends { createdAt: Date }> = {
+  [K in keyof T]: K extends 'createdAt' ? Date | string : T[K] extends string[] ? string : T[K];
+};
+
+function ownPost(userId: string, id: string): FindOptionsWhere<Post> {
+  return { id: postId(id), userId, deletedAt: IsNull() };
 }
 
 /** @throws PostNotFound when the id could not be one of a post: nothing else reaches SQL */
-function ownPost(userId: string, id: string): FindOptionsWhere<Post> {
+function postId(id: string): string {
   if (!isId('post', id)) throw new PostNotFound();
-  return { id, userId, deletedAt: IsNull() };
+  return id;
 }

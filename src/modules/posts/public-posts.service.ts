@@ -24,7 +24,7 @@ export class PublicPostsService {
     if (this.config.siteUrl !== this.config.publicUrl) throw new PostNotFound();
     const post = isId('post', id) ? await this.repository.find(id) : null;
     if (!post) throw new PostNotFound();
-    const author = (await this.users.authors([post.userId])).get(post.userId);
+    const author = await this.users.author(post.userId);
     if (!author) throw new PostNotFound();
     return { ...post, author: author.name };
   }

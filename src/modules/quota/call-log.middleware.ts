@@ -1,4 +1,4 @@
-import { Injectable, type NestMiddleware } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Clock } from '../../common/clock.js';
 import { answeredStatus, routeOf } from '../../http/request-outcome.js';
@@ -6,13 +6,13 @@ import { CallLog } from './call-log.service.js';
 
 /** Records every developer API call of a known app when its answer has left, except the publishes, which record themselves. */
 @Injectable()
-export class CallLogMiddleware implements NestMiddleware {
+export class CallLogMiddleware {
   constructor(
     private readonly calls: CallLog,
     private readonly clock: Clock,
   ) {}
 
-  use(request: Request, response: Response, next: NextFunction): void {
+  readonly record = (request: Request, response: Response, next: NextFunction): void => {
     response.once('close', () => {
       const { caller } = request;
       if (!caller) return;
@@ -22,5 +22,5 @@ export class CallLogMiddleware implements NestMiddleware {
       this.calls.record(caller, { route, status, durationMs });
     });
     next();
-  }
+  };
 }

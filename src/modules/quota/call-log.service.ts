@@ -49,7 +49,7 @@ export class CallLog extends BackgroundWriter {
   /** Records a successful publish in the transaction that publishes. */
   async recordPublish(tx: Transaction, call: Omit<Call, 'route' | 'status'>): Promise<void> {
     const publish: Call = { ...call, route: PUBLISH_ROUTE, status: CREATED };
-    await this.repository.insert(tx, [recordOf(publish, true)]);
+    await this.repository.insert(tx, recordOf(publish, true));
   }
 
   /** Lets a publish stand for the record of its call, unless it fails; whoever made the call may have left by then. */
@@ -101,7 +101,7 @@ export class CallLog extends BackgroundWriter {
   /** A commit whose answer was lost has written the batch: its rows are duplicates the next time. */
   private async write(batch: ApiCall[]): Promise<void> {
     try {
-      await this.transactions.run((tx) => this.repository.insert(tx, batch));
+      await this.transactions.run((tx) => this.repository.insertAll(tx, batch));
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { HOUR, later, startOf } from '../../common/clock.js';
 import type { ExpiredRows } from '../../database/expired-rows.js';
+import { insertAll, insertRow } from '../../database/insert.js';
 import { expiredLogRows, firstWithin, within, type Span } from '../../database/log-rows.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { ApiCall } from './api-call.entity.js';
@@ -14,14 +15,12 @@ export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status'> & { call
 export class CallsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(tx: Transaction, calls: ApiCall[]): Promise<void> {
-    await entities(tx)
-      .createQueryBuilder()
-      .insert()
-      .into(ApiCall)
-      .values(calls)
-      .updateEntity(false)
-      .execute();
+  insert(tx: Transaction, call: ApiCall): Promise<void> {
+    return insertRow(tx, ApiCall, call);
+  }
+
+  insertAll(tx: Transaction, calls: readonly ApiCall[]): Promise<void> {
+    return insertAll(tx, ApiCall, calls);
   }
 
   /** When the first call within `span` was made; null when none was. */

@@ -1,5 +1,4 @@
-import { Module, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
-import { DEV_V1 } from '../../http/routes.js';
+import { Module } from '@nestjs/common';
 import { CallLogPrune } from './call-log-prune.service.js';
 import { CallLogMiddleware } from './call-log.middleware.js';
 import { CallLog } from './call-log.service.js';
@@ -27,6 +26,7 @@ import { UsageRollup } from './usage/usage-rollup.service.js';
     QuotaMetrics,
     CallsRepository,
     CallLog,
+    CallLogMiddleware,
     QuotaCountersRepository,
     QuotaMonthsRepository,
     QuotaMonths,
@@ -51,8 +51,4 @@ import { UsageRollup } from './usage/usage-rollup.service.js';
     CallsPersonalData,
   ],
 })
-export class QuotaModule implements NestModule {
-  configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(CallLogMiddleware).forRoutes(`${DEV_V1}/*path`);
-  }
-}
+export class QuotaModule {}

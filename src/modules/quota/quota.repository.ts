@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
+import { insertRow } from '../../database/insert.js';
+import { readRows, writeRows } from '../../database/statements.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { insertMissing } from '../../database/upsert.js';
 import { AppQuota } from './app-quota.entity.js';
 import type { Period } from './period.js';
 import { QuotaUsage } from './quota-usage.entity.js';
+
+const COUNT_ONE = 'UPDATE quota_usage SET used = used + 1 WHERE client_id = ? AND period = ?';
+const SPEND_ONE = `${COUNT_ONE} AND used < ?`;
+const FIND_USED = 'SELECT used FROM quota_usage WHERE client_id = ? AND period = ?';
 
 @Injectable()
 export class QuotaRepository {
@@ -20,13 +26,10 @@ export class QuotaRepository {
     period: Period,
     limit: number | null,
   ): Promise<boolean> {
-    const update = entities(tx)
-      .createQueryBuilder()
-      .update(QuotaUsage)
-      .set({ used: () => 'used + 1' })
-      .where({ clientId, period });
-    if (limit !== null) update.andWhere('used < :limit', { limit });
-    const { affected } = await update.execute();
+    const affected =
+      limit === null
+        ? await writeRows(tx, COUNT_ONE, [clientId, period])
+        : await writeRows(tx, SPEND_ONE, [clientId, period, limit]);
     return affected === 1;
   }
 
@@ -41,7 +44,8 @@ export class QuotaRepository {
   }
 
   async findUsed(clientId: string, period: Period): Promise<number> {
-    const usage = await this.dataSource.manager.findOneBy(QuotaUsage, { clientId, period });
+    const values = [clientId, period];
+    const [usage] = await readRows<Pick<QuotaUsage, 'used'>>(this.dataSource, FIND_USED, values);
     return usage?.used ?? 0;
   }
 
@@ -69,7 +73,7 @@ export class QuotaRepository {
 
   async saveArrangement(tx: Transaction, quota: AppQuota): Promise<void> {
     await entities(tx).delete(AppQuota, { clientId: quota.clientId });
-    await entities(tx).insert(AppQuota, quota);
+    await insertRow(tx, AppQuota, quota);
   }
 
   async removeArrangement(tx: Transaction, clientId: string): Promise<void> {

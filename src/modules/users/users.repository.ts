@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, Not } from 'typeorm';
-import { insertAll } from '../../database/insert-all.js';
+import { insertAll, insertRow } from '../../database/insert.js';
+import { readRows, writeRows } from '../../database/statements.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { unchanged } from '../../database/unchanged.js';
 import { upsertAll } from '../../database/upsert.js';
@@ -11,20 +12,38 @@ export type Author = Pick<User, 'id' | 'name' | 'photoUrl'>;
 export type Place = Pick<User, 'latitude' | 'longitude' | 'neighborhood'>;
 export type SignInUser = Pick<User, 'id' | 'name' | 'phone'>;
 
+const FIND_PROFILE =
+  'SELECT id, name, photo_url AS photoUrl, karma, neighborhood FROM users WHERE id = ?';
+const FIND_PLACE = 'SELECT latitude, longitude, neighborhood FROM users WHERE id = ?';
+const FIND_POST_COUNT = 'SELECT post_count AS postCount FROM users WHERE id = ?';
+const COUNT_POST =
+  "UPDATE users SET post_count = post_count + 1 WHERE id = ? AND status = 'active'";
+
 @Injectable()
 export class UsersRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  findProfile(id: string): Promise<Profile | null> {
-    return this.find(id, ['id', 'name', 'photoUrl', 'karma', 'neighborhood']);
+  async findProfile(id: string): Promise<Profile | null> {
+    const [profile] = await readRows<Profile>(this.dataSource, FIND_PROFILE, [id]);
+    return profile ?? null;
   }
 
-  findPlace(id: string): Promise<Place | null> {
-    return this.find(id, ['id', 'latitude', 'longitude', 'neighborhood']);
+  async findPlace(id: string): Promise<Place | null> {
+    const [place] = await readRows<Place>(this.dataSource, FIND_PLACE, [id]);
+    return place ?? null;
   }
 
-  findPostCount(id: string): Promise<Pick<User, 'postCount'> | null> {
-    return this.find(id, ['id', 'postCount']);
+  /** Null when there is no such user. */
+  async findPostCount(id: string): Promise<number | null> {
+    const [user] = await readRows<Pick<User, 'postCount'>>(this.dataSource, FIND_POST_COUNT, [id]);
+    return user?.postCount ?? null;
+  }
+
+  findAuthor(id: string): Promise<Author | null> {
+    return this.dataSource.manager.findOne(User, {
+      select: { id: true, name: true, photoUrl: true },
+      where: { id },
+    });
   }
 
   findById(id: string): Promise<User | null> {
@@ -33,13 +52,6 @@ export class UsersRepository {
 
   findByPhone(phone: string): Promise<User | null> {
     return this.dataSource.manager.findOneBy(User, { phone });
-  }
-
-  findAuthors(ids: string[]): Promise<Author[]> {
-    return this.dataSource.manager.find(User, {
-      select: { id: true, name: true, photoUrl: true },
-      where: { id: In(ids) },
-    });
   }
 
   findActive(id: string): Promise<SignInUser | null> {
@@ -81,18 +93,17 @@ export class UsersRepository {
   }
 
   async insert(tx: Transaction, user: User): Promise<void> {
-    await entities(tx)
-      .createQueryBuilder()
-      .insert()
-      .into(User)
-      .values(user)
-      .updateEntity(false)
-      .execute();
+    await insertRow(tx, User, user);
   }
 
-  /** False when there is no such user (any more). */
-  async countPost(tx: Transaction, user: Partial<Pick<User, 'id' | 'status'>>): Promise<boolean> {
-    const { affected } = await entities(tx).increment(User, user, 'postCount', 1);
+  /** False when there is no such user who is active (any more). */
+  async countPost(tx: Transaction, id: string): Promise<boolean> {
+    return (await writeRows(tx, COUNT_POST, [id])) === 1;
+  }
+
+  /** The same of a user whatever their status. */
+  async countRestoredPost(tx: Transaction, id: string): Promise<boolean> {
+    const { affected } = await entities(tx).increment(User, { id }, 'postCount', 1);
     return affected === 1;
   }
 
@@ -104,13 +115,5 @@ export class UsersRepository {
   async changeStatus(tx: Transaction, id: string, status: User['status']): Promise<boolean> {
     const { affected } = await entities(tx).update(User, { id, status: Not(status) }, { status });
     return affected === 1;
-  }
-
-  private find(id: string, fields: (keyof User)[]): Promise<User | null> {
-    return this.dataSource.manager
-      .createQueryBuilder(User, 'user')
-      .select(fields.map((field) => `user.${field}`))
-      .where({ id })
-      .getOne();
   }
 }

@@ -60,15 +60,12 @@ export class UsersService {
 
   /** How many posts the user has that are not deleted. */
   async postCount(id: string): Promise<number> {
-    return (await this.repository.findPostCount(id))?.postCount ?? 0;
+    return (await this.repository.findPostCount(id)) ?? 0;
   }
 
-  /** The authors with these ids, by id. */
-  async authors(ids: Iterable<string>): Promise<ReadonlyMap<string, Author>> {
-    const wanted = [...new Set(ids)];
-    if (wanted.length === 0) return new Map();
-    const authors = await this.repository.findAuthors(wanted);
-    return new Map(authors.map((author) => [author.id, author]));
+  /** What readers see of who wrote something; null when they are gone. */
+  author(id: string): Promise<Author | null> {
+    return this.repository.findAuthor(id);
   }
 
   /** The user who may sign in under this id, or null. */
@@ -135,12 +132,12 @@ export class UsersService {
    * since the call began: then the post must not be published.
    */
   countPost(tx: Transaction, id: string): Promise<boolean> {
-    return this.repository.countPost(tx, { id, status: 'active' });
+    return this.repository.countPost(tx, id);
   }
 
   /** Counts a post that is brought back, also of a user who is blocked. False when the user was erased. */
   countRestoredPost(tx: Transaction, id: string): Promise<boolean> {
-    return this.repository.countPost(tx, { id });
+    return this.repository.countRestoredPost(tx, id);
   }
 
   uncountPost(tx: Transaction, id: string): Promise<void> {

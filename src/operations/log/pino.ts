@@ -41,8 +41,7 @@ export function pinoFor(config: AppConfig, output = standardOutput(config)): Log
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },
       redact: SECRET_KEYS.flatMap((key) => [`["${key}"]`, `*["${key}"]`]),
-      mixin: () => ({ request_id: currentRequest()?.requestId }),
-      mixinMergeStrategy: (line, ofRequest) => ({ ...ofRequest, ...line }),
+      mixin: (line) => ('request_id' in line ? {} : { request_id: currentRequest()?.requestId }),
     },
     output,
   );

@@ -1,6 +1,9 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Level, Logger } from 'pino';
 
+/** The context of the lines that tell a request. */
+export const REQUESTS = 'Requests';
+
 const FRAMEWORK = new Set([
   'InstanceLoader',
   'RoutesResolver',
@@ -14,10 +17,17 @@ const FRAMEWORK = new Set([
  * `error(message, stack)`. The framework's list of what it loaded would push the start's own words off the screen.
  */
 export class ServiceLogger implements LoggerService {
-  constructor(private readonly pino: Logger) {}
+  /** For lines whose members are all known, so that nobody need look for secrets among them. */
+  private readonly requests: Logger;
+
+  constructor(private readonly pino: Logger) {
+    this.requests = pino.child({ context: REQUESTS }, { redact: [] });
+  }
 
   log(message: unknown, ...rest: unknown[]): void {
-    if (!FRAMEWORK.has(String(rest.at(-1)))) this.write('info', message, rest);
+    const [context] = rest;
+    if (context === REQUESTS) this.requests.info(message);
+    else if (!FRAMEWORK.has(String(rest.at(-1)))) this.write('info', message, rest);
   }
 
   /** Whoever starts the application says in a sentence why it could not be wired. */

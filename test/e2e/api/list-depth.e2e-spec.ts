@@ -93,14 +93,16 @@ onEachEngine('Lists of a hundred thousand items', (database) => {
     ['/posts', 'ix_posts_user_id', () => member.user.id],
     ['/posts/:id/comments', 'ix_comments_post_id', () => post],
   ] as const)('The plan of %s', (list, index, owner) => {
-    async function expectPlan(query: string, parameters: string[], plan: RegExp): Promise<void> {
+    async function expectPlan(
+      query: string,
+      parameters: (string | number)[],
+      plan: RegExp,
+    ): Promise<void> {
       const { dataSource } = app();
       const statements = await leastStatements(app(), () =>
         member.get(`${pathOf(list)}?limit=${LIMIT}${query}`),
       );
-      const [statement = '', ...others] = statements.filter((one) =>
-        one.includes(`LIMIT ${LIMIT + 1}`),
-      );
+      const [statement = '', ...others] = statements.filter((one) => one.includes('LIMIT ?'));
       expect(others).toEqual([]);
       const all = [owner(), ...parameters];
       const steps = await planOf(database, dataSource, statement, all);
@@ -115,7 +117,7 @@ onEachEngine('Lists of a hundred thousand items', (database) => {
     it('C96 By its number, a page skips entries of the index alone', async () => {
       await expectPlan(
         `&page=${LAST}`,
-        [],
+        [LIMIT + 1, (LAST - 1) * LIMIT],
         database.engine.kind === 'sqlite'
           ? new RegExp(`COVERING INDEX ${index} `)
           : new RegExp(`"key":"${index}".*Using index"`),
@@ -130,7 +132,7 @@ onEachEngine('Lists of a hundred thousand items', (database) => {
         const before = new URL(linksOf(answer)['next'] ?? '').searchParams.get('before') ?? '';
         await expectPlan(
           `&before=${before}`,
-          [before],
+          [before, LIMIT + 1],
           database.engine.kind === 'sqlite'
             ? new RegExp(`COVERING INDEX ${index} \\(.*id<\\?\\)`)
             : new RegExp(`"type":"range".*"key":"${index}".*Using index"`),

@@ -5,7 +5,7 @@ import { Member } from './member.js';
 import { expectRefusal } from './refusal.js';
 
 /** A statement that asks for a post or a comment, or changes one. */
-const TOUCHES = /(FROM|UPDATE|INTO) [`"](posts|comments)[`"]/;
+const TOUCHES = /(FROM|UPDATE|INTO) [`"]?(posts|comments)\b/;
 
 function swapped(prefix: string): string {
   return prefix === 'post' ? 'cmt' : 'post';

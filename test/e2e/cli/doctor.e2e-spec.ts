@@ -111,10 +111,15 @@ onEachEngine('The command "doctor"', (database) => {
       ...by,
       details: { counter: 'users.post_count', from: 7, to: 1 },
     });
-    expect(await auditTrail(dataSource, postId)).toEqual([
-      { ...by, details: { counter: 'posts.like_count', from: 0, to: 1 } },
-      { ...by, details: { counter: 'posts.comment_count', from: 5, to: 1 } },
-    ]);
+    const ofPost = await auditTrail(dataSource, postId);
+    expect(ofPost).toHaveLength(2);
+    // Events of one millisecond have no order.
+    expect(ofPost).toEqual(
+      expect.arrayContaining([
+        { ...by, details: { counter: 'posts.like_count', from: 0, to: 1 } },
+        { ...by, details: { counter: 'posts.comment_count', from: 5, to: 1 } },
+      ]),
+    );
     expect((await auditTrail(dataSource, member.client.clientId)).at(-1)).toMatchObject({
       action: 'quota.reconciled',
       actor: 'olga',

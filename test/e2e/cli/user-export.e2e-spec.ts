@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { insertAll } from '../../../src/database/insert-all.js';
+import { insertAll } from '../../../src/database/insert.js';
 import { TransactionRunner } from '../../../src/database/transaction.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { CommandLine } from '../../support/command-line.js';

@@ -42,7 +42,7 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
 
   /** Kills the process when everything is written and the COMMIT is on its way, which `lastly` may still let through. */
   async function killAtCommit(member: Member, lastly: () => Promise<void>): Promise<void> {
-    const held = proxy.holdAfter('UPDATE `quota_usage`');
+    const held = proxy.holdAfter('UPDATE quota_usage');
     const lost = publish(member).catch((error: unknown) => error);
     expect(await held).toContain('COMMIT');
     // A stopped process neither reads what the database answers nor tells it.

@@ -44,7 +44,7 @@ onEachServer('A publish that deadlocks with another unit of work', (database) =>
         const statements = await app().statementsOf(async () => {
           const publishing = member.post('/posts', { content: 'Hi' });
           await expect
-            .poll(() => isUnderWay(app(), 'UPDATE `quota_usage`'), { timeout: 4000 })
+            .poll(() => isUnderWay(app(), 'UPDATE quota_usage'), { timeout: 4000 })
             .toBe(true);
           // Held by the publish, which waits for what is held here.
           await other.query('UPDATE users SET karma = karma + 1 WHERE id = ?', [member.user.id]);

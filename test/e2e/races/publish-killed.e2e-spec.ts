@@ -51,7 +51,7 @@ onEachServer(
           expect(await publish(running, member)).toBe(201);
           posts += 1;
           expect(await publishedBy(operator(), member)).toEqual(allAre(posts));
-          const held = proxy.holdAfter('UPDATE `quota_usage`');
+          const held = proxy.holdAfter('UPDATE quota_usage');
           const lost = publish(running, member).catch((error: unknown) => error);
           expect(await held).toContain('COMMIT');
           await running.kill();

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { later, MINUTE } from '../../../common/clock.js';
+import { insertRow } from '../../../database/insert.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { AppSecret } from './app-secret.entity.js';
 
@@ -36,7 +37,7 @@ export class AppSecretsRepository {
   }
 
   async insert(tx: Transaction, secret: AppSecret): Promise<void> {
-    await entities(tx).insert(AppSecret, secret);
+    await insertRow(tx, AppSecret, secret);
   }
 
   /** Lets the secret end at `end`. False when it ends by then anyway. */

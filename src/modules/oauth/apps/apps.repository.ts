@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { insertAll, insertRow } from '../../../database/insert.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { unchanged } from '../../../database/unchanged.js';
 import { AppRedirectUri } from './app-redirect-uri.entity.js';
@@ -37,7 +38,7 @@ export class AppsRepository {
   }
 
   async insert(tx: Transaction, app: App, redirectUris: readonly string[]): Promise<void> {
-    await entities(tx).insert(App, app);
+    await insertRow(tx, App, app);
     await this.insertRedirectUris(tx, app.clientId, redirectUris);
   }
 
@@ -78,7 +79,8 @@ export class AppsRepository {
     clientId: string,
     redirectUris: readonly string[],
   ): Promise<void> {
-    await entities(tx).insert(
+    await insertAll(
+      tx,
       AppRedirectUri,
       redirectUris.map((uri, position) => ({
         clientId,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
+import { insertRow } from '../../../database/insert.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { Authorization } from './authorization.entity.js';
 
@@ -8,7 +9,7 @@ export class AuthorizationsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async insert(tx: Transaction, authorization: Authorization): Promise<void> {
-    await entities(tx).insert(Authorization, authorization);
+    await insertRow(tx, Authorization, authorization);
   }
 
   find(id: string): Promise<Authorization | null> {

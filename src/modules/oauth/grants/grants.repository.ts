@@ -3,6 +3,7 @@ import { DataSource, In, IsNull, MoreThan, type SelectQueryBuilder } from 'typeo
 import { later, MINUTE } from '../../../common/clock.js';
 import { parseScope, type Scope } from '../../../common/scopes.js';
 import { storedTime } from '../../../database/columns.js';
+import { insertRow } from '../../../database/insert.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { unchanged } from '../../../database/unchanged.js';
 import { App } from '../apps/app.entity.js';
@@ -34,7 +35,7 @@ export class GrantsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async insert(tx: Transaction, grant: Grant): Promise<void> {
-    await entities(tx).insert(Grant, grant);
+    await insertRow(tx, Grant, grant);
   }
 
   /** What the user allowed this app last time, or null the first time. */

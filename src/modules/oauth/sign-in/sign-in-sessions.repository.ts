@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, LessThan, MoreThan } from 'typeorm';
+import { insertRow } from '../../../database/insert.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { SignInSession } from './sign-in-session.entity.js';
 
@@ -12,7 +13,7 @@ export class SignInSessionsRepository {
   }
 
   async insert(tx: Transaction, session: SignInSession): Promise<void> {
-    await entities(tx).insert(SignInSession, session);
+    await insertRow(tx, SignInSession, session);
   }
 
   /** Moves the end of a live session forward. */

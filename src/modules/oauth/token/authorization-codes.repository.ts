@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, MoreThan } from 'typeorm';
+import { insertRow } from '../../../database/insert.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { Grant } from '../grants/grant.entity.js';
 import { AuthorizationCode } from './authorization-code.entity.js';
@@ -15,7 +16,7 @@ export class AuthorizationCodesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async insert(tx: Transaction, code: AuthorizationCode): Promise<void> {
-    await entities(tx).insert(AuthorizationCode, code);
+    await insertRow(tx, AuthorizationCode, code);
   }
 
   async find(hash: string): Promise<IssuedCode | null> {

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, MoreThan, Not } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
+import { insertRow } from '../../../database/insert.js';
+import { readRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
-import { AppQuota } from '../../quota/app-quota.entity.js';
+import type { AppQuota } from '../../quota/app-quota.entity.js';
 import { User } from '../../users/user.entity.js';
-import { App } from '../apps/app.entity.js';
+import type { App } from '../apps/app.entity.js';
 import { Grant } from '../grants/grant.entity.js';
 import { AccessToken } from './access-token.entity.js';
 import { RefreshToken } from './refresh-token.entity.js';
@@ -41,35 +43,30 @@ export interface StoredRefresh {
 /** What a used refresh token was answered with, and until when it may be answered so again; null when it may not. */
 export type RefreshUse = Pick<RefreshToken, 'sealedAnswer' | 'answerExpiresAt'>;
 
+const FIND_ACCESS = `
+  SELECT token.scope, token.expires_at AS expiresAt, token.revoked_at AS revokedAt,
+    grants.id AS grantId, grants.revoked_at AS grantRevokedAt,
+    users.id AS userId, users.status AS userStatus,
+    apps.client_id AS clientId, apps.status AS appStatus,
+    app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit
+  FROM access_tokens token
+  JOIN grants ON grants.id = token.grant_id
+  JOIN apps ON apps.client_id = grants.client_id
+  JOIN users ON users.id = grants.user_id
+  LEFT JOIN app_quotas ON app_quotas.client_id = grants.client_id
+  WHERE token.hash = ?`;
+
 @Injectable()
 export class TokensRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async insert(tx: Transaction, access: AccessToken, refresh: RefreshToken): Promise<void> {
-    await entities(tx).insert(AccessToken, access);
-    await entities(tx).insert(RefreshToken, refresh);
+    await insertRow(tx, AccessToken, access);
+    await insertRow(tx, RefreshToken, refresh);
   }
 
   async findAccess(hash: string): Promise<StoredAccess | null> {
-    const row = await this.dataSource.manager
-      .createQueryBuilder(AccessToken, 'token')
-      .innerJoin(Grant, 'grant', 'grant.id = token.grantId')
-      .innerJoin(App, 'app', 'app.clientId = grant.clientId')
-      .innerJoin(User, 'user', 'user.id = grant.userId')
-      .leftJoin(AppQuota, 'quota', 'quota.clientId = grant.clientId')
-      .select('token.scope', 'scope')
-      .addSelect('token.expiresAt', 'expiresAt')
-      .addSelect('token.revokedAt', 'revokedAt')
-      .addSelect('grant.id', 'grantId')
-      .addSelect('grant.revokedAt', 'grantRevokedAt')
-      .addSelect('user.id', 'userId')
-      .addSelect('user.status', 'userStatus')
-      .addSelect('app.clientId', 'clientId')
-      .addSelect('app.status', 'appStatus')
-      .addSelect('quota.plan', 'plan')
-      .addSelect('quota.monthlyPostLimit', 'monthlyPostLimit')
-      .where('token.hash = :hash', { hash })
-      .getRawOne<RawAccess>();
+    const [row] = await readRows<RawAccess>(this.dataSource, FIND_ACCESS, [hash]);
     if (!row) return null;
     const { plan, monthlyPostLimit, expiresAt, ...stored } = row;
     return {

@@ -1,0 +1,48 @@
+import type { Pool } from 'mysql2/promise';
+import { newId } from '../src/common/ids.js';
+import { accessToken, CLIENT_ID, REDIRECT_URI, SCOPES, stored } from './credentials.js';
+import { insertRows } from './insert-rows.js';
+
+const DAY_MS = 86_400_000;
+/** Posts a month, as good as without limit, but counted and compared. */
+const LIMIT = 10_000_000;
+
+/** Registers an app. */
+export async function insertApp(pool: Pool, clientId = CLIENT_ID): Promise<void> {
+  const app = { client_id: clientId, name: 'Benchmark', kind: 'public', scope: SCOPES };
+  await insertRows(pool, 'apps', [{ ...app, status: 'enabled', created_at: new Date() }]);
+  await insertRows(pool, 'app_redirect_uris', [
+    { client_id: clientId, position: 0, uri: REDIRECT_URI },
+  ]);
+  await insertRows(pool, 'app_quotas', [
+    { client_id: clientId, plan: 'custom', monthly_post_limit: LIMIT },
+  ]);
+}
+
+/** Gives each of these users, by number, a grant to an app and access token `number`. */
+export async function insertGrants(
+  pool: Pool,
+  userIds: readonly string[],
+  clientOf: (number: number) => string = () => CLIENT_ID,
+): Promise<void> {
+  const start = new Date(Date.now() - DAY_MS);
+  const expires = new Date(Date.now() + 365 * DAY_MS);
+  const grants = userIds.map((userId, number) => ({
+    id: newId('grt', start),
+    user_id: userId,
+    client_id: clientOf(number),
+    scope: SCOPES,
+    requested_scope: SCOPES,
+    created_at: start,
+    expires_at: expires,
+  }));
+  await insertRows(pool, 'grants', grants);
+  const tokens = grants.map(({ id }, number) => ({
+    hash: stored(accessToken(number)),
+    grant_id: id,
+    scope: SCOPES,
+    created_at: start,
+    expires_at: expires,
+  }));
+  await insertRows(pool, 'access_tokens', tokens);
+}

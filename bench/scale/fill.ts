@@ -1,0 +1,108 @@
+import type { Pool } from 'mysql2/promise';
+import { insertRows } from '../insert-rows.js';
+import { insertApp, insertGrants } from '../access.js';
+
+/** How much there is. User 0 has every hundredth post, and the newest of these has all comments. */
+export interface Size {
+  posts: number;
+  comments: number;
+}
+
+/** Users who have access tokens. */
+const CALLERS = 100;
+/** Rows of one statement. */
+const STEP = 250_000;
+
+/** Ids as the service makes them, in the order of their numbers. `number` is SQL. */
+const idOf = (prefix: string, number: string): string =>
+  `CONCAT('${prefix}_01k', LPAD(${number}, 23, '0'))`;
+
+export const userId = (number: number): string => `usr_01k${String(number).padStart(23, '0')}`;
+export const postId = (number: number): string => `post_01k${String(number).padStart(23, '0')}`;
+
+/** The post with the comments: user 0's newest. */
+export const busyPost = ({ posts }: Size): string => postId(posts - 100);
+
+/** Fills the migrated tables within the server, which knows how to count. */
+export async function fillToScale(pool: Pool, { posts, comments }: Size): Promise<void> {
+  const users = Math.max(CALLERS, posts / 100);
+  await pool.query('CREATE TABLE bench_numbers (n INTEGER PRIMARY KEY)');
+  await insertRows(
+    pool,
+    'bench_numbers',
+    Array.from({ length: 1000 }, (_, n) => ({ n })),
+  );
+  await inSteps(
+    pool,
+    users,
+    (numbers) => `
+    INSERT INTO users (id, status, phone, name, photo_url, karma, neighborhood, latitude, longitude, post_count, created_at)
+    SELECT ${idOf('usr', 'n')}, 'active', CONCAT('+1', LPAD(n, 10, '0')), CONCAT('Member ', n), NULL, 0, 'Riverside',
+      37.77, -122.42, 0, '2026-01-01' FROM ${numbers}`,
+  );
+  await inSteps(
+    pool,
+    posts,
+    (numbers) => `
+    INSERT INTO posts (id, user_id, title, content, type, images, tags, visibility, comment_count, created_at)
+    SELECT ${idOf('post', 'n')}, ${idOf('usr', `IF(n % 100 = 0, 0, 1 + (n * 7919) % ${users - 1})`)}, 'Street party',
+      REPEAT('Bring a chair and something to share. ', 5), 'general', '[]', '["party","Saturday"]', 'public', 0,
+      '2026-01-01' + INTERVAL n SECOND FROM ${numbers}`,
+  );
+  await inSteps(
+    pool,
+    comments,
+    (numbers) => `
+    INSERT INTO comments (id, post_id, user_id, text, created_at)
+    SELECT ${idOf('cmt', 'n')}, '${busyPost({ posts, comments })}', ${idOf('usr', `(n * 7919) % ${users}`)},
+      'Count me in! Shall I bring the lanterns again?', '2026-06-01' + INTERVAL n SECOND FROM ${numbers}`,
+  );
+  await pool.query(`
+    UPDATE users JOIN (SELECT user_id, COUNT(*) AS posts FROM posts GROUP BY user_id) counted
+    ON counted.user_id = users.id SET users.post_count = counted.posts`);
+  await pool.query('UPDATE posts SET comment_count = ? WHERE id = ?', [
+    comments,
+    busyPost({ posts, comments }),
+  ]);
+  await pool.query('DROP TABLE bench_numbers');
+  await pool.query('ANALYZE TABLE users, posts, comments');
+  await insertApp(pool);
+  await insertGrants(
+    pool,
+    Array.from({ length: CALLERS }, (_, number) => userId(number)),
+  );
+}
+
+/** Adds users, and nothing else. @returns their ids */
+export async function fillUsers(pool: Pool, count: number): Promise<string[]> {
+  const users = Array.from({ length: count }, (_, number) => ({
+    id: userId(number),
+    status: 'active',
+    phone: `+1${String(number).padStart(10, '0')}`,
+    name: `Member ${number}`,
+    karma: 0,
+    latitude: 37.77,
+    longitude: -122.42,
+    neighborhood: 'Riverside',
+    post_count: 0,
+    created_at: new Date(),
+  }));
+  await insertRows(pool, 'users', users);
+  return users.map(({ id }) => id);
+}
+
+/** Runs statements that each insert some of so many rows; they select `n` from a table expression. */
+async function inSteps(
+  pool: Pool,
+  count: number,
+  statement: (numbers: string) => string,
+): Promise<void> {
+  for (let from = 0; from < count; from += STEP) {
+    const until = Math.min(count, from + STEP);
+    const numbers = `(SELECT ${from} + thousands.n * 1000 + units.n AS n
+      FROM bench_numbers thousands JOIN bench_numbers units
+      WHERE thousands.n <= ${Math.floor((until - from - 1) / 1000)}
+      HAVING n < ${until} ORDER BY thousands.n, units.n) numbers`;
+    await pool.query(statement(numbers));
+  }
+}

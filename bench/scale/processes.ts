@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RowDataPacket } from 'mysql2/promise';
+import { Balancer } from '../../test/support/balancer.js';
+import { insertApp, insertGrants } from '../access.js';
+import { accessToken, CLIENT_ID } from '../credentials.js';
+import { autocannonLoad } from '../load/autocannon.js';
+import type { LoadRequest } from '../load/requests.js';
+import { processorSeconds, type Program } from '../program.js';
+import { SERVICE, startByName } from '../programs.js';
+import type { BenchServer } from '../server.js';
+import { fillUsers } from './fill.js';
+
+const USERS = 100;
+const SECONDS = 5;
+
+/** What so many processes behind a balancer did. */
+export interface Processes {
+  processes: number;
+  /** Answers a second. */
+  reads: number;
+  posts: number;
+  /** Microseconds of processor time for each read, of all processes, and of the database server. */
+  serviceMicros?: number;
+  databaseMicros?: number;
+  /** Posts that are there, and that the app's month counts. */
+  stored: number;
+  counted: number;
+  /** How many of the processes refused a token right after another one had revoked it. */
+  refusals: number;
+}
+
+/** Several processes behind a balancer, on one database. */
+export async function measureProcesses(server: BenchServer, count: number): Promise<Processes> {
+  const { url, pool } = await server.database(`platform_bench_${count}_processes`);
+  await insertApp(pool);
+  await insertGrants(pool, await fillUsers(pool, USERS));
+  const programs = await Promise.all(
+    Array.from({ length: count }, () => startByName(SERVICE, url)),
+  );
+  const balancer = await Balancer.start(programs.map(({ baseUrl }) => baseUrl));
+  try {
+    const rate = async (requests: LoadRequest[]): Promise<number> =>
+      (await autocannonLoad(balancer.baseUrl, { kind: 'repeated', requests }, SECONDS)).rate;
+    await rate(reads());
+    const before = [serviceSeconds(programs), processorSeconds(server.pid)];
+    const readRate = await rate(reads());
+    const micros = [serviceSeconds(programs), processorSeconds(server.pid)].map((after, at) =>
+      microsEach(before[at], after, readRate * SECONDS),
+    );
+    const postRate = await rate(posts());
+    const refusals = await refusalsAfterRevocation(programs);
+    await Promise.all(programs.map((program) => program.stop()));
+    const [[counts]] = await pool.query<RowDataPacket[]>(
+      'SELECT (SELECT COUNT(*) FROM posts) AS stored, (SELECT SUM(used) FROM quota_usage) AS counted',
+    );
+    return {
+      processes: count,
+      reads: readRate,
+      posts: postRate,
+      serviceMicros: micros[0],
+      databaseMicros: micros[1],
+      stored: Number(counts?.stored),
+      counted: Number(counts?.counted),
+      refusals,
+    };
+  } finally {
+    await balancer.stop();
+    await Promise.all(programs.map((program) => program.stop()));
+  }
+}
+
+function reads(): LoadRequest[] {
+  return Array.from({ length: USERS }, (_, user) => ({
+    method: 'GET',
+    path: '/dev/v1/me',
+    headers: { authorization: `Bearer ${accessToken(user)}` },
+  }));
+}
+
+function posts(): LoadRequest[] {
+  return Array.from({ length: USERS }, (_, user) => ({
+    method: 'POST',
+    path: '/dev/v1/posts',
+    headers: {
+      authorization: `Bearer ${accessToken(user)}`,
+      'content-type': 'application/json',
+    },
+    body: '{"content":"Bring a chair and something to share."}',
+  }));
+}
+
+/** One process revokes the token of the first user; all are asked at once. */
+async function refusalsAfterRevocation(programs: readonly Program[]): Promise<number> {
+  const [first] = programs;
+  await sleep(100);
+  await fetch(`${first?.baseUrl}/oauth/revoke`, {
+    method: 'POST',
+    body: new URLSearchParams({ token: accessToken(0), client_id: CLIENT_ID }),
+  });
+  const headers = { authorization: `Bearer ${accessToken(0)}` };
+  const answers = await Promise.all(
+    programs.map(({ baseUrl }) => fetch(`${baseUrl}/dev/v1/me`, { headers })),
+  );
+  return answers.filter(({ status }) => status === 401).length;
+}
+
+function serviceSeconds(programs: readonly Program[]): number {
+  return programs.reduce((sum, { pid }) => sum + (processorSeconds(pid) ?? 0), 0);
+}
+
+function microsEach(
+  before: number | undefined,
+  after: number | undefined,
+  answers: number,
+): number | undefined {
+  return before === undefined || after === undefined
+    ? undefined
+    : Math.round(((after - before) * 1e6) / answers);
+}

@@ -1,0 +1,45 @@
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Request, Response } from 'express';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** What Express makes an entity tag by. */
+type EntityTag = (body: string, encoding: BufferEncoding) => string;
+
+/**
+ * Answers objects as JSON, like Express, but head and body go out as one piece, and only what can be read again, by GET and
+ * HEAD, has an entity tag (RFC 9110 §8.8.3).
+ */
+export class JsonAdapter extends ExpressAdapter {
+  override reply(response: Response, body: unknown, status?: number): unknown {
+    const { req: request } = response;
+    if (!isPlain(body) || response.hasHeader('Content-Type'))
+      return super.reply(response, body, status);
+    if (status !== undefined) response.statusCode = status;
+    const text = JSON.stringify(body);
+    response.setHeader('Content-Type', JSON_TYPE);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, text);
+    response.setHeader('ETag', (request.app.get('etag fn') as EntityTag)(text, 'utf8'));
+    if (!isFresh(request)) return send(response, text);
+    response.removeHeader('Content-Type');
+    response.statusCode = 304;
+    return response.end();
+  }
+}
+
+function send(response: Response, text: string): Response {
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  return response.end(response.req.method === 'HEAD' ? undefined : text);
+}
+
+/** Without a condition, there is nothing to compare. */
+function isFresh(request: Request): boolean {
+  const { 'if-none-match': tags, 'if-modified-since': since } = request.headers;
+  return (tags !== undefined || since !== undefined) && request.fresh;
+}
+
+function isPlain(body: unknown): body is object {
+  if (typeof body !== 'object' || body === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(body);
+  return prototype === Object.prototype || prototype === Array.prototype;
+}
