@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export const USERS = 1000;
 
 /** The public client that everything happens for, its redirect URI, scopes, and the PKCE pair of all its requests. */
-export const CLIENT_ID = 'app_bench';
+export const CLIENT_ID = 'svc_app_01kb0000000000000000000000';
 export const REDIRECT_URI = 'https://bench.example/callback';
 export const SCOPES = 'profile.read posts.read posts.write analytics.read';
 export const CODE_VERIFIER = 'bench-'.repeat(8);

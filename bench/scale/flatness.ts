@@ -66,10 +66,6 @@ async function deepPages(api: Api): Promise<Flatness[]> {
     const { pathname, search } = new URL(next);
     path = pathname.replace('/dev/v1', '') + search;
   }
-  const reading = (target: string): Operation => ({
-    name: target,
-    send: (to) => to.json('GET', target),
-  });
   const first = reading(`/posts?limit=${LIMIT}`);
   const beside = async (target: string): Promise<Pick<Flatness, 'small' | 'large'>> => {
     const times = { small: [] as number[], large: [] as number[] };
@@ -84,6 +80,10 @@ async function deepPages(api: Api): Promise<Flatness[]> {
     { operation: `page ${LAST_PAGE} by its link, beside page 1`, ...(await beside(path)) },
     { operation: `page ${LAST_PAGE} by its number, beside page 1`, ...(await beside(numbered)) },
   ];
+}
+
+function reading(target: string): Operation {
+  return { name: target, send: (to) => to.json('GET', target) };
 }
 
 /** Milliseconds of each request, one after the other. */

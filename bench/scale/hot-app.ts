@@ -24,8 +24,9 @@ export interface HotApp {
 export async function measureHotApp(server: BenchServer): Promise<HotApp> {
   const { url, pool } = await server.database('platform_bench_hot');
   const userIds = await fillUsers(pool, 2 * APPS);
-  const appOf = (number: number): string => (number < APPS ? 'app_0' : `app_${number - APPS + 1}`);
-  for (let app = 0; app <= APPS; app += 1) await insertApp(pool, `app_${app}`);
+  const appOf = (number: number): string =>
+    number < APPS ? clientId(0) : clientId(number - APPS + 1);
+  for (let app = 0; app <= APPS; app += 1) await insertApp(pool, clientId(app));
   await insertGrants(pool, userIds, appOf);
   const program = await startByName(SERVICE, url);
   try {
@@ -47,6 +48,10 @@ export async function measureHotApp(server: BenchServer): Promise<HotApp> {
   } finally {
     await program.stop();
   }
+}
+
+function clientId(app: number): string {
+  return `svc_app_01kb${String(app).padStart(22, '0')}`;
 }
 
 function publish(user: number): LoadRequest {

@@ -45,6 +45,8 @@ function bearerToken(request: Request): string {
 
 /** Node keeps the first of several `Authorization` headers only. */
 function isRepeated({ rawHeaders }: Request): boolean {
-  const names = rawHeaders.filter((_, place) => place % 2 === 0);
-  return names.filter((name) => name.toLowerCase() === 'authorization').length > 1;
+  let times = 0;
+  for (let place = 0; place < rawHeaders.length; place += 2)
+    if (rawHeaders[place]?.toLowerCase() === 'authorization') times += 1;
+  return times > 1;
 }

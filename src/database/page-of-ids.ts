@@ -24,8 +24,9 @@ export class PageStatements {
 
   constructor(dataSource: DataSource, { table, owner, index, columns, join = '' }: List) {
     const onList = `SELECT id FROM ${table} ${useIndex(dataSource, index)} WHERE ${owner} = ? AND deleted_at IS NULL`;
+    // An outer join keeps every engine from beginning with the rows, to look for each whether it is on the page.
     const read = (ids: string): string =>
-      `SELECT ${columns} FROM (${ids}) page JOIN ${table} item ON item.id = page.id ${join} ORDER BY item.id DESC`;
+      `SELECT ${columns} FROM (${ids}) page LEFT JOIN ${table} item ON item.id = page.id ${join} ORDER BY page.id DESC`;
     this.byNumber = read(`${onList} ORDER BY id DESC LIMIT ? OFFSET ?`);
     this.afterId = read(`${onList} AND id < ? ORDER BY id DESC LIMIT ?`);
   }

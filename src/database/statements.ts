@@ -1,6 +1,6 @@
 import type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2';
-import type { DataSource } from 'typeorm';
-import { entities, type Transaction } from './transaction.js';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { entities, Transaction } from './transaction.js';
 
 /*
  * The statements of the requests that come most often, as SQL: to write one with the query builder each time would take longer
@@ -10,14 +10,17 @@ import { entities, type Transaction } from './transaction.js';
 export type Value = string | number | boolean | Date | null;
 
 /**
- * The rows of a SELECT, which a server prepares once for each connection. Times are for `storedTime`, lists are JSON text.
+ * The rows of a SELECT, which a server prepares once for each connection, unless it is part of a transaction. Times are for
+ * `storedTime`, lists are JSON text.
  * @throws the driver's error
  */
 export async function readRows<R>(
-  dataSource: DataSource,
+  source: DataSource | Transaction,
   select: string,
   values: readonly Value[],
 ): Promise<R[]> {
+  if (source instanceof Transaction) return send<R[] & RowDataPacket[]>(source, select, values);
+  const dataSource = source;
   if (isSqlite(dataSource)) return dataSource.query<R[]>(select, values.map(inSqlite));
   const { pool } = dataSource.driver as unknown as { pool: Pool };
   dataSource.logger.logQuery(select, [...values]);
@@ -39,20 +42,12 @@ export async function writeRows(
   statement: string,
   values: readonly Value[],
 ): Promise<number> {
-  const { dataSource, queryRunner } = entities(tx);
-  if (!queryRunner) throw new Error('A transaction has a connection.');
-  if (isSqlite(dataSource)) {
-    const { affected } = await queryRunner.query(statement, values.map(inSqlite), true);
+  const manager = entities(tx);
+  if (isSqlite(manager.dataSource)) {
+    const { affected } = await runnerOf(tx).query(statement, values.map(inSqlite), true);
     return affected ?? 0;
   }
-  const connection = (await queryRunner.connect()) as PoolConnection;
-  dataSource.logger.logQuery(statement, [...values]);
-  return new Promise((resolve, reject) => {
-    connection.query<ResultSetHeader>(statement, [...values], (error, { affectedRows } = NONE) => {
-      if (error) reject(error);
-      else resolve(affectedRows);
-    });
-  });
+  return (await send<ResultSetHeader>(tx, statement, values)).affectedRows;
 }
 
 /** Names the index to use, after a table's name; SQLite finds it by itself. */
@@ -60,8 +55,30 @@ export function useIndex(dataSource: DataSource, index: string): string {
   return isSqlite(dataSource) ? '' : `USE INDEX (${index})`;
 }
 
-/** What mysql2 answers together with an error. */
-const NONE = { affectedRows: 0 } as ResultSetHeader;
+/** Runs a statement on the connection of the transaction. */
+async function send<T extends RowDataPacket[] | ResultSetHeader>(
+  tx: Transaction,
+  statement: string,
+  values: readonly Value[],
+): Promise<T> {
+  const { dataSource } = entities(tx);
+  const runner = runnerOf(tx);
+  if (isSqlite(dataSource)) return runner.query(statement, values.map(inSqlite)) as Promise<T>;
+  const connection = (await runner.connect()) as PoolConnection;
+  dataSource.logger.logQuery(statement, [...values]);
+  return new Promise((resolve, reject) => {
+    connection.query<T>(statement, [...values], (error, result) => {
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
+}
+
+function runnerOf(tx: Transaction): QueryRunner {
+  const { queryRunner } = entities(tx);
+  if (!queryRunner) throw new Error('A transaction has a connection.');
+  return queryRunner;
+}
 
 function isSqlite({ options }: DataSource): boolean {
   return options.type === 'better-sqlite3';

@@ -174,13 +174,15 @@ export class TestApp {
     return accessToken;
   }
 
-  /** What `work` costs: the SQL statements that it runs, transaction statements included. */
+  /** What `work` costs: the SQL statements that it runs, each on a line, transaction statements included. */
   async statementsOf(work: () => Promise<unknown>): Promise<string[]> {
     const statements: string[] = [];
     const { logger } = this.dataSource;
     const recording = new Proxy(logger, {
       get: (target, name) =>
-        name === 'logQuery' ? (query: string) => statements.push(query) : Reflect.get(target, name),
+        name === 'logQuery'
+          ? (query: string) => statements.push(query.replaceAll(/\s+/g, ' ').trim())
+          : Reflect.get(target, name),
     });
     Object.assign(this.dataSource, { logger: recording });
     try {

@@ -109,7 +109,8 @@ onEachEngine('Lists of a hundred thousand items', (database) => {
       expect(steps.map((step) => JSON.stringify(step))).toContainEqual(expect.stringMatching(plan));
       // The ids that were found are read whole, and are no table.
       const scans = (await scansOf(database, dataSource, statement, all)).filter(
-        (step) => !/SCAN page|<derived/.test(step),
+        // Neither is the one member whom all comments are by.
+        (step) => !/SCAN page|<derived|"table":"users".*"rows":"1"/.test(step),
       );
       expect(scans).toEqual([]);
     }

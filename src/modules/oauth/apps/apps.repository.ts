@@ -1,18 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { insertAll, insertRow } from '../../../database/insert.js';
+import { storedTime } from '../../../database/columns.js';
+import { readRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { unchanged } from '../../../database/unchanged.js';
 import { AppRedirectUri } from './app-redirect-uri.entity.js';
 import { App } from './app.entity.js';
 import { callingOrigin } from './redirect-uri.js';
 
+/** A row as the drivers give it. */
+interface Stored extends Omit<App, 'createdAt'> {
+  createdAt: Date | string;
+}
+
+const FIND_APP = `
+  SELECT client_id AS clientId, name, kind, scope, status, created_at AS createdAt
+  FROM apps WHERE client_id = ?`;
+
 @Injectable()
 export class AppsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  find(clientId: string, tx?: Transaction): Promise<App | null> {
-    return this.managerOf(tx).findOneBy(App, { clientId });
+  async find(clientId: string, tx?: Transaction): Promise<App | null> {
+    const [app] = await readRows<Stored>(tx ?? this.dataSource, FIND_APP, [clientId]);
+    return app ? { ...app, createdAt: storedTime(app.createdAt) } : null;
   }
 
   findAll(): Promise<App[]> {

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, MoreThan, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, In, IsNull, type SelectQueryBuilder } from 'typeorm';
 import { later, MINUTE } from '../../../common/clock.js';
 import { parseScope, type Scope } from '../../../common/scopes.js';
 import { storedTime } from '../../../database/columns.js';
 import { insertRow } from '../../../database/insert.js';
+import { writeRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { unchanged } from '../../../database/unchanged.js';
 import { App } from '../apps/app.entity.js';
@@ -29,6 +30,9 @@ const CREDENTIALS = [
   [AccessToken, 'revokedAt'],
   [AuthorizationCode, 'consumedAt'],
 ] as const;
+
+const LOCK_GRANT =
+  'UPDATE grants SET scope = scope WHERE id = ? AND revoked_at IS NULL AND expires_at > ?';
 
 @Injectable()
 export class GrantsRepository {
@@ -61,12 +65,7 @@ export class GrantsRepository {
    * when it was revoked or has expired. A write that changes nothing, because SQLite has no other lock.
    */
   async lock(tx: Transaction, id: string, now: Date): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      Grant,
-      { id, revokedAt: IsNull(), expiresAt: MoreThan(now) },
-      { scope: unchanged('scope') },
-    );
-    return affected === 1;
+    return (await writeRows(tx, LOCK_GRANT, [id, now])) === 1;
   }
 
   /** False when it was revoked before. */

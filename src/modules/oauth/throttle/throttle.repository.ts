@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
 import { expiredRows, type ExpiredRows } from '../../../database/expired-rows.js';
+import { readRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { upsert } from '../../../database/upsert.js';
 import { ThrottleHit } from './throttle-hit.entity.js';
@@ -20,18 +21,16 @@ interface RawCount {
   oldest: Date | string | null;
 }
 
+const COUNT =
+  'SELECT SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits WHERE hash = ? AND slot > ? AND hits > 0';
+
 @Injectable()
 export class ThrottleRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Hits in the slots after `since`. */
   async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
-    const row = await (tx ? entities(tx) : this.dataSource.manager)
-      .createQueryBuilder(ThrottleHit, 'hit')
-      .select('SUM(hit.hits)', 'hits')
-      .addSelect('MIN(hit.slot)', 'oldest')
-      .where({ hash, slot: MoreThan(since), hits: MoreThan(0) })
-      .getRawOne<RawCount>();
+    const [row] = await readRows<RawCount>(tx ?? this.dataSource, COUNT, [hash, since]);
     const oldest = row?.oldest ?? null;
     return { hits: Number(row?.hits ?? 0), oldest: oldest === null ? null : storedTime(oldest) };
   }

@@ -4,7 +4,6 @@ import { Clock, later, SECOND } from '../../../common/clock.js';
 import { parseScope } from '../../../common/scopes.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { TransactionRunner } from '../../../database/transaction.js';
-import { UsersService } from '../../users/users.service.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { GrantUse } from '../grants/grant-use.js';
@@ -27,7 +26,6 @@ export class AuthorizationCodeGrant {
   constructor(
     private readonly codes: AuthorizationCodesRepository,
     private readonly grants: GrantsRepository,
-    private readonly users: UsersService,
     private readonly issuer: TokenIssuer,
     private readonly revocation: GrantRevocation,
     private readonly use: GrantUse,
@@ -43,7 +41,7 @@ export class AuthorizationCodeGrant {
     const verifier = parameters.get('code_verifier');
     const issued = isSecret('svcac', value) ? await this.codes.find(sha256(value)) : null;
     if (issued?.grant.clientId !== app.clientId) throw unknownCode();
-    const { code, grant } = issued;
+    const { code, grant, userStatus } = issued;
     if (!code.consumedAt && code.expiresAt <= this.clock.now())
       throw new InvalidGrant('The code has expired.', false);
     if (code.redirectUri !== redirectUri) {
@@ -52,7 +50,7 @@ export class AuthorizationCodeGrant {
     checkVerifierForm(code.codeChallenge, verifier);
     const provesVerifier = verifierMatches(code.codeChallenge, verifier);
     if (code.consumedAt) return this.refuseReplay(issued, provesVerifier);
-    if (!(await this.users.active(grant.userId))) throw unknownCode(false);
+    if (userStatus !== 'active') throw unknownCode(false);
     const tokens = await this.consume(issued, provesVerifier);
     if (!tokens) throw unknownCode(!provesVerifier);
     this.use.note(grant.id, this.clock.now());

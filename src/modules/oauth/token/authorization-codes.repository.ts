@@ -1,15 +1,42 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, MoreThan } from 'typeorm';
+import { DataSource } from 'typeorm';
+import { storedTime } from '../../../database/columns.js';
 import { insertRow } from '../../../database/insert.js';
-import { entities, type Transaction } from '../../../database/transaction.js';
+import { readRows, writeRows } from '../../../database/statements.js';
+import type { Transaction } from '../../../database/transaction.js';
+import type { User } from '../../users/user.entity.js';
 import { Grant } from '../grants/grant.entity.js';
 import { AuthorizationCode } from './authorization-code.entity.js';
 
-/** A stored code with the grant that it belongs to. */
+/** A stored code with the grant that it belongs to, and the status of its user. */
 export interface IssuedCode {
-  code: AuthorizationCode;
-  grant: Grant;
+  code: Omit<AuthorizationCode, 'grantId' | 'createdAt'>;
+  grant: Pick<Grant, 'id' | 'clientId' | 'userId' | 'scope' | 'expiresAt'>;
+  userStatus: User['status'];
 }
+
+interface Row extends Pick<Grant, 'clientId' | 'userId' | 'scope'> {
+  hash: string;
+  redirectUri: string;
+  codeChallenge: string | null;
+  expiresAt: Date | string;
+  consumedAt: Date | string | null;
+  grantId: string;
+  grantExpiresAt: Date | string;
+  userStatus: User['status'];
+}
+
+const FIND_CODE = `
+  SELECT code.hash, code.redirect_uri AS redirectUri, code.code_challenge AS codeChallenge,
+    code.expires_at AS expiresAt, code.consumed_at AS consumedAt,
+    grants.id AS grantId, grants.client_id AS clientId, grants.user_id AS userId, grants.scope,
+    grants.expires_at AS grantExpiresAt, users.status AS userStatus
+  FROM authorization_codes code
+  JOIN grants ON grants.id = code.grant_id
+  JOIN users ON users.id = grants.user_id
+  WHERE code.hash = ?`;
+const CONSUME_CODE =
+  'UPDATE authorization_codes SET consumed_at = ? WHERE hash = ? AND consumed_at IS NULL AND expires_at > ?';
 
 @Injectable()
 export class AuthorizationCodesRepository {
@@ -20,9 +47,21 @@ export class AuthorizationCodesRepository {
   }
 
   async find(hash: string): Promise<IssuedCode | null> {
-    const code = await this.dataSource.manager.findOneBy(AuthorizationCode, { hash });
-    const grant = code && (await this.dataSource.manager.findOneBy(Grant, { id: code.grantId }));
-    return code && grant ? { code, grant } : null;
+    const [row] = await readRows<Row>(this.dataSource, FIND_CODE, [hash]);
+    if (!row) return null;
+    const { redirectUri, codeChallenge, expiresAt, consumedAt, userStatus } = row;
+    const { grantId: id, clientId, userId, scope, grantExpiresAt } = row;
+    return {
+      code: {
+        hash,
+        redirectUri,
+        codeChallenge,
+        expiresAt: storedTime(expiresAt),
+        consumedAt: consumedAt === null ? null : storedTime(consumedAt),
+      },
+      grant: { id, clientId, userId, scope, expiresAt: storedTime(grantExpiresAt) },
+      userStatus,
+    };
   }
 
   /** Whether this app got a code for this challenge before. */
@@ -37,11 +76,6 @@ export class AuthorizationCodesRepository {
 
   /** False when it was used or has expired: of two exchanges, one gets tokens (RFC 6749 §4.1.2). */
   async consume(tx: Transaction, hash: string, now: Date): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      AuthorizationCode,
-      { hash, consumedAt: IsNull(), expiresAt: MoreThan(now) },
-      { consumedAt: now },
-    );
-    return affected === 1;
+    return (await writeRows(tx, CONSUME_CODE, [now, hash, now])) === 1;
   }
 }

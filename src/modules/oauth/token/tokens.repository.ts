@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, MoreThan, Not } from 'typeorm';
+import { DataSource, IsNull, Not } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
 import { insertRow } from '../../../database/insert.js';
-import { readRows } from '../../../database/statements.js';
+import { readRows, writeRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import type { AppQuota } from '../../quota/app-quota.entity.js';
-import { User } from '../../users/user.entity.js';
+import type { User } from '../../users/user.entity.js';
 import type { App } from '../apps/app.entity.js';
-import { Grant } from '../grants/grant.entity.js';
 import { AccessToken } from './access-token.entity.js';
 import { RefreshToken } from './refresh-token.entity.js';
 
@@ -56,6 +55,20 @@ const FIND_ACCESS = `
   LEFT JOIN app_quotas ON app_quotas.client_id = grants.client_id
   WHERE token.hash = ?`;
 
+const FIND_REFRESH = `
+  SELECT token.hash, token.expires_at AS expiresAt, token.consumed_at AS consumedAt,
+    token.predecessor_hash AS predecessorHash, grants.id AS grantId, grants.client_id AS clientId,
+    grants.scope, grants.expires_at AS grantExpiresAt, users.id AS userId, users.status AS userStatus
+  FROM refresh_tokens token
+  JOIN grants ON grants.id = token.grant_id
+  JOIN users ON users.id = grants.user_id
+  WHERE token.hash = ?`;
+const CONSUME_REFRESH = `
+  UPDATE refresh_tokens SET consumed_at = ?, sealed_answer = ?, answer_expires_at = ?
+  WHERE hash = ? AND consumed_at IS NULL AND expires_at > ?`;
+const FORGET_ANSWER =
+  'UPDATE refresh_tokens SET sealed_answer = NULL, answer_expires_at = NULL WHERE hash = ?';
+
 @Injectable()
 export class TokensRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -91,22 +104,7 @@ export class TokensRepository {
   }
 
   async findRefresh(hash: string): Promise<StoredRefresh | null> {
-    const row = await this.dataSource.manager
-      .createQueryBuilder(RefreshToken, 'token')
-      .innerJoin(Grant, 'grant', 'grant.id = token.grantId')
-      .innerJoin(User, 'user', 'user.id = grant.userId')
-      .select('token.hash', 'hash')
-      .addSelect('token.expiresAt', 'expiresAt')
-      .addSelect('token.consumedAt', 'consumedAt')
-      .addSelect('token.predecessorHash', 'predecessorHash')
-      .addSelect('grant.id', 'grantId')
-      .addSelect('grant.clientId', 'clientId')
-      .addSelect('grant.scope', 'scope')
-      .addSelect('grant.expiresAt', 'grantExpiresAt')
-      .addSelect('user.id', 'userId')
-      .addSelect('user.status', 'userStatus')
-      .where('token.hash = :hash', { hash })
-      .getRawOne<RawRefresh>();
+    const [row] = await readRows<RawRefresh>(this.dataSource, FIND_REFRESH, [hash]);
     if (!row) return null;
     const { expiresAt, consumedAt, grantExpiresAt } = row;
     return {
@@ -132,21 +130,14 @@ export class TokensRepository {
     answer: { sealedAnswer: string; answerExpiresAt: Date },
     now: Date,
   ): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      RefreshToken,
-      { hash, consumedAt: IsNull(), expiresAt: MoreThan(now) },
-      { consumedAt: now, ...answer },
-    );
-    return affected === 1;
+    const { sealedAnswer, answerExpiresAt } = answer;
+    const values = [now, sealedAnswer, answerExpiresAt, hash, now];
+    return (await writeRows(tx, CONSUME_REFRESH, values)) === 1;
   }
 
   /** From now on, who comes back with this used token gets no answer any more. */
   async forgetAnswer(tx: Transaction, hash: string): Promise<void> {
-    await entities(tx).update(
-      RefreshToken,
-      { hash },
-      { sealedAnswer: null, answerExpiresAt: null },
-    );
+    await writeRows(tx, FORGET_ANSWER, [hash]);
   }
 }
 
