@@ -5,7 +5,8 @@ import { measureRound, type Round } from './measure.js';
 import { positive } from './options.js';
 import type { Program } from './program.js';
 import { SERVICE, startByName, TOKENS } from './programs.js';
-import { ratiosOf, tableOf, writeResults, type Results } from './results.js';
+import { ratiosOf, tableOf, type Results } from './results.js';
+import { writeResults } from './write-results.js';
 import { startServer, type BenchServer } from './server.js';
 import { SERVICE_TOKENS } from './service-tokens.js';
 import { WORKLOADS, type Workload } from './workloads.js';
@@ -52,7 +53,10 @@ async function bench(options: Options): Promise<void> {
       results[workload.name] = rounds;
       process.stderr.write(`${tableOf({ [workload.name]: rounds })}\n`);
     }
-    if (options.write) await writeResults(results, server.version, options);
+    if (options.write) {
+      const command = `npm run bench -- --seconds ${options.seconds} --rounds ${options.rounds}`;
+      await writeResults('bench', { command, server: server.version }, results, tableOf(results));
+    }
     if (options.json) process.stdout.write(`${JSON.stringify(ratiosOf(results))}\n`);
 
     async function oneRound(

@@ -38,10 +38,22 @@ function row(workload: string, program: string, rounds: Round[], ours: Round[]):
     const values = rounds.map(value).filter((one) => one !== undefined);
     return values.length === 0 ? '–' : String(Math.round(median(values) * 10) / 10);
   };
-  const ratios = ratiosByRound(ours, rounds);
-  const spread = [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2)).join('–');
-  const ratio = program === SERVICE ? '' : `${median(ratios).toFixed(2)} (${spread})`;
-  return `| ${workload} | ${program} | ${Math.round(median(rounds.map(({ rate }) => rate)))} | ${ratio} | ${of(({ p50 }) => p50)} | ${of(({ p99 }) => p99)} | ${of(({ programMicros }) => programMicros)} | ${of(({ databaseMicros }) => databaseMicros)} |`;
+  const cells = [
+    workload,
+    program,
+    Math.round(median(rounds.map(({ rate }) => rate))),
+    program === SERVICE ? '' : besideOurs(ratiosByRound(ours, rounds)),
+    of(({ p50 }) => p50),
+    of(({ p99 }) => p99),
+    of(({ programMicros }) => programMicros),
+    of(({ databaseMicros }) => databaseMicros),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function besideOurs(ratios: readonly number[]): string {
+  const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2));
+  return `${median(ratios).toFixed(2)} (${least}–${most})`;
 }
 
 /** Each round of ours is compared with the peer's that followed it. */
@@ -49,15 +61,9 @@ function ratiosByRound(ours: readonly Round[], theirs: readonly Round[]): number
   return ours.map(({ rate }, at) => rate / (theirs[at]?.rate ?? Number.NaN));
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = Math.floor(sorted.length / 2);
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
-
-export async function writeResults(
-  _results: Results,
-  _server: string,
-  _options: object,
-): Promise<void> {}

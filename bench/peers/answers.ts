@@ -25,6 +25,7 @@ export interface AccessRow {
   expires_at: Date;
   revoked_at: Date | null;
   grant_revoked_at: Date | null;
+  grant_id: string;
   user_id: string;
   user_status: string;
   client_id: string;

@@ -1,7 +1,7 @@
 /** The statements of the service, as they are written by hand. */
 export const FIND_ACCESS = `
   SELECT token.scope, token.expires_at, token.revoked_at, grants.revoked_at AS grant_revoked_at,
-    users.id AS user_id, users.status AS user_status, apps.client_id, apps.status AS app_status,
+    grants.id AS grant_id, users.id AS user_id, users.status AS user_status, apps.client_id, apps.status AS app_status,
     app_quotas.monthly_post_limit
   FROM access_tokens token
   JOIN grants ON grants.id = token.grant_id

@@ -1,5 +1,6 @@
 import type { BenchServer } from '../server.js';
 import { startByName, SERVICE } from '../programs.js';
+import { median } from '../results.js';
 import { fillToScale, type Size } from './fill.js';
 import { Api, OPERATIONS, type Operation } from './operations.js';
 
@@ -95,10 +96,6 @@ async function take({ send }: Operation, api: Api, requests: number): Promise<nu
     times.push(performance.now() - began);
   }
   return times;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function seconds(began: number): number {

@@ -5,7 +5,7 @@ import type { FieldError } from './errors.js';
 export interface CurrentRequest {
   requestId: string;
   /** IP address of the caller; null when a proxy tells none. */
-  address: string | null;
+  readonly address: string | null;
   /** What is wrong with its headers, to be told together with what is wrong with its body. */
   violations: FieldError[];
 }

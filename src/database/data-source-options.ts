@@ -44,6 +44,8 @@ export async function dataSourceOptions(
     url: config.url,
     charset: 'utf8mb4',
     timezone: 'Z',
+    // Would note a stack trace for every statement, in case it fails. TypeORM's error has one.
+    trace: false,
     connectTimeout: config.timeoutMs,
     poolSize: config.poolSize,
     driver: driverWithTimeouts(kind, {

@@ -10,11 +10,6 @@ declare global {
       /** What error bodies, logs and the call log know this request by. */
       requestId: string;
       receivedAt: Date;
-      /**
-       * IP address of the caller: the socket's, or what trusted proxies tell; never from a header that a stranger can set.
-       * Null when a proxy tells none.
-       */
-      callerAddress: string | null;
     }
   }
 }
@@ -31,8 +26,28 @@ export function requestContext(clock: Clock): RequestHandler {
     request.requestId =
       sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', request.receivedAt);
     response.setHeader('X-Request-Id', request.requestId);
-    request.callerAddress = ipAddressIn(request.ip);
-    const { requestId, callerAddress: address } = request;
-    duringRequest({ requestId, address, violations: [] }, next);
+    keepAddress(request);
+    const { requestId } = request;
+    const current = {
+      requestId,
+      get address() {
+        return callerAddress(request);
+      },
+      violations: [],
+    };
+    duringRequest(current, next);
   };
+}
+
+/** A socket tells its address also after its end, if it was asked before. */
+function keepAddress({ socket }: Request): void {
+  void socket.remoteAddress;
+}
+
+/**
+ * IP address of the caller: the socket's, or what trusted proxies tell; never from a header that a stranger can set. Null when a
+ * proxy tells none.
+ */
+export function callerAddress(request: Request): string | null {
+  return ipAddressIn(request.ip);
 }

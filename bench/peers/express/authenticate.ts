@@ -8,6 +8,7 @@ import { FIND_ACCESS } from '../statements.js';
 export interface Access {
   userId: string;
   clientId: string;
+  grantId: string;
   limit: number | null;
 }
 
@@ -41,6 +42,7 @@ export function authenticate(pool: Pool, scope: string): RequestHandler {
     request.access = {
       userId: access.user_id,
       clientId: access.client_id,
+      grantId: access.grant_id,
       limit: access.monthly_post_limit,
     };
     next();

@@ -1,18 +1,16 @@
 import express, { type ErrorRequestHandler } from 'express';
 import { z, ZodError } from 'zod';
-import { newId } from '../../../src/common/ids.js';
-import { CallLog } from '../call-log.js';
 import { peerSettings } from '../settings.js';
 import { authenticate, HttpError } from './authenticate.js';
 import { listComments } from './comments.js';
 import { createPool } from './database.js';
+import { observe, sendHeaders } from './observe.js';
 import { createPost, listPosts, readPost } from './posts.js';
 import { FIND_PROFILE } from '../statements.js';
 
 /** The API as a good engineer writes it by hand: Express 5, a router, middleware, and SQL. */
 const settings = peerSettings();
 const pool = createPool(settings);
-const calls = new CallLog(pool.pool);
 
 const paging = z.object({
   page: z.coerce.number().int().min(1).max(2000).default(1),
@@ -78,28 +76,7 @@ const handleError: ErrorRequestHandler = (error: unknown, _request, response, _n
 
 const app = express();
 app.disable('x-powered-by');
-app.use((request, response, next) => {
-  request.receivedAt = new Date();
-  request.requestId = newId('req', request.receivedAt);
-  response.set('X-Request-Id', request.requestId);
-  response.on('finish', () => {
-    const { access, receivedAt: at, requestId } = request;
-    if (!access || response.statusCode === 201) return;
-    const { userId, clientId } = access;
-    const route = `${request.method} ${request.baseUrl}${String(request.route?.path)}`;
-    const status = response.statusCode;
-    calls.record({
-      at,
-      userId,
-      clientId,
-      route,
-      status,
-      durationMs: Date.now() - at.getTime(),
-      requestId,
-    });
-  });
-  next();
-});
+app.use(observe(pool.pool), sendHeaders);
 app.use('/dev/v1', api);
 app.use(handleError);
 app.listen(settings.port, '127.0.0.1');

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import type { Request } from 'express';
+import { callerAddress } from '../../../http/request-context.js';
 import { isId } from '../../../common/ids.js';
 import { claimedClientId } from '../apps/presented-credentials.js';
 import { Parameters } from '../parameters.js';
@@ -49,6 +50,7 @@ export class Trackers {
 }
 
 /** What the caller's address counts as; all whose address is unknown count as one. */
-function addressOf({ callerAddress }: Request): string {
-  return callerAddress === null ? 'unknown' : normalizeIp(callerAddress, IPV6_PREFIX);
+function addressOf(request: Request): string {
+  const address = callerAddress(request);
+  return address === null ? 'unknown' : normalizeIp(address, IPV6_PREFIX);
 }

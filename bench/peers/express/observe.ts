@@ -1,0 +1,59 @@
+import type { RequestHandler } from 'express';
+import type { Pool } from 'mysql2';
+import { pino } from 'pino';
+import { Histogram, Registry } from 'prom-client';
+import { newId } from '../../../src/common/ids.js';
+import { CallLog } from '../call-log.js';
+import { GrantUse } from '../grant-use.js';
+
+const logger = pino({ base: null }, pino.destination({ dest: 1, sync: false }));
+
+const duration = new Histogram({
+  name: 'http_request_duration_seconds',
+  help: 'Time from a request to the end of its answer.',
+  labelNames: ['method', 'route', 'status'],
+  registers: [new Registry()],
+});
+
+/** What a service in production notes of each request: a line of its log, a histogram, the call, and the use of the grant. */
+export function observe(pool: Pool): RequestHandler {
+  const calls = new CallLog(pool);
+  const uses = new GrantUse(pool);
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    request.receivedAt = new Date();
+    request.requestId = newId('req', request.receivedAt);
+    response.set('X-Request-Id', request.requestId);
+    response.on('close', () => {
+      const { access, receivedAt: at, requestId, method } = request;
+      const route = `${request.baseUrl}${String(request.route?.path)}`;
+      const status = response.statusCode;
+      const durationMs = performance.now() - startedAt;
+      duration.observe({ method, route, status }, durationMs / 1000);
+      const told = { request_id: requestId, method, route, status, duration_ms: durationMs };
+      logger.info({ ...told, client_id: access?.clientId }, 'request');
+      if (!access) return;
+      const { userId, clientId, grantId } = access;
+      uses.note(grantId, at);
+      if (status === 201) return;
+      const call = { at, userId, clientId, route: `${method} ${route}`, status, requestId };
+      calls.record({ ...call, durationMs: Math.round(durationMs) });
+    });
+    next();
+  };
+}
+
+/** The headers of the service's answers. */
+export const sendHeaders: RequestHandler = (_request, response, next) => {
+  response.set({
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': 'ETag, Link, Location, RateLimit, Retry-After, X-Request-Id',
+    'Cache-Control': 'private, no-cache',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'Referrer-Policy': 'no-referrer',
+    'Strict-Transport-Security': 'max-age=31536000',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+  });
+  next();
+};

@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import { positive } from '../options.js';
+import { startServer, type BenchServer } from '../server.js';
+import { writeResults } from '../write-results.js';
+import { measureFlatness } from './flatness.js';
+import { measureHotApp } from './hot-app.js';
+import { measureLean } from './lean.js';
+import { measureProcesses, type Processes } from './processes.js';
+import { flatTable, hotTable, leanTable, processesTable } from './tables.js';
+
+interface Options {
+  part?: string[];
+  posts: number;
+  requests: number;
+  server?: string;
+  write?: true;
+}
+
+/** What a part found: its figures, and a Markdown table of them. */
+type Found = [figures: unknown, table: string];
+
+const PARTS: Record<string, (server: BenchServer, options: Options) => Promise<Found>> = {
+  flat: async (server, { posts }) => {
+    const size = { posts, comments: Math.ceil(posts / 10) };
+    const figures = await measureFlatness(server, size);
+    return [figures, flatTable(figures)];
+  },
+  hot: async (server) => {
+    const figures = await measureHotApp(server);
+    return [figures, hotTable(figures)];
+  },
+  lean: async (server, { requests }) => {
+    const figures = await measureLean(server, requests);
+    return [figures, leanTable(figures)];
+  },
+  out: async (server) => {
+    const figures: Processes[] = [];
+    for (const count of [1, 2, 4]) figures.push(await measureProcesses(server, count));
+    return [figures, processesTable(figures)];
+  },
+};
+
+async function measure(options: Options): Promise<void> {
+  const server = await startServer(options.server);
+  try {
+    for (const [name, part] of Object.entries(PARTS)) {
+      if (options.part && !options.part.includes(name)) continue;
+      const [figures, table] = await part(server, options);
+      process.stdout.write(`${table}\n\n`);
+      const command = `npm run bench:scale -- --part ${name}`;
+      if (options.write)
+        await writeResults(name, { command, server: server.version }, figures, table);
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+await new Command('npm run bench:scale --')
+  .description('Measures what large tables, one busy app, many requests and more processes cost.')
+  .option('--part <names...>', `only these of ${Object.keys(PARTS).join(', ')}`)
+  .option('--posts <n>', 'in the large tables', positive, 10_000_000)
+  .option('--requests <n>', 'after which the memory must be what it was', positive, 1_000_000)
+  .option('--server <url>', 'a MySQL or MariaDB server to use, instead of starting one')
+  .option('--write', 'write bench/results and the tables of docs/performance.md')
+  .action(measure)
+  .parseAsync();

@@ -1,0 +1,42 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+
+const FOLDER = 'bench/results';
+const PAGE = 'docs/performance.md';
+const GIGABYTE = 2 ** 30;
+
+/** What a measurement ran on. */
+export interface Surroundings {
+  /** The command that made it. */
+  command: string;
+  /** Version of the database server. */
+  server: string;
+}
+
+/**
+ * Writes the figures of a measurement as JSON, and its tables into the page, between the comments that name it.
+ * @param name of the measurement, such as `bench`
+ */
+export async function writeResults(
+  name: string,
+  { command, server }: Surroundings,
+  figures: unknown,
+  tables: string,
+): Promise<void> {
+  const processors = cpus();
+  const machine = `${processors.length} × ${processors[0]?.model.trim()}, ${Math.round(totalmem() / GIGABYTE)} GB`;
+  const date = new Date().toISOString().slice(0, 10);
+  const facts = { date, command, machine, node: process.version, server };
+  await mkdir(FOLDER, { recursive: true });
+  const json = JSON.stringify({ ...facts, figures }, null, 2);
+  await writeFile(join(FOLDER, `${name}.json`), `${json}\n`);
+  const told = `Made by \`${command}\` on ${date}: ${machine}, Node ${process.version}, ${server}.`;
+  const page = await readFile(PAGE, 'utf8');
+  const begin = `<!-- ${name} -->`;
+  const end = `<!-- end of ${name} -->`;
+  const [before, rest] = page.split(begin);
+  const after = rest?.split(end)[1];
+  if (after === undefined) throw new Error(`${PAGE} has no place for ${name}.`);
+  await writeFile(PAGE, `${before}${begin}\n\n${told}\n\n${tables}\n\n${end}${after}`);
+}
