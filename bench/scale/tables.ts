@@ -62,6 +62,9 @@ export function processesTable(rows: readonly Processes[]): string {
 }
 
 function table(head: readonly string[], rows: readonly (string | number)[][]): string {
-  const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function line(cells: readonly (string | number)[]): string {
+  return `| ${cells.join(' | ')} |`;
 }
