@@ -26,11 +26,11 @@ export const busyPost = ({ posts }: Size): string => postId(posts - 100);
 /** Fills the migrated tables within the server, which knows how to count. */
 export async function fillToScale(pool: Pool, { posts, comments }: Size): Promise<void> {
   const users = Math.max(CALLERS, posts / 100);
-  await pool.query('CREATE TABLE bench_numbers (n INTEGER PRIMARY KEY)');
+  await pool.query('CREATE TABLE bench_numbers (number INTEGER PRIMARY KEY)');
   await insertRows(
     pool,
     'bench_numbers',
-    Array.from({ length: 1000 }, (_, n) => ({ n })),
+    Array.from({ length: 1000 }, (_, number) => ({ number })),
   );
   await inSteps(
     pool,
@@ -99,10 +99,9 @@ async function inSteps(
 ): Promise<void> {
   for (let from = 0; from < count; from += STEP) {
     const until = Math.min(count, from + STEP);
-    const numbers = `(SELECT ${from} + thousands.n * 1000 + units.n AS n
-      FROM bench_numbers thousands JOIN bench_numbers units
-      WHERE thousands.n <= ${Math.floor((until - from - 1) / 1000)}
-      HAVING n < ${until} ORDER BY thousands.n, units.n) numbers`;
+    const number = `${from} + thousands.number * 1000 + units.number`;
+    const numbers = `(SELECT ${number} AS n FROM bench_numbers thousands JOIN bench_numbers units
+      WHERE ${number} < ${until} ORDER BY thousands.number, units.number) numbers`;
     await pool.query(statement(numbers));
   }
 }

@@ -1,5 +1,5 @@
 import type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2';
-import type { DataSource, QueryRunner } from 'typeorm';
+import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { entities, Transaction } from './transaction.js';
 
 /*
@@ -12,7 +12,7 @@ export type Value = string | number | boolean | Date | null;
 /**
  * The rows of a SELECT, which a server prepares once for each connection, unless it is part of a transaction. Times are for
  * `storedTime`, lists are JSON text.
- * @throws the driver's error
+ * @throws QueryFailedError with the code of the driver's error
  */
 export async function readRows<R>(
   source: DataSource | Transaction,
@@ -24,18 +24,15 @@ export async function readRows<R>(
   if (isSqlite(dataSource)) return dataSource.query<R[]>(select, values.map(inSqlite));
   const { pool } = dataSource.driver as unknown as { pool: Pool };
   dataSource.logger.logQuery(select, [...values]);
-  return new Promise((resolve, reject) => {
-    pool.execute<R[] & RowDataPacket[]>(select, [...values], (error, rows) => {
-      if (error) reject(error);
-      else resolve(rows);
-    });
+  return answered<R[]>(select, values, (answer) => {
+    pool.execute<R[] & RowDataPacket[]>(select, [...values], answer);
   });
 }
 
 /**
  * Runs an INSERT or UPDATE.
  * @returns how many rows it inserted, or found to update
- * @throws the driver's error
+ * @throws QueryFailedError with the code of the driver's error
  */
 export async function writeRows(
   tx: Transaction,
@@ -66,12 +63,29 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(
   if (isSqlite(dataSource)) return runner.query(statement, values.map(inSqlite)) as Promise<T>;
   const connection = (await runner.connect()) as PoolConnection;
   dataSource.logger.logQuery(statement, [...values]);
-  return new Promise((resolve, reject) => {
-    connection.query<T>(statement, [...values], (error, result) => {
-      if (error) reject(error);
-      else resolve(result);
-    });
+  return answered<T>(statement, values, (answer) => {
+    connection.query<T>(statement, [...values], answer);
   });
+}
+
+type Answer<T> = (error: Error | null, result: T) => void;
+
+/** What the driver answers. Its error knows neither the statement nor who sent it: TypeORM's has both. */
+async function answered<T>(
+  statement: string,
+  values: readonly Value[],
+  ask: (answer: Answer<T>) => void,
+): Promise<T> {
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      ask((error, result) => {
+        if (error) reject(error);
+        else resolve(result);
+      });
+    });
+  } catch (error) {
+    throw new QueryFailedError(statement, [...values], error as Error);
+  }
 }
 
 function runnerOf(tx: Transaction): QueryRunner {
