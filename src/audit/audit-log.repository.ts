@@ -13,6 +13,9 @@ export interface Change {
   reason?: string;
 }
 
+/** An event that has not happened yet. */
+export type NewAuditEvent = Omit<AuditEvent, 'at' | 'id'>;
+
 /**
  * Writes down who changed what, in the transaction that changes it, with the request that asked for it.
  * Details never hold a secret, token, code or phone.
@@ -29,28 +32,14 @@ export class AuditLog {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
 
-  async record(
-    tx: Transaction,
+  /** What the running request, job or command does, as it is to be written down. */
+  event(
     action: string,
     subject: string,
     { actor, reason }: Change,
     details: Record<string, unknown> = {},
-  ): Promise<void> {
-    await this.recordAll(tx, action, [{ subject, details }], { actor, reason });
-  }
-
-  /** The same change of several subjects, written by one statement. */
-  async recordAll(
-    tx: Transaction,
-    action: string,
-    changed: readonly { subject: string; details: Record<string, unknown> }[],
-    { actor, reason }: Change,
-  ): Promise<void> {
-    if (changed.length === 0) return;
-    const at = this.clock.now();
-    const events = changed.map(({ subject, details }) => ({
-      at,
-      id: newId('evt', at),
+  ): NewAuditEvent {
+    return {
       action,
       actor,
       subject,
@@ -59,9 +48,28 @@ export class AuditLog {
       reason: reason ?? null,
       requestId: currentRequest()?.requestId ?? null,
       address: currentRequest()?.address ?? null,
-      details: details as never,
-    }));
-    await insertAll(tx, AuditEvent, events);
+      details,
+    };
+  }
+
+  record(
+    tx: Transaction,
+    action: string,
+    subject: string,
+    change: Change,
+    details?: Record<string, unknown>,
+  ): Promise<void> {
+    return this.insertAll(tx, [this.event(action, subject, change, details)]);
+  }
+
+  /** Events that happen now, written by one statement. */
+  insertAll(tx: Transaction, events: readonly NewAuditEvent[]): Promise<void> {
+    const at = this.clock.now();
+    return insertAll(
+      tx,
+      AuditEvent,
+      events.map((event) => ({ ...event, at, id: newId('evt', at) })),
+    );
   }
 }
 

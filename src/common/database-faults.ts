@@ -23,7 +23,8 @@ const AWAY = new Set([
 ]);
 
 /** What MariaDB alone says, so that the driver knows no name for it: the statement took too long, the connection was ended. */
-const AWAY_ON_MARIADB = new Set([1969, 1927]);
+const STATEMENT_TIMEOUT_ON_MARIADB = 1969;
+const AWAY_ON_MARIADB = new Set([STATEMENT_TIMEOUT_ON_MARIADB, 1927]);
 
 /** What the driver says without a code, of its pool and of a connection that died between two statements. */
 const AWAY_IN_WORDS = new Set([
@@ -59,6 +60,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isConflict(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
   return (typeof errno === 'number' && CONFLICTS.has(errno)) || code === 'SQLITE_BUSY_SNAPSHOT';
+}
+
+/** Whether the server ended the statement because it took too long, as one does that waits for others. */
+export function isTooSlow(error: unknown): boolean {
+  const { code, errno } = fieldsOf(error);
+  return code === 'ER_QUERY_TIMEOUT' || errno === STATEMENT_TIMEOUT_ON_MARIADB;
 }
 
 /** Whether a primary key or unique index refused the row. */

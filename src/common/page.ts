@@ -23,3 +23,11 @@ export function pageOf<T>(found: readonly T[], paging: Paging, total: number): P
   const { limit } = paging;
   return { items: found.slice(0, limit), paging, total, hasMore: found.length > limit };
 }
+
+/** Items that are skipped in no time. */
+const FEW = 5000;
+
+/** Whether so much of the list comes before the page that it is worth while to know first how long the list is. */
+export function isDeep({ page, limit, before }: Paging): boolean {
+  return before === undefined && (page - 1) * limit > FEW;
+}

@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { random } from './random.js';
 
 /** Prefixes of the credentials that the service gives out (source document, section 2). */
 export type SecretPrefix = 'svc_sec' | 'svcac' | 'svcat' | 'svcrt';
@@ -12,7 +13,10 @@ export function newSecret(prefix: SecretPrefix): string {
 
 /** 32 random bytes as 43 base64url characters. */
 export function randomToken(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url');
+  const bytes = random(SECRET_BYTES);
+  const token = bytes.toString('base64url');
+  bytes.fill(0);
+  return token;
 }
 
 /** Whether `value` has the shape of a credential with this prefix; anything else is not looked up. */
@@ -24,7 +28,7 @@ export function isSecret(prefix: SecretPrefix, value: string): boolean {
 
 /** SHA-256 in hex: how credentials of 256 random bits are stored and looked up. */
 export function sha256(value: string): string {
-  return createHash('sha256').update(value, 'utf8').digest('hex');
+  return hash('sha256', value, 'hex');
 }
 
 /** HMAC-SHA-256 in hex: how one-time passwords are stored, since a plain hash of six digits can be reversed. */

@@ -8,12 +8,11 @@ export async function insertRow<T extends ObjectLiteral>(
   entity: EntityTarget<T>,
   row: T,
 ): Promise<void> {
-  const metadata = entities(tx).dataSource.getMetadata(entity);
-  await writeRows(tx, insertOf(metadata), valuesOf(metadata, row));
+  await insertAll(tx, entity, [row]);
 }
 
 /**
- * Inserts rows, each with every column, by one statement. For thousands of them: the query builder would take ten times the
+ * Inserts rows, if any, each with every column, by one statement. For thousands of them: the query builder would take ten times the
  * time and the memory for as many parameters.
  */
 export async function insertAll<T extends ObjectLiteral>(
@@ -21,13 +20,11 @@ export async function insertAll<T extends ObjectLiteral>(
   entity: EntityTarget<T>,
   rows: readonly T[],
 ): Promise<void> {
-  const manager = entities(tx);
-  const metadata = manager.dataSource.getMetadata(entity);
+  if (rows.length === 0) return;
+  const metadata = entities(tx).dataSource.getMetadata(entity);
   const more = `, ${placeholders(metadata)}`.repeat(rows.length - 1);
-  await manager.query(
-    `${insertOf(metadata)}${more}`,
-    rows.flatMap((row) => valuesOf(metadata, row)),
-  );
+  const values = rows.flatMap((row) => valuesOf(metadata, row));
+  await writeRows(tx, insertOf(metadata) + more, values);
 }
 
 /** Written once for each entity of a data source. */

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { Paging } from '../common/page.js';
+import { isDeep, type Paging } from '../common/page.js';
 import { useIndex, type Value } from './statements.js';
 
 /** A list of rows that are not marked as deleted, newest first. All of it is SQL. */
@@ -17,9 +17,10 @@ export interface List {
   join?: string;
 }
 
-/** The two statements that read any page of a list, and one row more, which tells that the list goes on. */
+/** The statements that read any page of a list, and one row more, which tells that the list goes on. */
 export class PageStatements {
   private readonly byNumber: string;
+  private readonly byNumberFromEnd: string;
   private readonly afterId: string;
 
   constructor(dataSource: DataSource, { table, owner, index, columns, join = '' }: List) {
@@ -28,13 +29,20 @@ export class PageStatements {
     const read = (ids: string): string =>
       `SELECT ${columns} FROM (${ids}) page LEFT JOIN ${table} item ON item.id = page.id ${join} ORDER BY page.id DESC`;
     this.byNumber = read(`${onList} ORDER BY id DESC LIMIT ? OFFSET ?`);
+    this.byNumberFromEnd = read(`${onList} ORDER BY id LIMIT ? OFFSET ?`);
     this.afterId = read(`${onList} AND id < ? ORDER BY id DESC LIMIT ?`);
   }
 
-  /** The statement for a page of the list of `owner`, and the values of its placeholders. */
-  of(owner: string, { page, limit, before }: Paging): [statement: string, values: Value[]] {
-    return before === undefined
-      ? [this.byNumber, [owner, limit + 1, (page - 1) * limit]]
-      : [this.afterId, [owner, before, limit + 1]];
+  /**
+   * The statement for a page of the list of `owner`, and the values of its placeholders.
+   * @param total how many rows the list has, where that is known: then no more than half of them are skipped
+   */
+  of(owner: string, paging: Paging, total = Infinity): [statement: string, values: Value[]] {
+    const { page, limit, before } = paging;
+    if (before !== undefined) return [this.afterId, [owner, before, limit + 1]];
+    const newer = (page - 1) * limit;
+    if (!isDeep(paging) || newer <= total / 2) return [this.byNumber, [owner, limit + 1, newer]];
+    const rows = Math.max(0, Math.min(limit + 1, total - newer));
+    return [this.byNumberFromEnd, [owner, rows, Math.max(0, total - newer - rows)]];
   }
 }

@@ -4,7 +4,7 @@ import { entities, Transaction } from './transaction.js';
 
 /*
  * The statements of the requests that come most often, as SQL: to write one with the query builder each time would take longer
- * than to run it. Their text never varies; what does are the values of their placeholders.
+ * than to run it. What varies are the values of their placeholders, and how many there are behind an IN.
  */
 
 export type Value = string | number | boolean | Date | null;
@@ -20,10 +20,9 @@ export async function readRows<R>(
   values: readonly Value[],
 ): Promise<R[]> {
   if (source instanceof Transaction) return send<R[] & RowDataPacket[]>(source, select, values);
-  const dataSource = source;
-  if (isSqlite(dataSource)) return dataSource.query<R[]>(select, values.map(inSqlite));
-  const { pool } = dataSource.driver as unknown as { pool: Pool };
-  dataSource.logger.logQuery(select, [...values]);
+  if (isSqlite(source)) return source.query<R[]>(select, values.map(inSqlite));
+  const { pool } = source.driver as unknown as { pool: Pool };
+  source.logger.logQuery(select, [...values]);
   return answered<R[]>(select, values, (answer) => {
     pool.execute<R[] & RowDataPacket[]>(select, [...values], answer);
   });
@@ -45,6 +44,17 @@ export async function writeRows(
     return affected ?? 0;
   }
   return (await send<ResultSetHeader>(tx, statement, values)).affectedRows;
+}
+
+/** The places of these values behind IN: of at least one. */
+export function placesFor(values: readonly unknown[]): string {
+  return `(${values.map(() => '?').join(', ')})`;
+}
+
+/** A statement is prepared for 1, 2, 4, 8 … values only: the first is repeated until there are so many. */
+export function filledUp<V>(values: readonly V[]): V[] {
+  const count = 2 ** Math.ceil(Math.log2(values.length));
+  return values.concat(Array<V>(count - values.length).fill(values[0] as V));
 }
 
 /** Names the index to use, after a table's name; SQLite finds it by itself. */

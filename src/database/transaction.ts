@@ -23,6 +23,9 @@ export abstract class TransactionRunner {
   abstract readonly waiting: number;
 
   abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+
+  /** The same for a unit that is not run again when it loses, because its caller knows something better. */
+  abstract runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
 /** The entity manager bound to the transaction, for repositories. */

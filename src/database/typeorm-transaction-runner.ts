@@ -30,22 +30,30 @@ export class TypeormTransactionRunner extends TransactionRunner {
     return this.queued;
   }
 
-  override async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  override run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.inTurn(work, RETRIES);
+  }
+
+  override runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.inTurn(work, 0);
+  }
+
+  private async inTurn<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
     // On SQLite the inner unit would wait for the outer one, which waits for it.
     const outer = current.getStore();
     if (outer?.open && outer.dataSource === this.dataSource)
       throw new Error('A unit of work was opened inside another.');
-    if (!this.oneAtATime) return this.attempt(work);
+    if (!this.oneAtATime) return this.attempt(work, retries);
     this.queued += 1;
     const unit = this.last.then(() => {
       this.queued -= 1;
-      return this.attempt(work);
+      return this.attempt(work, retries);
     });
     this.last = unit.catch(() => undefined);
     return unit;
   }
 
-  private async attempt<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
     for (let retry = 0; ; retry += 1) {
       const unit = { dataSource: this.dataSource, open: true };
       try {
@@ -53,7 +61,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
           this.dataSource.transaction((manager) => work(transactionOf(manager))),
         );
       } catch (error) {
-        if (!isConflict(error) || retry === RETRIES) throw error;
+        if (!isConflict(error) || retry === retries) throw error;
         await sleep(Math.random() * LONGEST_PAUSE_MS * (retry + 1));
       } finally {
         unit.open = false;

@@ -23,9 +23,10 @@ export const REPLAYED_HEADER = {
  */
 export const IdempotencyKeyOf = createParamDecorator(
   (_: unknown, context: ExecutionContext): string | undefined => {
-    const [key, ...more] =
-      context.switchToHttp().getRequest<Request>().headersDistinct[HEADER.toLowerCase()] ?? [];
-    if (key === undefined) return undefined;
+    const request = context.switchToHttp().getRequest<Request>();
+    const name = HEADER.toLowerCase();
+    if (request.headers[name] === undefined) return undefined;
+    const [key = '', ...more] = request.headersDistinct[name] ?? [];
     if (more.length > 0 || !VISIBLE_ASCII.test(key))
       currentRequest()?.violations.push(...(unreadableKey().extras.errors ?? []));
     return key;

@@ -46,15 +46,16 @@ export class Idempotency {
   ) {}
 
   /**
-   * Does `work`, unless an earlier request with the same key did it. `made` is plain JSON.
+   * Does `work`, unless an earlier request with the same key did it. `made` is plain JSON, which the work keeps where it gets
+   * `keep`: without a key there is nothing to keep.
    * @throws IdempotencyKeyReused when the earlier request was another one; IdempotencyKeyInUse when it is still running
    */
   async once<T extends object>(
     request: RepeatableRequest,
-    work: (keep: Keep<T>) => Promise<T>,
+    work: (keep: Keep<T> | undefined) => Promise<T>,
   ): Promise<Outcome<T>> {
     const { clientId, userId, key } = request;
-    if (key === undefined) return { made: await work(async () => undefined), replayed: false };
+    if (key === undefined) return { made: await work(undefined), replayed: false };
     const hash = sha256([clientId, userId, key].join('\n'));
     const requestHash = hashOf(request);
     const earlier = await this.repository.find(hash);

@@ -9,7 +9,7 @@ import { NO_BUDGETS } from './test-app.js';
 import type { Site } from './visitor.js';
 
 /** How often a race is run: a few times in every run of the tests, many times with `npm run test:races`. */
-export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 3);
+export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 2);
 
 /** How often a process is killed, which takes the start of another one each time. */
 export const KILLS = Math.max(3, ROUNDS);

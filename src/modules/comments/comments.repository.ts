@@ -47,10 +47,13 @@ export class CommentsRepository {
   }
 
   /** Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped. */
-  async findPage(postId: string, paging: Paging): Promise<ListedComment[]> {
-    const rows = await readRows<Row>(this.dataSource, ...this.pages.of(postId, paging));
-    return rows.map(({ userId, name, photoUrl, createdAt, ...comment }) => ({
-      ...comment,
+  async findPage(postId: string, paging: Paging, total: number): Promise<ListedComment[]> {
+    const rows = await readRows<Row>(this.dataSource, ...this.pages.of(postId, paging, total));
+    // Named one by one: what a rest gathers is copied slowly.
+    return rows.map(({ id, text, parentId, createdAt, userId, name, photoUrl }) => ({
+      id,
+      text,
+      parentId,
       createdAt: storedTime(createdAt),
       author: { id: userId, name: name ?? '', photoUrl },
     }));

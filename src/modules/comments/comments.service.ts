@@ -42,7 +42,8 @@ export class CommentsService {
   /** One page, newest first, with the number of all. @throws PostNotFound */
   async list(userId: string, postId: string, paging: Paging): Promise<Page<AuthoredComment>> {
     const { commentCount } = await this.posts.counts(userId, postId);
-    const page = pageOf(await this.repository.findPage(postId, paging), paging, commentCount);
+    const found = await this.repository.findPage(postId, paging, commentCount);
+    const page = pageOf(found, paging, commentCount);
     const permalink = this.posts.permalink(postId);
     return { ...page, items: page.items.map((comment) => ({ ...comment, permalink })) };
   }

@@ -12,6 +12,7 @@ import { AppsService } from '../oauth/apps/apps.service.js';
 import { GrantOpener } from '../oauth/grants/grant-opener.js';
 import { TokenIssuer } from '../oauth/token/token-issuer.js';
 import { PostsService } from '../posts/posts.service.js';
+import { Publisher } from '../posts/publisher.service.js';
 import { PhoneTaken } from '../users/users.errors.js';
 import { UsersService } from '../users/users.service.js';
 import {
@@ -46,6 +47,7 @@ export class DemoService {
     private readonly users: UsersService,
     private readonly apps: AppsService,
     private readonly posts: PostsService,
+    private readonly publisher: Publisher,
     private readonly comments: CommentsService,
     private readonly grants: GrantOpener,
     private readonly tokens: TokenIssuer,
@@ -128,7 +130,7 @@ export class DemoService {
       requestId: newId('req', now),
       receivedAt: now,
     };
-    const { made } = await this.posts.publish(caller, draft);
+    const { made } = await this.publisher.publish(caller, draft);
     const { id } = made;
     if (likedByBen) await this.posts.like(ben.id, id);
     if (bensComment !== undefined) {

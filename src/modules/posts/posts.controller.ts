@@ -29,6 +29,7 @@ import {
 } from './dto/post.response.js';
 import { ApiPostId } from './post-id.param.js';
 import { PostsService } from './posts.service.js';
+import { Publisher } from './publisher.service.js';
 
 class ListPostsQuery extends pagingQuery('post', 50) {}
 
@@ -38,6 +39,7 @@ class ListPostsQuery extends pagingQuery('post', 50) {}
 export class PostsController {
   constructor(
     private readonly posts: PostsService,
+    private readonly publisher: Publisher,
     private readonly quota: QuotaService,
   ) {}
 
@@ -71,7 +73,7 @@ export class PostsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<CreatedPostResponse> {
     const draft = request.toDraft();
-    const { made, replayed } = await this.posts.publish(caller, draft, key);
+    const { made, replayed } = await this.publisher.publish(caller, draft, key);
     response.location(`/${DEV_V1}/posts/${made.id}`);
     response.set(await this.quota.rateLimit(caller.clientId, caller.postLimit));
     tellReplayed(response, replayed);

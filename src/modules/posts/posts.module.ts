@@ -10,6 +10,7 @@ import { PostsController } from './posts.controller.js';
 import { PostsPersonalData } from './posts.personal-data.js';
 import { PostsRepository } from './posts.repository.js';
 import { PostsService } from './posts.service.js';
+import { Publisher } from './publisher.service.js';
 import { DeletedPostsRepository } from './prune/deleted-posts.repository.js';
 import { PostsPrune } from './prune/posts-prune.service.js';
 import { PublicPostsRepository } from './public-posts.repository.js';
@@ -21,6 +22,7 @@ import { PublicPostsService } from './public-posts.service.js';
   providers: [
     PostsRepository,
     PostsService,
+    Publisher,
     PublicPostsRepository,
     PublicPostsService,
     DeletedPostsRepository,
@@ -29,6 +31,6 @@ import { PublicPostsService } from './public-posts.service.js';
     PostRestoration,
     PostsPersonalData,
   ],
-  exports: [PostsService, PostsPrune, PostRestoration, PostsPersonalData],
+  exports: [PostsService, Publisher, PostsPrune, PostRestoration, PostsPersonalData],
 })
 export class PostsModule {}

@@ -3,10 +3,11 @@ import { DataSource, In, IsNull, type FindOptionsWhere } from 'typeorm';
 import { isId } from '../../common/ids.js';
 import type { Paging } from '../../common/page.js';
 import { storedTime } from '../../database/columns.js';
-import { insertRow } from '../../database/insert.js';
+import { insertAll, insertRow } from '../../database/insert.js';
 import { keptCounter, type KeptCounter } from '../../database/kept-counter.js';
 import { PageStatements } from '../../database/page-of-ids.js';
-import { readRows, writeRows } from '../../database/statements.js';
+import { RowsByKey } from '../../database/rows-by-key.js';
+import { readRows, useIndex, writeRows } from '../../database/statements.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { PostLike } from './post-like.entity.js';
@@ -18,19 +19,21 @@ export type PostDetails = PostItem & Pick<Post, 'tags' | 'reachKm' | 'visibility
 export type PostCounts = Pick<Post, 'id' | 'likeCount' | 'commentCount' | 'createdAt'>;
 
 const FIND_OWN = `
-  SELECT id, content, created_at AS createdAt, tags, reach_km AS reachKm, visibility
-  FROM posts WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
+  SELECT id, user_id AS userId, content, created_at AS createdAt, tags, reach_km AS reachKm, visibility
+  FROM posts`;
 const FIND_OWN_COUNTS = `
-  SELECT id, like_count AS likeCount, comment_count AS commentCount, created_at AS createdAt
-  FROM posts WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
+  SELECT id, user_id AS userId, like_count AS likeCount, comment_count AS commentCount, created_at AS createdAt
+  FROM posts`;
 const COUNT_OWN_COMMENT = `
   UPDATE posts SET comment_count = comment_count + 1
   WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
 
-/** Every read names the owner: no query can return another user's post. */
+/** Every read names the owner, so that none returns a post of somebody else's. */
 @Injectable()
 export class PostsRepository {
   private readonly pages: PageStatements;
+  private readonly own: RowsByKey<Stored<PostDetails>>;
+  private readonly ownCounts: RowsByKey<Stored<PostCounts>>;
 
   constructor(private readonly dataSource: DataSource) {
     this.pages = new PageStatements(dataSource, {
@@ -39,15 +42,18 @@ export class PostsRepository {
       index: 'ix_posts_user_id',
       columns: 'item.id, item.content, item.created_at AS createdAt',
     });
+    const key = { id: 'id', userId: 'user_id' };
+    const present = `${useIndex(dataSource, 'PRIMARY')} WHERE deleted_at IS NULL AND`;
+    this.own = new RowsByKey(dataSource, `${FIND_OWN} ${present}`, key);
+    this.ownCounts = new RowsByKey(dataSource, `${FIND_OWN_COUNTS} ${present}`, key);
   }
 
-  insert(tx: Transaction, post: Post): Promise<void> {
-    return insertRow(tx, Post, post);
+  insertAll(tx: Transaction, posts: readonly Post[]): Promise<void> {
+    return insertAll(tx, Post, posts);
   }
 
   async findOwn(userId: string, id: string): Promise<PostDetails | null> {
-    const values = [postId(id), userId];
-    const [post] = await readRows<Stored<PostDetails>>(this.dataSource, FIND_OWN, values);
+    const post = await this.own.find(postId(id), userId);
     if (!post) return null;
     return {
       ...post,
@@ -57,14 +63,16 @@ export class PostsRepository {
   }
 
   async findOwnCounts(userId: string, id: string): Promise<PostCounts | null> {
-    const values = [postId(id), userId];
-    const [post] = await readRows<Stored<PostCounts>>(this.dataSource, FIND_OWN_COUNTS, values);
+    const post = await this.ownCounts.find(postId(id), userId);
     return post ? { ...post, createdAt: storedTime(post.createdAt) } : null;
   }
 
-  /** Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped. */
-  async findOwnPage(userId: string, paging: Paging): Promise<PostItem[]> {
-    const statement = this.pages.of(userId, paging);
+  /**
+   * Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped.
+   * @param total of the user's posts, where that is known
+   */
+  async findOwnPage(userId: string, paging: Paging, total?: number): Promise<PostItem[]> {
+    const statement = this.pages.of(userId, paging, total);
     const posts = await readRows<Stored<PostItem>>(this.dataSource, ...statement);
     return posts.map((post) => ({ ...post, createdAt: storedTime(post.createdAt) }));
   }

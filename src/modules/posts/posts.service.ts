@@ -1,18 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { InvalidToken } from '../../access/access.errors.js';
-import type { Caller } from '../../access/caller.js';
 import { Clock } from '../../common/clock.js';
-import { newId } from '../../common/ids.js';
-import { pageOf, type Page, type Paging } from '../../common/page.js';
+import { isDeep, pageOf, type Page, type Paging } from '../../common/page.js';
 import { AppConfig } from '../../config/app-config.js';
 import type { KeptCounter } from '../../database/kept-counter.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
-import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
-import { CallLog } from '../quota/call-log.service.js';
-import { QuotaService } from '../quota/quota.service.js';
 import { UsersService } from '../users/users.service.js';
-import type { PostDraft } from './post-draft.js';
-import type { Post } from './post.entity.js';
 import { PostNotFound } from './posts.errors.js';
 import {
   PostsRepository,
@@ -21,56 +13,36 @@ import {
   type PostItem,
 } from './posts.repository.js';
 
-/** What the service adds to what was sent; `createdAt` is ISO 8601 in UTC, with milliseconds. */
-export interface PublishedPost {
-  id: string;
-  permalink: string;
-  createdAt: string;
-}
-
 /** A user's own posts. */
 @Injectable()
 export class PostsService {
   constructor(
     private readonly repository: PostsRepository,
     private readonly users: UsersService,
-    private readonly quota: QuotaService,
-    private readonly calls: CallLog,
-    private readonly idempotency: Idempotency,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {}
 
-  /**
-   * Publishes in the caller's name and spends one post of the app's month. Key, post, counter, call record and quota commit
-   * together or not at all (source document, sections 3 and 8). With the Idempotency-Key of an earlier request, it answers
-   * what that one published.
-   * @throws QuotaExceeded when the app's posts of the current UTC month are spent; InvalidToken when the user was blocked
-   *   meanwhile; IdempotencyKeyReused; IdempotencyKeyInUse
-   */
-  publish(caller: Caller, draft: PostDraft, key?: string): Promise<Outcome<PublishedPost>> {
-    const { clientId, userId } = caller;
-    const request = { clientId, userId, key, route: 'POST /posts', body: draft };
-    return this.idempotency.once<PublishedPost>(request, (keep) =>
-      this.calls.standFor(caller, this.publishOnce(caller, draft, keep)),
-    );
-  }
-
   /** One page, newest first, with the number of all. */
   async list(userId: string, paging: Paging): Promise<Page<PostItem>> {
-    const total = await this.users.postCount(userId);
-    return pageOf(await this.repository.findOwnPage(userId, paging), paging, total);
+    const count = this.users.postCount(userId);
+    const known = isDeep(paging) ? await count : undefined;
+    const [total, found] = await Promise.all([
+      count,
+      this.repository.findOwnPage(userId, paging, known),
+    ]);
+    return pageOf(found, paging, total);
   }
 
   /** @throws PostNotFound */
   async read(userId: string, id: string): Promise<PostDetails> {
-    return found(await this.repository.findOwn(userId, id));
+    return present(await this.repository.findOwn(userId, id));
   }
 
   /** Likes and comments of a post. @throws PostNotFound */
   async counts(userId: string, id: string): Promise<PostCounts> {
-    return found(await this.repository.findOwnCounts(userId, id));
+    return present(await this.repository.findOwnCounts(userId, id));
   }
 
   /** @throws PostNotFound, also when it was deleted before */
@@ -113,55 +85,9 @@ export class PostsService {
   permalink(id: string): string {
     return `${this.config.siteUrl}/post/${id}`;
   }
-
-  private async publishOnce(
-    caller: Caller,
-    draft: PostDraft,
-    keep: Keep<PublishedPost>,
-  ): Promise<PublishedPost> {
-    const { clientId, userId, requestId, receivedAt, postLimit } = caller;
-    const place =
-      draft.latitude === undefined ? await this.users.savedPlace(userId) : { neighborhood: null };
-    const now = this.clock.now();
-    const post: Post = {
-      ...BLANK,
-      ...place,
-      ...draft,
-      id: newId('post', now),
-      userId,
-      clientId,
-      createdAt: now,
-    };
-    const { id } = post;
-    const published = { id, permalink: this.permalink(id), createdAt: now.toISOString() };
-    await this.transactions.run(async (tx) => {
-      await keep(tx, published);
-      await this.repository.insert(tx, post);
-      if (!(await this.users.countPost(tx, userId))) throw InvalidToken.unknown();
-      const durationMs = this.clock.now().getTime() - receivedAt.getTime();
-      await this.calls.recordPublish(tx, { at: now, clientId, userId, durationMs, requestId });
-      await this.quota.spend(tx, clientId, postLimit, now);
-    });
-    return published;
-  }
 }
 
-const BLANK = {
-  title: null,
-  content: null,
-  type: 'general',
-  images: [],
-  tags: [],
-  latitude: null,
-  longitude: null,
-  reachKm: null,
-  visibility: 'public',
-  likeCount: 0,
-  commentCount: 0,
-  deletedAt: null,
-} as const satisfies Partial<Omit<Post, 'images' | 'tags'>> & { images: []; tags: [] };
-
-function found<T>(post: T | null): T {
+function present<T>(post: T | null): T {
   if (!post) throw new PostNotFound();
   return post;
 }

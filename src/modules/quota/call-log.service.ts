@@ -46,10 +46,14 @@ export class CallLog extends BackgroundWriter {
     });
   }
 
-  /** Records a successful publish in the transaction that publishes. */
-  async recordPublish(tx: Transaction, call: Omit<Call, 'route' | 'status'>): Promise<void> {
-    const publish: Call = { ...call, route: PUBLISH_ROUTE, status: CREATED };
-    await this.repository.insert(tx, recordOf(publish, true));
+  /** Records successful publishes, at least one, in the transaction that publishes. */
+  async recordPublishes(
+    tx: Transaction,
+    calls: readonly Omit<Call, 'route' | 'status'>[],
+  ): Promise<void> {
+    const publish = { route: PUBLISH_ROUTE, status: CREATED };
+    const records = calls.map((call) => recordOf({ ...call, ...publish }, true));
+    await this.repository.insertAll(tx, records);
   }
 
   /** Lets a publish stand for the record of its call, unless it fails; whoever made the call may have left by then. */

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { HOUR, later, startOf } from '../../common/clock.js';
 import type { ExpiredRows } from '../../database/expired-rows.js';
-import { insertAll, insertRow } from '../../database/insert.js';
+import { insertAll } from '../../database/insert.js';
 import { expiredLogRows, firstWithin, within, type Span } from '../../database/log-rows.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { ApiCall } from './api-call.entity.js';
@@ -14,10 +14,6 @@ export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status'> & { call
 @Injectable()
 export class CallsRepository {
   constructor(private readonly dataSource: DataSource) {}
-
-  insert(tx: Transaction, call: ApiCall): Promise<void> {
-    return insertRow(tx, ApiCall, call);
-  }
 
   insertAll(tx: Transaction, calls: readonly ApiCall[]): Promise<void> {
     return insertAll(tx, ApiCall, calls);

@@ -1,35 +1,41 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
 import { insertRow } from '../../database/insert.js';
-import { readRows, writeRows } from '../../database/statements.js';
+import { RowsByKey } from '../../database/rows-by-key.js';
+import { writeRows } from '../../database/statements.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { insertMissing } from '../../database/upsert.js';
 import { AppQuota } from './app-quota.entity.js';
 import type { Period } from './period.js';
 import { QuotaUsage } from './quota-usage.entity.js';
 
-const COUNT_ONE = 'UPDATE quota_usage SET used = used + 1 WHERE client_id = ? AND period = ?';
-const SPEND_ONE = `${COUNT_ONE} AND used < ?`;
-const FIND_USED = 'SELECT used FROM quota_usage WHERE client_id = ? AND period = ?';
+const COUNT = 'UPDATE quota_usage SET used = used + ? WHERE client_id = ? AND period = ?';
+const SPEND = `${COUNT} AND used <= ?`;
+const FIND_USED = 'SELECT client_id AS clientId, period, used FROM quota_usage WHERE';
 
 @Injectable()
 export class QuotaRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly usages: RowsByKey<Pick<QuotaUsage, 'used'>>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.usages = new RowsByKey(dataSource, FIND_USED, { clientId: 'client_id', period: 'period' });
+  }
 
   /**
-   * Adds one to the period's count unless the limit (null: none) is reached. One statement: no read-then-write.
-   * False means spent, or no row of the period yet.
+   * Adds so many posts to the period's count unless they exceed the limit (null: none). One statement: no read-then-write.
+   * False means that they do, or that the period has no row yet.
    */
-  async spendOne(
+  async spend(
     tx: Transaction,
     clientId: string,
     period: Period,
     limit: number | null,
+    posts: number,
   ): Promise<boolean> {
     const affected =
       limit === null
-        ? await writeRows(tx, COUNT_ONE, [clientId, period])
-        : await writeRows(tx, SPEND_ONE, [clientId, period, limit]);
+        ? await writeRows(tx, COUNT, [posts, clientId, period])
+        : await writeRows(tx, SPEND, [posts, clientId, period, limit - posts]);
     return affected === 1;
   }
 
@@ -44,9 +50,7 @@ export class QuotaRepository {
   }
 
   async findUsed(clientId: string, period: Period): Promise<number> {
-    const values = [clientId, period];
-    const [usage] = await readRows<Pick<QuotaUsage, 'used'>>(this.dataSource, FIND_USED, values);
-    return usage?.used ?? 0;
+    return (await this.usages.find(clientId, period))?.used ?? 0;
   }
 
   /** What every app used in a month, or at most `limit` of them, by client id after `after`. */

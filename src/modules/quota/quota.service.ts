@@ -67,16 +67,23 @@ export class QuotaService {
   }
 
   /**
-   * Spends one post of the month that `now` is in. The last statement of the publish's transaction, so that the app's row
-   * is locked for one round trip only.
-   * @throws QuotaExceeded when the limit is reached
+   * Spends so many posts of the month that `now` is in, or none of them. The last statement of the publish's transaction, so
+   * that the app's row is locked for one round trip only.
+   * @throws QuotaExceeded when fewer are left
    */
-  async spend(tx: Transaction, clientId: string, limit: number | null, now: Date): Promise<void> {
+  async spend(
+    tx: Transaction,
+    clientId: string,
+    limit: number | null,
+    now: Date,
+    posts: number,
+  ): Promise<void> {
     const period = periodOf(now);
-    if (await this.repository.spendOne(tx, clientId, period, limit)) return;
+    const spend = (): Promise<boolean> => this.repository.spend(tx, clientId, period, limit, posts);
+    if (await spend()) return;
     if (!(await this.repository.isOpen(tx, clientId, period)))
       await this.repository.open(tx, [clientId], period);
-    if (await this.repository.spendOne(tx, clientId, period, limit)) return;
+    if (await spend()) return;
     throw new QuotaExceeded(limit ?? 0, now);
   }
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, Not } from 'typeorm';
 import { insertAll, insertRow } from '../../database/insert.js';
-import { readRows, writeRows } from '../../database/statements.js';
+import { RowsByKey } from '../../database/rows-by-key.js';
+import { placesFor, writeRows } from '../../database/statements.js';
 import { entities, type Transaction } from '../../database/transaction.js';
 import { unchanged } from '../../database/unchanged.js';
 import { upsertAll } from '../../database/upsert.js';
@@ -12,31 +13,34 @@ export type Author = Pick<User, 'id' | 'name' | 'photoUrl'>;
 export type Place = Pick<User, 'latitude' | 'longitude' | 'neighborhood'>;
 export type SignInUser = Pick<User, 'id' | 'name' | 'phone'>;
 
-const FIND_PROFILE =
-  'SELECT id, name, photo_url AS photoUrl, karma, neighborhood FROM users WHERE id = ?';
-const FIND_PLACE = 'SELECT latitude, longitude, neighborhood FROM users WHERE id = ?';
-const FIND_POST_COUNT = 'SELECT post_count AS postCount FROM users WHERE id = ?';
-const COUNT_POST =
-  "UPDATE users SET post_count = post_count + 1 WHERE id = ? AND status = 'active'";
+const FIND_PROFILE = 'SELECT id, name, photo_url AS photoUrl, karma, neighborhood FROM users WHERE';
+const FIND_PLACE = 'SELECT id, latitude, longitude, neighborhood FROM users WHERE';
+const FIND_POST_COUNT = 'SELECT id, post_count AS postCount FROM users WHERE';
+const COUNT_POST = "UPDATE users SET post_count = post_count + 1 WHERE status = 'active' AND id IN";
 
 @Injectable()
 export class UsersRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly profiles: RowsByKey<Profile>;
+  private readonly places: RowsByKey<Place>;
+  private readonly postCounts: RowsByKey<Pick<User, 'postCount'>>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.profiles = new RowsByKey(dataSource, FIND_PROFILE, { id: 'id' });
+    this.places = new RowsByKey(dataSource, FIND_PLACE, { id: 'id' });
+    this.postCounts = new RowsByKey(dataSource, FIND_POST_COUNT, { id: 'id' });
+  }
 
   async findProfile(id: string): Promise<Profile | null> {
-    const [profile] = await readRows<Profile>(this.dataSource, FIND_PROFILE, [id]);
-    return profile ?? null;
+    return (await this.profiles.find(id)) ?? null;
   }
 
   async findPlace(id: string): Promise<Place | null> {
-    const [place] = await readRows<Place>(this.dataSource, FIND_PLACE, [id]);
-    return place ?? null;
+    return (await this.places.find(id)) ?? null;
   }
 
   /** Null when there is no such user. */
   async findPostCount(id: string): Promise<number | null> {
-    const [user] = await readRows<Pick<User, 'postCount'>>(this.dataSource, FIND_POST_COUNT, [id]);
-    return user?.postCount ?? null;
+    return (await this.postCounts.find(id))?.postCount ?? null;
   }
 
   findAuthor(id: string): Promise<Author | null> {
@@ -96,9 +100,9 @@ export class UsersRepository {
     await insertRow(tx, User, user);
   }
 
-  /** False when there is no such user who is active (any more). */
-  async countPost(tx: Transaction, id: string): Promise<boolean> {
-    return (await writeRows(tx, COUNT_POST, [id])) === 1;
+  /** One post of each of these users. False when one of them is not active (any more), or counted twice. */
+  async countPosts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
+    return (await writeRows(tx, `${COUNT_POST} ${placesFor(ids)}`, ids)) === ids.length;
   }
 
   /** The same of a user whatever their status. */

@@ -128,11 +128,11 @@ export class UsersService {
   }
 
   /**
-   * Counts a post that is being published, and holds the user until the unit ends. False when the user was blocked or erased
-   * since the call began: then the post must not be published.
+   * Counts a post of each of these users that is being published, and holds the users until the unit ends. False when one of
+   * them was blocked or erased since the call began: then the posts must not be published.
    */
-  countPost(tx: Transaction, id: string): Promise<boolean> {
-    return this.repository.countPost(tx, id);
+  countPosts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
+    return this.repository.countPosts(tx, ids);
   }
 
   /** Counts a post that is brought back, also of a user who is blocked. False when the user was erased. */

@@ -21,7 +21,7 @@ onEachEngine('The call log, when the client leaves before the answer,', (databas
     const undone = app()
       .service(TransactionRunner)
       .run(async (tx) => {
-        await app().service(UsersService).countPost(tx, user.id);
+        await app().service(UsersService).countPosts(tx, [user.id]);
         open.sent.end(BODY.slice(1));
         await expect.poll(() => open.received.caller?.clientId).toBe(client.clientId);
         const closed = once(open.response, 'close');

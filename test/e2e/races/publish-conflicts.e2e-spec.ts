@@ -29,7 +29,7 @@ onEachServer('A publish that deadlocks with another unit of work', (database) =>
     await other.beginTransaction();
     const rows = Array.from({ length: 500 }, (_, id) => [id]);
     await other.query('INSERT INTO ballast (id) VALUES ?', [rows]);
-    await other.query('UPDATE quota_usage SET used = used + 1 WHERE client_id = ?', [
+    await other.query('SELECT used FROM quota_usage WHERE client_id = ? FOR UPDATE', [
       client.clientId,
     ]);
   }

@@ -4,7 +4,7 @@ import { PageMeta, type PageResponse } from '../../../http/paging.js';
 import { TIME } from '../../../http/schemas.js';
 import type { PostDraft, Visibility } from '../post-draft.js';
 import type { PostDetails, PostItem } from '../posts.repository.js';
-import type { PublishedPost } from '../posts.service.js';
+import type { PublishedPost } from '../publisher.service.js';
 
 const ID = {
   description: 'Id of the post.',

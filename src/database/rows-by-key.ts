@@ -1,0 +1,56 @@
+import type { DataSource } from 'typeorm';
+import { Batch } from './batch.js';
+import { filledUp, placesFor, readRows } from './statements.js';
+
+type Key = readonly string[];
+
+/**
+ * Finds rows by a key of one or more columns, those that are asked for at the same time by one statement. Nothing is kept:
+ * each answer is read after it was asked for. Who asks for the same key gets the same object, which nobody may change.
+ */
+export class RowsByKey<R extends object> {
+  private readonly batch: Batch<Key, R | undefined>;
+
+  /**
+   * @param select a SELECT as far as the conditions for its key, which it reads, too
+   * @param key the columns of the key by what the SELECT calls them, each with its name in a condition
+   */
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly select: string,
+    private readonly key: Readonly<Record<string, string>>,
+  ) {
+    this.batch = new Batch((keys) => this.findAll(keys));
+  }
+
+  /** Undefined when there is none. @throws QueryFailedError */
+  find(...key: Key): Promise<R | undefined> {
+    return this.batch.add(key);
+  }
+
+  private findAll(keys: readonly Key[]): Promise<R | undefined>[] {
+    const wanted = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
+    const found = this.read(wanted);
+    return keys.map(async (key) => (await found).get(nameOf(key)));
+  }
+
+  private async read(keys: readonly Key[]): Promise<ReadonlyMap<string, R>> {
+    const asked = filledUp(keys);
+    const conditions = Object.values(this.key).map((name) => `${name} IN ${placesFor(asked)}`);
+    const values = Object.keys(this.key).flatMap((_, part) =>
+      asked.map((key) => key[part] as string),
+    );
+    const statement = `${this.select} ${conditions.join(' AND ')}`;
+    const rows = await readRows<R>(this.dataSource, statement, values);
+    return new Map(rows.map((row) => [nameOf(this.keyOf(row)), row]));
+  }
+
+  private keyOf(row: R): Key {
+    return Object.keys(this.key).map((property) => row[property as keyof R] as string);
+  }
+}
+
+/** Of the parts of a key, at most the last may hold a space. */
+function nameOf(key: Key): string {
+  return key.join(' ');
+}

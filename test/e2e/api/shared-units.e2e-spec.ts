@@ -1,0 +1,114 @@
+import { AccessTokenVerifier } from '../../../src/access/access-token-verifier.js';
+import { InvalidToken } from '../../../src/access/access.errors.js';
+import type { Caller } from '../../../src/access/caller.js';
+import { PostNotFound } from '../../../src/modules/posts/posts.errors.js';
+import { PostsService } from '../../../src/modules/posts/posts.service.js';
+import { Publisher } from '../../../src/modules/posts/publisher.service.js';
+import { QuotaExceeded } from '../../../src/modules/quota/quota.errors.js';
+import { QuotaService } from '../../../src/modules/quota/quota.service.js';
+import { UsersService } from '../../../src/modules/users/users.service.js';
+import { onEachEngine } from '../../support/engines.js';
+import { allAre, publishedBy } from '../../support/published.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from './member.js';
+
+const MEMBERS = 8;
+const OPERATOR = { actor: 'test' };
+
+onEachEngine('Calls of one moment', (database) => {
+  const app = useTestApp(database);
+
+  async function membersOfOneApp(): Promise<[Member, ...Member[]]> {
+    const first = await Member.join(app());
+    const { client } = first;
+    const join = () => Member.join(app(), { client });
+    return [first, ...(await Promise.all(Array.from({ length: MEMBERS - 1 }, join)))];
+  }
+
+  async function callerOf({ token }: Member): Promise<Caller> {
+    const access = await app().service(AccessTokenVerifier).verify(token);
+    return { ...access, requestId: 'one-moment', receivedAt: app().clock.now() };
+  }
+
+  /** Publishes of all of them, which begin in the same turn of the event loop. */
+  function publishAll(callers: readonly Caller[]): Promise<PromiseSettledResult<unknown>[]> {
+    const draft = { content: 'Hi', latitude: 1, longitude: 2 };
+    const publisher = app().service(Publisher);
+    return Promise.allSettled(callers.map((caller) => publisher.publish(caller, draft)));
+  }
+
+  it('find their tokens by one statement', async () => {
+    const members = await membersOfOneApp();
+    const statements = await app().statementsOf(async () => {
+      const callers = await Promise.all(members.map(callerOf));
+      expect(callers.map(({ userId }) => userId)).toEqual(members.map(({ user }) => user.id));
+    });
+    expect(statements).toHaveLength(1);
+  });
+
+  it('find their own rows only, also beside tokens that are unknown', async () => {
+    const known = await Member.join(app());
+    const verifier = app().service(AccessTokenVerifier);
+    const unknown = known.token.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A'));
+    const verified = await Promise.allSettled(
+      [unknown, known.token, unknown].map((token) => verifier.verify(token)),
+    );
+    expect(verified.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+  });
+
+  it('publish by one transaction, which counts each', async () => {
+    const members = await membersOfOneApp();
+    const callers = await Promise.all(members.map(callerOf));
+    const statements = await app().statementsOf(async () => {
+      const outcomes = await publishAll(callers);
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MEMBERS);
+    });
+    expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(1);
+    expect(await publishedBy(app(), ...members)).toEqual(allAre(MEMBERS));
+  });
+
+  it('of which one is refused are published all the same, but for that one', async () => {
+    const members = await membersOfOneApp();
+    const callers = await Promise.all(members.map(callerOf));
+    await app().service(UsersService).changeStatus(members[0].user.id, 'blocked', OPERATOR);
+    const outcomes = await publishAll(callers);
+    expect(outcomes[0]).toMatchObject({ reason: expect.any(InvalidToken) as unknown });
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MEMBERS - 1);
+    expect(await publishedBy(app(), ...members)).toEqual(allAre(MEMBERS - 1));
+  });
+
+  it('that are more than the month has left use it up exactly', async () => {
+    const members = await membersOfOneApp();
+    const { clientId } = members[0].client;
+    await app().service(QuotaService).set(clientId, { limit: 5 }, OPERATOR);
+    const outcomes = await publishAll(await Promise.all(members.map(callerOf)));
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toEqual(
+      Array.from({ length: MEMBERS - 5 }, () => ({
+        status: 'rejected',
+        reason: expect.any(QuotaExceeded) as unknown,
+      })),
+    );
+    expect(await publishedBy(app(), ...members)).toEqual(allAre(5));
+  });
+
+  it('of another month, under another limit or twice of one user are published by transactions of their own', async () => {
+    const [one, two, three] = await Promise.all((await membersOfOneApp()).map(callerOf));
+    const callers = [one, two, { ...three, postLimit: 50 }, one] as Caller[];
+    const statements = await app().statementsOf(() => publishAll(callers));
+    expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(3);
+  });
+
+  it('see the posts of their own users only', async () => {
+    const [owner, other] = await membersOfOneApp();
+    const { id } = await owner.publish();
+    const posts = app().service(PostsService);
+    const read = await Promise.allSettled(
+      [owner, other as Member].map(({ user }) => posts.read(user.id, id)),
+    );
+    expect(read).toMatchObject([
+      { value: { id } },
+      { reason: expect.any(PostNotFound) as unknown },
+    ]);
+  });
+});
