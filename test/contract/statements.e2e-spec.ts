@@ -1,5 +1,4 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
-import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { leastStatements } from '../support/least-statements.js';
 import { onEachEngine } from '../support/engines.js';
@@ -26,20 +25,12 @@ onEachEngine('Statements of a request', (database) => {
     }
   });
 
-  /** The least of three runs: the log of earlier calls, written once a second, may fall into one, but not into all. */
-  async function statementsOf(call: () => Promise<Response>): Promise<string[]> {
-    await app().service(CallLog).flush();
-    const runs = [];
-    for (let run = 1; run <= 3; run += 1) {
-      const statements = await app().statementsOf(async () => {
-        const answer = await call();
-        await answer.text();
-        expect(answer.ok).toBe(true);
-      });
-      runs.push(statements);
-    }
-    return runs.reduce((least, run) => (run.length < least.length ? run : least));
-  }
+  const statementsOf = (call: () => Promise<Response>): Promise<string[]> =>
+    leastStatements(app(), async () => {
+      const answer = await call();
+      await answer.text();
+      expect(answer.ok).toBe(true);
+    });
 
   it.each([
     ['/me', 2],
@@ -113,16 +104,19 @@ onEachEngine('Statements of a request', (database) => {
 
   it('A public app gets tokens by 9, of which one is the audit event, and refreshes them by as many', async () => {
     const native = await app().addClient({ kind: 'public' });
-    const code = (await approve(app(), await app().addUser(), native)).get('code') ?? '';
+    const codes = await Promise.all(
+      [1, 2, 3].map(async () => (await approve(app(), await app().addUser(), native)).get('code')),
+    );
     let tokens: TokenBody | undefined;
-    const exchanged = await app().statementsOf(async () => {
-      tokens = await json<TokenBody>(await exchange(app(), native, code));
+    const exchanged = await leastStatements(app(), async () => {
+      tokens = await json<TokenBody>(await exchange(app(), native, codes.pop() ?? ''));
     });
     expect(exchanged.length, exchanged.join('\n')).toBe(9);
-    const form = { grant_type: 'refresh_token', refresh_token: tokens?.refresh_token };
-    const refreshed = await app().statementsOf(async () => {
-      expect((await requestToken(app(), native, form)).status).toBe(200);
+    const refreshed = await leastStatements(app(), async () => {
+      const form = { grant_type: 'refresh_token', refresh_token: tokens?.refresh_token };
+      tokens = await json<TokenBody>(await requestToken(app(), native, form));
     });
+    expect(tokens?.access_token).toBeDefined();
     expect(refreshed.length, refreshed.join('\n')).toBe(9);
   });
 

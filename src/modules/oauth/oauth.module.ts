@@ -82,13 +82,13 @@ const repositories: Type[] = [
 @Module({
   imports: [UsersModule, QuotaModule, PagesModule, ThrottleStorageModule, OAuthThrottlerModule],
   controllers: [
+    TokenController,
     AuthorizeController,
     SignInController,
     ConsentController,
     ConnectedAppsController,
     AccountSignInController,
     AccountFormsController,
-    TokenController,
     RevocationController,
     IntrospectionController,
     MetadataController,

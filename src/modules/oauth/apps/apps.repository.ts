@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { insertAll, insertRow } from '../../../database/insert.js';
 import { storedTime } from '../../../database/columns.js';
+import { RowsByKey } from '../../../database/rows-by-key.js';
 import { readRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { unchanged } from '../../../database/unchanged.js';
@@ -16,14 +17,20 @@ interface Stored extends Omit<App, 'createdAt'> {
 
 const FIND_APP = `
   SELECT client_id AS clientId, name, kind, scope, status, created_at AS createdAt
-  FROM apps WHERE client_id = ?`;
+  FROM apps WHERE`;
 
 @Injectable()
 export class AppsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly apps: RowsByKey<Stored>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.apps = new RowsByKey(dataSource, FIND_APP, { clientId: 'client_id' });
+  }
 
   async find(clientId: string, tx?: Transaction): Promise<App | null> {
-    const [app] = await readRows<Stored>(tx ?? this.dataSource, FIND_APP, [clientId]);
+    const app = tx
+      ? (await readRows<Stored>(tx, `${FIND_APP} client_id = ?`, [clientId]))[0]
+      : await this.apps.find(clientId);
     return app ? { ...app, createdAt: storedTime(app.createdAt) } : null;
   }
 

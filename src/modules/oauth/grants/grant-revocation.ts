@@ -87,11 +87,10 @@ export class GrantRevocation {
     change: Change,
   ): Promise<readonly string[]> {
     const ended = await this.grants.revokeAll(tx, ids, this.clock.now());
-    const events = ended.map(({ id, clientId }) => ({
-      subject: id,
-      details: { clientId, userId },
-    }));
-    await this.audit.recordAll(tx, 'grant.revoked', events, change);
+    const events = ended.map(({ id, clientId }) =>
+      this.audit.event('grant.revoked', id, change, { clientId, userId }),
+    );
+    await this.audit.insertAll(tx, events);
     return ended.map(({ clientId }) => clientId);
   }
 

@@ -4,7 +4,7 @@ import { later, MINUTE } from '../../../common/clock.js';
 import { parseScope, type Scope } from '../../../common/scopes.js';
 import { storedTime } from '../../../database/columns.js';
 import { insertRow } from '../../../database/insert.js';
-import { writeRows } from '../../../database/statements.js';
+import { placesFor, writeRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { unchanged } from '../../../database/unchanged.js';
 import { App } from '../apps/app.entity.js';
@@ -31,8 +31,8 @@ const CREDENTIALS = [
   [AuthorizationCode, 'consumedAt'],
 ] as const;
 
-const LOCK_GRANT =
-  'UPDATE grants SET scope = scope WHERE id = ? AND revoked_at IS NULL AND expires_at > ?';
+const LOCK_GRANTS =
+  'UPDATE grants SET scope = scope WHERE revoked_at IS NULL AND expires_at > ? AND id IN';
 
 @Injectable()
 export class GrantsRepository {
@@ -61,11 +61,11 @@ export class GrantsRepository {
   }
 
   /**
-   * Holds the grant's row until the unit ends: until then nobody revokes it, and nobody else gives out tokens of it. False
-   * when it was revoked or has expired. A write that changes nothing, because SQLite has no other lock.
+   * Holds the rows of these grants until the unit ends: until then nobody revokes them, and nobody else gives out tokens of
+   * them. False when one was revoked or has expired. A write that changes nothing, because SQLite has no other lock.
    */
-  async lock(tx: Transaction, id: string, now: Date): Promise<boolean> {
-    return (await writeRows(tx, LOCK_GRANT, [id, now])) === 1;
+  async lock(tx: Transaction, ids: readonly string[], now: Date): Promise<boolean> {
+    return (await writeRows(tx, `${LOCK_GRANTS} ${placesFor(ids)}`, [now, ...ids])) === ids.length;
   }
 
   /** False when it was revoked before. */

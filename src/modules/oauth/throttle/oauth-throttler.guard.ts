@@ -43,7 +43,7 @@ export function Throttled(routes: ThrottledRoutes): MethodDecorator & ClassDecor
 }
 
 /** Which budgets the route is under. */
-export function throttledRoutes(context: ExecutionContext): ThrottledRoutes | undefined {
+function throttledRoutes(context: ExecutionContext): ThrottledRoutes | undefined {
   return (
     Reflect.getMetadata(ROUTES, context.getHandler()) ??
     Reflect.getMetadata(ROUTES, context.getClass())

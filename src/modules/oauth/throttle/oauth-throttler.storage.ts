@@ -1,39 +1,56 @@
 import { Injectable } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { SECOND } from '../../../common/clock.js';
-import { AppConfig } from '../../../config/app-config.js';
+import type { Request } from 'express';
 import { BudgetKeeper } from './budget-keeper.js';
-import { requestBudgets, type RequestBudget } from './oauth-budgets.js';
+import type { ThrottledRoutes } from './oauth-budgets.js';
+import { RouteBudgets } from './route-budgets.js';
+import type { Standing } from './rolling-counter.js';
+import { Trackers } from './trackers.js';
 
 type StorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 /** The throttler's storage in our database. Budgets of failures are only looked at here: `FailureCounter` fills them. */
 @Injectable()
 export class OAuthThrottlerStorage implements ThrottlerStorage {
-  private readonly budgets: ReadonlyMap<string, RequestBudget>;
-
   constructor(
+    private readonly budgets: RouteBudgets,
+    private readonly trackers: Trackers,
     private readonly keeper: BudgetKeeper,
-    config: AppConfig,
-  ) {
-    this.budgets = new Map(requestBudgets(config).map((budget) => [budget.name, budget]));
+  ) {}
+
+  /** What all budgets of its route count a request under, as the one text that the throttler passes on to `increment`. */
+  keyOf(request: Request): string {
+    const { throttledRoutes: routes } = request;
+    const keys = this.budgets.of(routes).map(({ by }) => this.trackers.of(request, by));
+    return JSON.stringify([routes, ...keys]);
   }
 
-  async increment(
-    key: string,
-    ttl: number,
-    _limit: number,
-    _block: number,
-    name: string,
-  ): Promise<StorageRecord> {
-    const budget = this.budgets.get(name);
-    if (!budget) throw new Error(`There is no budget ${name}.`);
-    const { spent, hits, retryAfterSeconds } = await this.keeper.ask(budget, key);
+  /**
+   * Asks all budgets of a route: those of failures at the same time, then those of calls, which count this one, unless a budget
+   * is spent.
+   */
+  async increment(key: string): Promise<StorageRecord> {
+    const [routes, ...keys] = JSON.parse(key) as [ThrottledRoutes, ...string[]];
+    const asked = this.budgets
+      .of(routes)
+      .map((budget, place) => ({ budget, key: keys[place] as string }));
+    const standings = await Promise.all(
+      asked
+        .filter(({ budget }) => budget.counts === 'failures')
+        .map((failures) => this.keeper.ask(failures.budget, failures.key)),
+    );
+    for (const calls of asked.filter(({ budget }) => budget.counts === 'calls'))
+      if (!standings.some(isSpent)) standings.push(await this.keeper.ask(calls.budget, calls.key));
+    const spent = standings.find(isSpent);
     return {
-      totalHits: hits + 1,
-      timeToExpire: ttl / SECOND,
-      isBlocked: spent,
-      timeToBlockExpire: retryAfterSeconds,
+      totalHits: Math.max(0, ...standings.map(({ hits }) => hits)),
+      timeToExpire: spent?.retryAfterSeconds ?? 0,
+      isBlocked: spent !== undefined,
+      timeToBlockExpire: spent?.retryAfterSeconds ?? 0,
     };
   }
+}
+
+function isSpent({ spent }: Standing): boolean {
+  return spent;
 }

@@ -137,7 +137,10 @@ export class RollingCounter {
     if (budget.limit === 0) return { spent: false, hits: 0, retryAfterSeconds: 0 };
     const now = this.clock.now();
     const reach = budget.windowMs + slotMs(budget);
-    const { hits, oldest } = await this.repository.count(hash, later(now, -reach), tx);
+    const since = slotOf(budget, later(now, -reach));
+    const { hits, oldest } = await (tx
+      ? this.repository.countIn(tx, hash, since)
+      : this.repository.count(hash, since));
     return {
       spent: hits >= budget.limit,
       hits,

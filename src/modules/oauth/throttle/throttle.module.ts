@@ -1,14 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
-import { AppConfig } from '../../../config/app-config.js';
+import { SECOND } from '../../../common/clock.js';
 import { BrowserCookies } from '../sign-in/browser-cookies.js';
 import { BudgetKeeper } from './budget-keeper.js';
 import { CallCounter } from './call-counter.js';
 import { FailureCounter } from './failure-counter.js';
-import { requestBudgets } from './oauth-budgets.js';
-import { throttledRoutes } from './oauth-throttler.guard.js';
 import { OAuthThrottlerStorage } from './oauth-throttler.storage.js';
+import { RouteBudgets } from './route-budgets.js';
 import { RollingCounter } from './rolling-counter.js';
 import { ThrottleMetrics } from './throttle-metrics.js';
 import { ThrottleRepository } from './throttle.repository.js';
@@ -19,6 +18,7 @@ import { Trackers } from './trackers.js';
     ThrottleRepository,
     ThrottleMetrics,
     RollingCounter,
+    RouteBudgets,
     BudgetKeeper,
     OAuthThrottlerStorage,
     FailureCounter,
@@ -38,20 +38,22 @@ import { Trackers } from './trackers.js';
 })
 export class ThrottleStorageModule {}
 
+/** One call in a second: what `@nestjs/throttler` wants to be told, while the storage goes by the budgets of the configuration. */
+const ANY = { limit: 1, ttl: SECOND };
+
 /** `@nestjs/throttler` with the budgets of the configuration, counted in the database. */
 export const OAuthThrottlerModule = ThrottlerModule.forRootAsync({
   imports: [ThrottleStorageModule],
-  inject: [AppConfig, OAuthThrottlerStorage, Trackers],
-  useFactory: (config: AppConfig, storage: OAuthThrottlerStorage, trackers: Trackers) => ({
+  inject: [OAuthThrottlerStorage],
+  useFactory: (storage: OAuthThrottlerStorage) => ({
     storage,
     setHeaders: false,
-    throttlers: requestBudgets(config).map(({ name, limit, windowMs, routes, by }) => ({
-      name,
-      limit,
-      ttl: windowMs,
-      skipIf: (context) => throttledRoutes(context) !== routes,
-      getTracker: (request) => trackers.of(request as Request, by),
-      generateKey: (_context, tracker) => tracker,
-    })),
+    throttlers: [
+      {
+        ...ANY,
+        getTracker: (request) => storage.keyOf(request as Request),
+        generateKey: (_context, key) => key,
+      },
+    ],
   }),
 });

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
+import { Batch } from '../../../database/batch.js';
 import { expiredRows, type ExpiredRows } from '../../../database/expired-rows.js';
-import { readRows } from '../../../database/statements.js';
+import { filledUp, placesFor, readRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import { upsert } from '../../../database/upsert.js';
 import { ThrottleHit } from './throttle-hit.entity.js';
@@ -16,23 +17,35 @@ export interface Count {
   oldest: Date | null;
 }
 
-interface RawCount {
-  hits: number | string | null;
-  oldest: Date | string | null;
+interface Asked {
+  hash: string;
+  since: Date;
 }
 
-const COUNT =
-  'SELECT SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits WHERE hash = ? AND slot > ? AND hits > 0';
+interface RawCount {
+  hash: string;
+  hits: number | string;
+  oldest: Date | string;
+}
+
+const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
 export class ThrottleRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly asked: Batch<Asked, Count>;
 
-  /** Hits in the slots after `since`. */
-  async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
-    const [row] = await readRows<RawCount>(tx ?? this.dataSource, COUNT, [hash, since]);
-    const oldest = row?.oldest ?? null;
-    return { hits: Number(row?.hits ?? 0), oldest: oldest === null ? null : storedTime(oldest) };
+  constructor(private readonly dataSource: DataSource) {
+    this.asked = new Batch((asked) => this.countAsked(asked));
+  }
+
+  /** Hits in the slots after `since`; of the keys that are asked for at the same time, by one statement. */
+  count(hash: string, since: Date): Promise<Count> {
+    return this.asked.add({ hash, since });
+  }
+
+  /** The same as the transaction sees it. */
+  async countIn(tx: Transaction, hash: string, since: Date): Promise<Count> {
+    return (await countAll(tx, [hash], since)).get(hash) ?? NO_HITS;
   }
 
   /** Adds a hit to a slot of a key that this transaction has locked. */
@@ -61,4 +74,36 @@ export class ThrottleRepository {
   lock(tx: Transaction, hash: string): Promise<void> {
     return upsert(tx, ThrottleHit, { hash, slot: GATE, hits: 0 });
   }
+
+  private countAsked(asked: readonly Asked[]): Promise<Count>[] {
+    const hashes = new Map<number, Set<string>>();
+    for (const { hash, since } of asked)
+      hashes.set(+since, (hashes.get(+since) ?? new Set()).add(hash));
+    const counts = new Map(
+      [...hashes].map(([since, some]) => [
+        since,
+        countAll(this.dataSource, [...some], new Date(since)),
+      ]),
+    );
+    return asked.map(async ({ hash, since }) => (await counts.get(+since))?.get(hash) ?? NO_HITS);
+  }
+}
+
+/** By hash, where there are hits. */
+async function countAll(
+  source: DataSource | Transaction,
+  hashes: readonly string[],
+  since: Date,
+): Promise<ReadonlyMap<string, Count>> {
+  const asked = filledUp(hashes);
+  const statement = `
+    SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
+    WHERE slot > ? AND hits > 0 AND hash IN ${placesFor(asked)} GROUP BY hash`;
+  const rows = await readRows<RawCount>(source, statement, [since, ...asked]);
+  return new Map(
+    rows.map(({ hash, hits, oldest }) => [
+      hash,
+      { hits: Number(hits), oldest: storedTime(oldest) },
+    ]),
+  );
 }

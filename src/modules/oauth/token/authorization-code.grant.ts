@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../../audit/audit-log.repository.js';
+import { AuditLog, type NewAuditEvent } from '../../../audit/audit-log.repository.js';
 import { Clock, later, SECOND } from '../../../common/clock.js';
 import { parseScope } from '../../../common/scopes.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
-import { TransactionRunner } from '../../../database/transaction.js';
+import { SharedUnits } from '../../../database/shared-units.js';
+import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { GrantUse } from '../grants/grant-use.js';
@@ -13,6 +14,13 @@ import type { Parameters } from '../parameters.js';
 import { AuthorizationCodesRepository, type IssuedCode } from './authorization-codes.repository.js';
 import { checkVerifierForm, verifierMatches } from './pkce.js';
 import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
+import { TokensRepository } from './tokens.repository.js';
+
+/** A code whose client proved everything. */
+interface Exchange {
+  issued: IssuedCode;
+  event: NewAuditEvent;
+}
 
 /** A repeat this soon after the first exchange is a client's retry, not a theft. */
 const HARMLESS_REPEAT_MS = 10 * SECOND;
@@ -23,16 +31,29 @@ const HARMLESS_REPEAT_MS = 10 * SECOND;
  */
 @Injectable()
 export class AuthorizationCodeGrant {
+  private readonly units: SharedUnits<Exchange, IssuedTokens>;
+
   constructor(
     private readonly codes: AuthorizationCodesRepository,
     private readonly grants: GrantsRepository,
+    private readonly tokens: TokensRepository,
     private readonly issuer: TokenIssuer,
     private readonly revocation: GrantRevocation,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.units = new SharedUnits(transactions, {
+      together: (tx, exchanges) => this.issue(tx, exchanges),
+      alone: async (tx, exchange) => {
+        const [issued] = await this.issue(tx, [exchange]);
+        return issued as IssuedTokens;
+      },
+      groupOf: ({ issued }) => (issued.isRevoked ? undefined : 'all'),
+      keyOf: ({ issued }) => issued.grant.id,
+    });
+  }
 
   /** @throws InvalidRequest; InvalidGrant */
   async exchange(app: App, parameters: Parameters): Promise<IssuedTokens> {
@@ -52,29 +73,43 @@ export class AuthorizationCodeGrant {
     if (code.consumedAt) return this.refuseReplay(issued, provesVerifier);
     if (userStatus !== 'active') throw unknownCode(false);
     const tokens = await this.consume(issued, provesVerifier);
-    if (!tokens) throw unknownCode(!provesVerifier);
     this.use.note(grant.id, this.clock.now());
     return tokens;
   }
 
+  /** A wrong verifier spends the code all the same. */
+  private async consume(issued: IssuedCode, provesVerifier: boolean): Promise<IssuedTokens> {
+    const { id, clientId, userId } = issued.grant;
+    const event = this.audit.event('token.issued', id, { actor: clientId }, { clientId, userId });
+    if (provesVerifier) return this.units.run({ issued, event });
+    await this.transactions.run((tx) => this.areFirst(tx, [issued]));
+    throw unknownCode();
+  }
+
+  private async issue(tx: Transaction, exchanges: readonly Exchange[]): Promise<IssuedTokens[]> {
+    const codes = exchanges.map(({ issued }) => issued);
+    if (!(await this.areFirst(tx, codes))) throw unknownCode(false);
+    const now = this.clock.now();
+    const pairs = codes.map(({ grant }) =>
+      this.issuer.prepare(grant, parseScope(grant.scope), now),
+    );
+    const events = exchanges.map(({ event }) => event);
+    await this.tokens.insertAll(tx, pairs);
+    await this.audit.insertAll(tx, events);
+    return pairs.map(({ tokens }) => tokens);
+  }
+
   /**
-   * One conditional update decides who gets the tokens. A wrong verifier spends the code all the same.
-   * The grant's row is taken first, as everywhere: no revocation comes between, and two units do not lock each other out.
+   * One conditional update decides who gets the tokens. The grants' rows are taken first, as everywhere: no revocation comes
+   * between, and two units do not lock each other out.
    */
-  private consume(
-    { code, grant }: IssuedCode,
-    provesVerifier: boolean,
-  ): Promise<IssuedTokens | undefined> {
-    const { id, clientId, userId } = grant;
-    return this.transactions.run(async (tx) => {
-      const now = this.clock.now();
-      const first =
-        (await this.grants.lock(tx, id, now)) && (await this.codes.consume(tx, code.hash, now));
-      if (!first || !provesVerifier) return undefined;
-      const tokens = await this.issuer.issue(tx, grant, parseScope(grant.scope));
-      await this.audit.record(tx, 'token.issued', id, { actor: clientId }, { clientId, userId });
-      return tokens;
-    });
+  private async areFirst(tx: Transaction, codes: readonly IssuedCode[]): Promise<boolean> {
+    const now = this.clock.now();
+    const grantIds = codes.map(({ grant }) => grant.id);
+    const hashes = codes.map(({ code }) => code.hash);
+    return (
+      (await this.grants.lock(tx, grantIds, now)) && (await this.codes.consume(tx, hashes, now))
+    );
   }
 
   /** A code that comes back with everything right was stolen from one of the two who used it (RFC 6749 §4.1.2). */

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
 import { insertRow } from '../../../database/insert.js';
-import { readRows, writeRows } from '../../../database/statements.js';
+import { RowsByKey } from '../../../database/rows-by-key.js';
+import { placesFor, writeRows } from '../../../database/statements.js';
 import type { Transaction } from '../../../database/transaction.js';
 import type { User } from '../../users/user.entity.js';
 import { Grant } from '../grants/grant.entity.js';
@@ -13,6 +14,8 @@ export interface IssuedCode {
   code: Omit<AuthorizationCode, 'grantId' | 'createdAt'>;
   grant: Pick<Grant, 'id' | 'clientId' | 'userId' | 'scope' | 'expiresAt'>;
   userStatus: User['status'];
+  /** Whether the grant is revoked; asked again under its lock. */
+  isRevoked: boolean;
 }
 
 interface Row extends Pick<Grant, 'clientId' | 'userId' | 'scope'> {
@@ -23,6 +26,7 @@ interface Row extends Pick<Grant, 'clientId' | 'userId' | 'scope'> {
   consumedAt: Date | string | null;
   grantId: string;
   grantExpiresAt: Date | string;
+  grantRevokedAt: Date | string | null;
   userStatus: User['status'];
 }
 
@@ -30,24 +34,29 @@ const FIND_CODE = `
   SELECT code.hash, code.redirect_uri AS redirectUri, code.code_challenge AS codeChallenge,
     code.expires_at AS expiresAt, code.consumed_at AS consumedAt,
     grants.id AS grantId, grants.client_id AS clientId, grants.user_id AS userId, grants.scope,
-    grants.expires_at AS grantExpiresAt, users.status AS userStatus
+    grants.expires_at AS grantExpiresAt, grants.revoked_at AS grantRevokedAt,
+    users.status AS userStatus
   FROM authorization_codes code
   JOIN grants ON grants.id = code.grant_id
   JOIN users ON users.id = grants.user_id
-  WHERE code.hash = ?`;
-const CONSUME_CODE =
-  'UPDATE authorization_codes SET consumed_at = ? WHERE hash = ? AND consumed_at IS NULL AND expires_at > ?';
+  WHERE`;
+const CONSUME_CODES =
+  'UPDATE authorization_codes SET consumed_at = ? WHERE consumed_at IS NULL AND expires_at > ? AND hash IN';
 
 @Injectable()
 export class AuthorizationCodesRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly issued: RowsByKey<Row>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.issued = new RowsByKey(dataSource, FIND_CODE, { hash: 'code.hash' });
+  }
 
   async insert(tx: Transaction, code: AuthorizationCode): Promise<void> {
     await insertRow(tx, AuthorizationCode, code);
   }
 
   async find(hash: string): Promise<IssuedCode | null> {
-    const [row] = await readRows<Row>(this.dataSource, FIND_CODE, [hash]);
+    const row = await this.issued.find(hash);
     if (!row) return null;
     const { redirectUri, codeChallenge, expiresAt, consumedAt, userStatus } = row;
     const { grantId: id, clientId, userId, scope, grantExpiresAt } = row;
@@ -61,6 +70,7 @@ export class AuthorizationCodesRepository {
       },
       grant: { id, clientId, userId, scope, expiresAt: storedTime(grantExpiresAt) },
       userStatus,
+      isRevoked: row.grantRevokedAt !== null,
     };
   }
 
@@ -74,8 +84,9 @@ export class AuthorizationCodesRepository {
       .getExists();
   }
 
-  /** False when it was used or has expired: of two exchanges, one gets tokens (RFC 6749 §4.1.2). */
-  async consume(tx: Transaction, hash: string, now: Date): Promise<boolean> {
-    return (await writeRows(tx, CONSUME_CODE, [now, hash, now])) === 1;
+  /** False when one was used or has expired: of two exchanges, one gets tokens (RFC 6749 §4.1.2). */
+  async consume(tx: Transaction, hashes: readonly string[], now: Date): Promise<boolean> {
+    const statement = `${CONSUME_CODES} ${placesFor(hashes)}`;
+    return (await writeRows(tx, statement, [now, now, ...hashes])) === hashes.length;
   }
 }

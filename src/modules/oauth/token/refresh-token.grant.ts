@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../../audit/audit-log.repository.js';
+import { AuditLog, type NewAuditEvent } from '../../../audit/audit-log.repository.js';
 import { Clock, later, SECOND } from '../../../common/clock.js';
 import {
   canonicalScopes,
@@ -9,6 +9,7 @@ import {
   type Scope,
 } from '../../../common/scopes.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
+import { SharedUnits } from '../../../database/shared-units.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
@@ -17,17 +18,18 @@ import { GrantsRepository } from '../grants/grants.repository.js';
 import { InvalidGrant, InvalidScope } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
 import { openAnswer, sealAnswer, type RefreshAnswer } from './sealed-answer.js';
-import { secondsLeft, TokenIssuer, type IssuedTokens } from './token-issuer.js';
+import { secondsLeft, TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type RefreshUse, type StoredRefresh } from './tokens.repository.js';
 
 /** So long after its use, a refresh token may come back for the answer that got lost. */
 const REPLAY_MS = 30 * SECOND;
 
-/** One request: the token as it came, what is stored about it, and the `scope` parameter. */
+/** One request: the token as it came, what is stored about it, the `scope` parameter, and the event that its success is. */
 interface Presented {
   value: string;
   stored: StoredRefresh;
   scope: string | undefined;
+  event: NewAuditEvent;
 }
 
 /**
@@ -39,6 +41,8 @@ interface Presented {
  */
 @Injectable()
 export class RefreshTokenGrant {
+  private readonly units: SharedUnits<Presented, IssuedTokens | undefined>;
+
   constructor(
     private readonly tokens: TokensRepository,
     private readonly grants: GrantsRepository,
@@ -48,7 +52,14 @@ export class RefreshTokenGrant {
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.units = new SharedUnits(transactions, {
+      together: (tx, all) => this.answerAll(tx, all),
+      alone: (tx, presented) => this.answer(tx, presented),
+      groupOf: (presented) => (this.isOrdinary(presented) ? 'all' : undefined),
+      keyOf: ({ stored }) => stored.grantId,
+    });
+  }
 
   /**
    * @throws InvalidRequest; InvalidScope, which spends and ends nothing, also when an answer is asked for again with another
@@ -58,8 +69,8 @@ export class RefreshTokenGrant {
   async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {
     const value = parameters.require('refresh_token');
     const stored = await this.find(app, value);
-    const presented = { value, stored, scope: parameters.get('scope') };
-    const tokens = await this.transactions.run((tx) => this.answer(tx, presented));
+    const event = this.eventOf('token.refreshed', stored);
+    const tokens = await this.units.run({ value, stored, scope: parameters.get('scope'), event });
     if (!tokens) throw unusable(false);
     this.use.note(stored.grantId, this.clock.now());
     return tokens;
@@ -69,35 +80,64 @@ export class RefreshTokenGrant {
     const stored = isSecret('svcrt', value) ? await this.tokens.findRefresh(sha256(value)) : null;
     if (!stored) throw unusable();
     if (stored.clientId === app.clientId) return stored;
-    await this.transactions.run((tx) => this.record(tx, 'token.foreign', stored, app.clientId));
+    const event = this.eventOf('token.foreign', stored, app.clientId);
+    await this.transactions.run((tx) => this.audit.insertAll(tx, [event]));
     throw unusable();
   }
 
   /** The grant's row comes first: whoever holds it is alone with all tokens of the grant, and no revocation overtakes. */
   private async answer(tx: Transaction, presented: Presented): Promise<IssuedTokens | undefined> {
-    const { grantId, consumedAt } = presented.stored;
-    if (!(await this.grants.lock(tx, grantId, this.clock.now()))) return undefined;
-    const issued = consumedAt ? undefined : await this.rotate(tx, presented);
-    return issued ?? this.answerAgain(tx, presented);
+    if (!(await this.grants.lock(tx, [presented.stored.grantId], this.clock.now())))
+      return undefined;
+    const rotated = this.isUsable(presented) ? await this.rotate(tx, [presented]) : undefined;
+    return rotated?.[0] ?? this.answerAgain(tx, presented);
   }
 
-  /** Undefined when the token expired, or was used since it was looked up, or its user is blocked. */
+  /** Those whose tokens were not used when they were looked up. */
+  private async answerAll(tx: Transaction, all: readonly Presented[]): Promise<IssuedTokens[]> {
+    const grantIds = all.map(({ stored }) => stored.grantId);
+    const areAlive = await this.grants.lock(tx, grantIds, this.clock.now());
+    const tokens = areAlive ? await this.rotate(tx, all) : undefined;
+    if (!tokens) throw unusable(false);
+    return tokens;
+  }
+
+  /** Undefined, with nothing done, when a token was used since it was looked up. */
   private async rotate(
     tx: Transaction,
-    { value, stored, scope }: Presented,
-  ): Promise<IssuedTokens | undefined> {
+    all: readonly Presented[],
+  ): Promise<IssuedTokens[] | undefined> {
     const now = this.clock.now();
-    if (stored.userStatus !== 'active' || stored.expiresAt <= now) return undefined;
-    const { hash, grantId, grantExpiresAt, predecessorHash } = stored;
+    const pairs = all.map((presented) => this.successorOf(presented, now));
+    const answers = all.map(({ value, stored }, place) => {
+      const { tokens } = pairs[place] as NewTokens;
+      return [stored.hash, sealAnswer(value, tokens)] as const;
+    });
+    if (!(await this.tokens.consumeRefresh(tx, new Map(answers), later(now, REPLAY_MS), now)))
+      return undefined;
+    const predecessors = all.flatMap(({ stored }) => stored.predecessorHash ?? []);
+    const events = all.map(({ event }) => event);
+    await this.tokens.insertAll(tx, pairs);
+    await this.tokens.forgetAnswers(tx, predecessors);
+    await this.audit.insertAll(tx, events);
+    return pairs.map(({ tokens }) => tokens);
+  }
+
+  /** Whether the token may be followed by the next, as far as it was looked up. */
+  private isUsable({ stored: { consumedAt, expiresAt, userStatus } }: Presented): boolean {
+    return !consumedAt && userStatus === 'active' && expiresAt > this.clock.now();
+  }
+
+  /** Whether nothing is known that the refresh could be refused for. */
+  private isOrdinary(presented: Presented): boolean {
+    const { stored, scope } = presented;
+    return this.isUsable(presented) && !stored.isRevoked && scope === undefined;
+  }
+
+  private successorOf({ stored, scope }: Presented, now: Date): NewTokens {
+    const { hash, grantId, grantExpiresAt } = stored;
     const grant = { id: grantId, expiresAt: grantExpiresAt };
-    const next = this.issuer.prepare(grant, narrowedScopes(stored, scope), now, hash);
-    const sealedAnswer = sealAnswer(value, next.tokens);
-    const answer = { sealedAnswer, answerExpiresAt: later(now, REPLAY_MS) };
-    if (!(await this.tokens.consumeRefresh(tx, hash, answer, now))) return undefined;
-    await this.tokens.insert(tx, next.access, next.refresh);
-    if (predecessorHash !== null) await this.tokens.forgetAnswer(tx, predecessorHash);
-    await this.record(tx, 'token.refreshed', stored);
-    return next.tokens;
+    return this.issuer.prepare(grant, narrowedScopes(stored, scope), now, hash);
   }
 
   /** Undefined when the token was not used, or came back as a theft, or when what it was answered with is dead. */
@@ -121,17 +161,16 @@ export class RefreshTokenGrant {
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(answer.scopes)) {
       throw new InvalidScope('The refresh token was used a moment ago with another scope.');
     }
-    await this.record(tx, 'token.replayed', stored);
+    await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored)]);
     return { ...answer, expiresIn: secondsLeft(answer.expiresAt, now) };
   }
 
-  private record(
-    tx: Transaction,
+  private eventOf(
     action: string,
     { grantId, clientId, userId }: StoredRefresh,
     actor = clientId,
-  ): Promise<void> {
-    return this.audit.record(tx, action, grantId, { actor }, { clientId, userId });
+  ): NewAuditEvent {
+    return this.audit.event(action, grantId, { actor }, { clientId, userId });
   }
 }
 

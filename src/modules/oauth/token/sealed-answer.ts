@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { random } from '../../../common/random.js';
 import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
 
 /** What a refresh was answered with, as far as it must come back the same. */
@@ -28,7 +29,7 @@ export function sealAnswer(token: string, answer: RefreshAnswer): string {
     expiresAt.getTime(),
     formatScope(scopes),
   ]);
-  const iv = randomBytes(IV_BYTES);
+  const iv = random(IV_BYTES);
   const cipher = createCipheriv(CIPHER, keyOf(token), iv, { authTagLength: TAG_BYTES });
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');

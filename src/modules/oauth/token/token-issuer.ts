@@ -5,9 +5,7 @@ import { newSecret, sha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
 import type { Transaction } from '../../../database/transaction.js';
 import type { Grant } from '../grants/grant.entity.js';
-import type { AccessToken } from './access-token.entity.js';
-import type { RefreshToken } from './refresh-token.entity.js';
-import { TokensRepository } from './tokens.repository.js';
+import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
 /** A pair of tokens, told once: their hashes are kept. */
 export interface IssuedTokens {
@@ -21,10 +19,8 @@ export interface IssuedTokens {
 }
 
 /** A pair that is not stored yet, with its rows. */
-export interface NewTokens {
+export interface NewTokens extends TokenPair {
   tokens: IssuedTokens;
-  access: AccessToken;
-  refresh: RefreshToken;
 }
 
 /** Makes the tokens of a grant. */
@@ -42,9 +38,9 @@ export class TokenIssuer {
     grant: Pick<Grant, 'id' | 'expiresAt'>,
     scopes: readonly Scope[],
   ): Promise<IssuedTokens> {
-    const { tokens, access, refresh } = this.prepare(grant, scopes, this.clock.now());
-    await this.tokens.insert(tx, access, refresh);
-    return tokens;
+    const pair = this.prepare(grant, scopes, this.clock.now());
+    await this.tokens.insertAll(tx, [pair]);
+    return pair.tokens;
   }
 
   /**

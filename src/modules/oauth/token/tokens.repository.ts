@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
-import { insertRow } from '../../../database/insert.js';
-import { readRows, writeRows } from '../../../database/statements.js';
+import { insertAll } from '../../../database/insert.js';
+import { RowsByKey } from '../../../database/rows-by-key.js';
+import { placesFor, writeRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
 import type { AppQuota } from '../../quota/app-quota.entity.js';
 import type { User } from '../../users/user.entity.js';
@@ -37,13 +38,21 @@ export interface StoredRefresh {
   grantExpiresAt: Date;
   userId: string;
   userStatus: User['status'];
+  /** Whether the grant is. */
+  isRevoked: boolean;
+}
+
+/** The rows of an access token and of the refresh token that comes with it. */
+export interface TokenPair {
+  access: AccessToken;
+  refresh: RefreshToken;
 }
 
 /** What a used refresh token was answered with, and until when it may be answered so again; null when it may not. */
 export type RefreshUse = Pick<RefreshToken, 'sealedAnswer' | 'answerExpiresAt'>;
 
 const FIND_ACCESS = `
-  SELECT token.scope, token.expires_at AS expiresAt, token.revoked_at AS revokedAt,
+  SELECT token.hash, token.scope, token.expires_at AS expiresAt, token.revoked_at AS revokedAt,
     grants.id AS grantId, grants.revoked_at AS grantRevokedAt,
     users.id AS userId, users.status AS userStatus,
     apps.client_id AS clientId, apps.status AS appStatus,
@@ -53,37 +62,43 @@ const FIND_ACCESS = `
   JOIN apps ON apps.client_id = grants.client_id
   JOIN users ON users.id = grants.user_id
   LEFT JOIN app_quotas ON app_quotas.client_id = grants.client_id
-  WHERE token.hash = ?`;
+  WHERE`;
 
 const FIND_REFRESH = `
   SELECT token.hash, token.expires_at AS expiresAt, token.consumed_at AS consumedAt,
     token.predecessor_hash AS predecessorHash, grants.id AS grantId, grants.client_id AS clientId,
-    grants.scope, grants.expires_at AS grantExpiresAt, users.id AS userId, users.status AS userStatus
+    grants.scope, grants.expires_at AS grantExpiresAt, grants.revoked_at AS grantRevokedAt,
+    users.id AS userId, users.status AS userStatus
   FROM refresh_tokens token
   JOIN grants ON grants.id = token.grant_id
   JOIN users ON users.id = grants.user_id
-  WHERE token.hash = ?`;
-const CONSUME_REFRESH = `
-  UPDATE refresh_tokens SET consumed_at = ?, sealed_answer = ?, answer_expires_at = ?
-  WHERE hash = ? AND consumed_at IS NULL AND expires_at > ?`;
-const FORGET_ANSWER =
-  'UPDATE refresh_tokens SET sealed_answer = NULL, answer_expires_at = NULL WHERE hash = ?';
+  WHERE`;
+const FORGET_ANSWERS =
+  'UPDATE refresh_tokens SET sealed_answer = NULL, answer_expires_at = NULL WHERE hash IN';
 
 @Injectable()
 export class TokensRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly access: RowsByKey<RawAccess>;
+  private readonly refresh: RowsByKey<RawRefresh>;
 
-  async insert(tx: Transaction, access: AccessToken, refresh: RefreshToken): Promise<void> {
-    await insertRow(tx, AccessToken, access);
-    await insertRow(tx, RefreshToken, refresh);
+  constructor(dataSource: DataSource) {
+    const key = { hash: 'token.hash' };
+    this.access = new RowsByKey(dataSource, FIND_ACCESS, key);
+    this.refresh = new RowsByKey(dataSource, FIND_REFRESH, key);
+  }
+
+  async insertAll(tx: Transaction, pairs: readonly TokenPair[]): Promise<void> {
+    const [access, refresh] = [pairs.map((pair) => pair.access), pairs.map((pair) => pair.refresh)];
+    await insertAll(tx, AccessToken, access);
+    await insertAll(tx, RefreshToken, refresh);
   }
 
   async findAccess(hash: string): Promise<StoredAccess | null> {
-    const [row] = await readRows<RawAccess>(this.dataSource, FIND_ACCESS, [hash]);
+    const row = await this.access.find(hash);
     if (!row) return null;
-    const { plan, monthlyPostLimit, expiresAt, ...stored } = row;
+    const { plan, monthlyPostLimit, expiresAt } = row;
     return {
-      ...stored,
+      ...row,
       expiresAt: storedTime(expiresAt),
       quota: plan === null ? null : { plan, monthlyPostLimit },
     };
@@ -104,11 +119,12 @@ export class TokensRepository {
   }
 
   async findRefresh(hash: string): Promise<StoredRefresh | null> {
-    const [row] = await readRows<RawRefresh>(this.dataSource, FIND_REFRESH, [hash]);
+    const row = await this.refresh.find(hash);
     if (!row) return null;
-    const { expiresAt, consumedAt, grantExpiresAt } = row;
+    const { expiresAt, consumedAt, grantExpiresAt, grantRevokedAt, ...stored } = row;
     return {
-      ...row,
+      ...stored,
+      isRevoked: grantRevokedAt !== null,
       expiresAt: storedTime(expiresAt),
       consumedAt: consumedAt === null ? null : storedTime(consumedAt),
       grantExpiresAt: storedTime(grantExpiresAt),
@@ -123,32 +139,44 @@ export class TokensRepository {
     });
   }
 
-  /** False when it was used or has expired: of two refreshes, one gets the successor (RFC 9700 §4.14.2). */
+  /**
+   * Uses tokens up, each with its sealed answer. False when one was used or has expired: of two refreshes, one gets the
+   * successor (RFC 9700 §4.14.2).
+   */
   async consumeRefresh(
     tx: Transaction,
-    hash: string,
-    answer: { sealedAnswer: string; answerExpiresAt: Date },
+    answers: ReadonlyMap<string, string>,
+    answerExpiresAt: Date,
     now: Date,
   ): Promise<boolean> {
-    const { sealedAnswer, answerExpiresAt } = answer;
-    const values = [now, sealedAnswer, answerExpiresAt, hash, now];
-    return (await writeRows(tx, CONSUME_REFRESH, values)) === 1;
+    const hashes = [...answers.keys()];
+    const statement = `
+      UPDATE refresh_tokens SET consumed_at = ?, answer_expires_at = ?,
+        sealed_answer = CASE hash${' WHEN ? THEN ?'.repeat(hashes.length)} END
+      WHERE consumed_at IS NULL AND expires_at > ? AND hash IN ${placesFor(hashes)}`;
+    const values = [now, answerExpiresAt, ...[...answers].flat(), now, ...hashes];
+    return (await writeRows(tx, statement, values)) === hashes.length;
   }
 
-  /** From now on, who comes back with this used token gets no answer any more. */
-  async forgetAnswer(tx: Transaction, hash: string): Promise<void> {
-    await writeRows(tx, FORGET_ANSWER, [hash]);
+  /** From now on, who comes back with one of these used tokens gets no answer any more. */
+  async forgetAnswers(tx: Transaction, hashes: readonly string[]): Promise<void> {
+    if (hashes.length > 0) await writeRows(tx, `${FORGET_ANSWERS} ${placesFor(hashes)}`, hashes);
   }
 }
 
 interface RawAccess extends Omit<StoredAccess, 'expiresAt' | 'quota'> {
+  hash: string;
   expiresAt: Date | string;
   plan: string | null;
   monthlyPostLimit: number | null;
 }
 
-interface RawRefresh extends Omit<StoredRefresh, 'expiresAt' | 'consumedAt' | 'grantExpiresAt'> {
+interface RawRefresh extends Omit<
+  StoredRefresh,
+  'expiresAt' | 'consumedAt' | 'grantExpiresAt' | 'isRevoked'
+> {
   expiresAt: Date | string;
   consumedAt: Date | string | null;
   grantExpiresAt: Date | string;
+  grantRevokedAt: Date | string | null;
 }
