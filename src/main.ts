@@ -1,3 +1,4 @@
+import './operations/heap.js';
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

@@ -1,5 +1,6 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Request, Response } from 'express';
+import type { Express, Request, Response } from 'express';
+import { expressServer } from './express-server.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -11,6 +12,10 @@ type EntityTag = (body: string, encoding: BufferEncoding) => string;
  * HEAD, has an entity tag (RFC 9110 §8.8.3).
  */
 export class JsonAdapter extends ExpressAdapter {
+  override initHttpServer(): void {
+    this.httpServer = expressServer(this.getInstance<Express>());
+  }
+
   override reply(response: Response, body: unknown, status?: number): unknown {
     const { req: request } = response;
     if (!isPlain(body) || response.hasHeader('Content-Type'))

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../common/clock.js';
-import { duringRequest } from '../common/current-request.js';
+import { duringRequest, type CurrentRequest } from '../common/current-request.js';
+import type { FieldError } from '../common/errors.js';
 import { newId } from '../common/ids.js';
 import { ipAddressIn } from '../common/ip-address.js';
 
@@ -10,6 +11,8 @@ declare global {
       /** What error bodies, logs and the call log know this request by. */
       requestId: string;
       receivedAt: Date;
+      /** What `callerAddress` tells, once it was asked. */
+      callerAddress?: string | null;
     }
   }
 }
@@ -27,16 +30,21 @@ export function requestContext(clock: Clock): RequestHandler {
       sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', request.receivedAt);
     response.setHeader('X-Request-Id', request.requestId);
     keepAddress(request);
-    const { requestId } = request;
-    const current = {
-      requestId,
-      get address() {
-        return callerAddress(request);
-      },
-      violations: [],
-    };
-    duringRequest(current, next);
+    duringRequest(new ServedRequest(request), next);
   };
+}
+
+class ServedRequest implements CurrentRequest {
+  readonly requestId: string;
+  violations: FieldError[] = [];
+
+  constructor(private readonly request: Request) {
+    this.requestId = request.requestId;
+  }
+
+  get address(): string | null {
+    return callerAddress(this.request);
+  }
 }
 
 /** A socket tells its address also after its end, if it was asked before. */
@@ -49,5 +57,6 @@ function keepAddress({ socket }: Request): void {
  * proxy tells none.
  */
 export function callerAddress(request: Request): string | null {
-  return ipAddressIn(request.ip);
+  if (request.callerAddress === undefined) request.callerAddress = ipAddressIn(request.ip);
+  return request.callerAddress;
 }

@@ -16,6 +16,8 @@ export interface ProcessSettings {
   url: string;
   /** More of the environment, which wins over what is set here, such as a `PUBLIC_URL` shared by several processes. */
   env?: Readonly<Record<string, string>>;
+  /** Options of Node and V8. */
+  nodeOptions?: readonly string[];
 }
 
 /** The built service, running as a process of its own. */
@@ -45,7 +47,11 @@ export interface AppProcess {
  * Starts the built service on a free loopback port and waits until it answers.
  * @throws with what the process printed, when it ends or does not answer in time
  */
-export async function startProcess({ url, env = {} }: ProcessSettings): Promise<AppProcess> {
+export async function startProcess({
+  url,
+  env = {},
+  nodeOptions = [],
+}: ProcessSettings): Promise<AppProcess> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
   const port = env.PORT ?? String(await freePort());
@@ -60,7 +66,7 @@ export async function startProcess({ url, env = {} }: ProcessSettings): Promise<
     SMS_FILE: join(tmpdir(), `platform-sms-${port}-${Date.now()}.jsonl`),
     ...env,
   };
-  const child = spawn(process.execPath, ['dist/src/main.js'], {
+  const child = spawn(process.execPath, [...nodeOptions, 'dist/src/main.js'], {
     env: { PATH: process.env.PATH, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

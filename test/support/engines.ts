@@ -29,8 +29,17 @@ export function onEachEngine(title: string, suite: (database: TestDatabase) => v
 
 /** The same on MySQL and MariaDB only, where units of work overlap. Without such a server the suite shows as skipped. */
 export function onEachServer(title: string, suite: (database: TestDatabase) => void): void {
-  const servers = inject('engines').filter(({ serverUrl }) => serverUrl !== undefined);
-  for (const engine of servers.length > 0 ? servers : [NO_SERVER]) onEngine(engine, title, suite);
+  for (const engine of servers()) onEngine(engine, title, suite);
+}
+
+/** The same on one of them, for what is long and the same on both. */
+export function onOneServer(title: string, suite: (database: TestDatabase) => void): void {
+  for (const engine of servers().slice(0, 1)) onEngine(engine, title, suite);
+}
+
+function servers(): readonly Engine[] {
+  const running = inject('engines').filter(({ serverUrl }) => serverUrl !== undefined);
+  return running.length > 0 ? running : [NO_SERVER];
 }
 
 /** The same on SQLite only: what a file does that no server does. */

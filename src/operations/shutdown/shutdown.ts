@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -16,7 +17,9 @@ const REFUSING_MS = SECOND;
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
   private phase: Phase = 'serving';
-  private readonly unanswered = new Set<Response>();
+  private unanswered = 0;
+  /** By connection, since a set that each request enters and leaves keeps many of them alive for long (decision 0019). */
+  private readonly latest = new Map<Socket, Response | undefined>();
 
   constructor(
     private readonly host: HttpAdapterHost,
@@ -47,17 +50,21 @@ export class Shutdown implements BeforeApplicationShutdown {
   /** Nest waits for the server's last connection after this. */
   beforeApplicationShutdown(): void {
     this.phase = 'ending';
-    for (const response of this.unanswered) closeAfter(response);
+    for (const response of this.latest.values()) if (response) closeAfter(response);
     this.server?.close();
     this.hangUpOnceAnswered();
   }
 
   /** Middleware for every request: knows whose answer is still to be waited for, and ends its connection with it. */
-  readonly track = (_request: Request, response: Response, next: NextFunction): void => {
+  readonly track = ({ socket }: Request, response: Response, next: NextFunction): void => {
     if (this.isUnderWay) closeAfter(response);
-    this.unanswered.add(response);
+    if (!this.latest.has(socket)) socket.once('close', () => this.latest.delete(socket));
+    this.latest.set(socket, response);
+    this.unanswered += 1;
     response.once('close', () => {
-      this.unanswered.delete(response);
+      if (socket.destroyed) this.latest.delete(socket);
+      else if (this.latest.get(socket) === response) this.latest.set(socket, undefined);
+      this.unanswered -= 1;
       this.hangUpOnceAnswered();
     });
     next();
@@ -65,7 +72,7 @@ export class Shutdown implements BeforeApplicationShutdown {
 
   /** Node's server would wait for connections, too, on which nothing was ever asked. */
   private hangUpOnceAnswered(): void {
-    if (this.unanswered.size === 0 && this.server?.listening === false)
+    if (this.unanswered === 0 && this.server?.listening === false)
       this.server.closeAllConnections();
   }
 
