@@ -1,19 +1,9 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from 'mysql2';
-import { pino } from 'pino';
-import { Histogram, Registry } from 'prom-client';
 import { newId } from '../../../src/common/ids.js';
 import { CallLog } from '../call-log.js';
 import { GrantUse } from '../grant-use.js';
-
-const logger = pino({ base: null }, pino.destination({ dest: 1, sync: false }));
-
-const duration = new Histogram({
-  name: 'http_request_duration_seconds',
-  help: 'Time from a request to the end of its answer.',
-  labelNames: ['method', 'route', 'status'],
-  registers: [new Registry()],
-});
+import { noteRequest } from '../request-log.js';
 
 /** What a service in production notes of each request: a line of its log, a histogram, the call, and the use of the grant. */
 export function observe(pool: Pool): RequestHandler {
@@ -29,9 +19,7 @@ export function observe(pool: Pool): RequestHandler {
       const route = `${request.baseUrl}${String(request.route?.path)}`;
       const status = response.statusCode;
       const durationMs = performance.now() - startedAt;
-      duration.observe({ method, route, status }, durationMs / 1000);
-      const told = { request_id: requestId, method, route, status, duration_ms: durationMs };
-      logger.info({ ...told, client_id: access?.clientId }, 'request');
+      noteRequest({ requestId, method, route, status, durationMs, clientId: access?.clientId });
       if (!access) return;
       const { userId, clientId, grantId } = access;
       uses.note(grantId, at);

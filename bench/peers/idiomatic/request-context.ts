@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { newId } from '../../../src/common/ids.js';
+import { noteRequest } from '../request-log.js';
 
 declare global {
   namespace Express {
@@ -20,10 +21,17 @@ export const EXPOSED_HEADERS = [
   'X-Request-Id',
 ];
 
-/** Gives each request its id and its time, and each answer the headers that all have. */
+/** Gives each request its id, its time and its line of the log, and each answer the headers that all have. */
 export function requestContext(request: Request, response: Response, next: NextFunction): void {
+  const startedAt = performance.now();
   request.receivedAt = new Date();
   request.requestId = newId('req', request.receivedAt);
   response.set({ 'X-Request-Id': request.requestId, 'Cache-Control': 'private, no-cache' });
+  response.on('close', () => {
+    const { requestId, method } = request;
+    const route = String(request.route?.path);
+    const durationMs = performance.now() - startedAt;
+    noteRequest({ requestId, method, route, status: response.statusCode, durationMs });
+  });
   next();
 }

@@ -4,7 +4,8 @@ import { createPool } from 'mysql2/promise';
 import { LIFETIMES } from '../token-peer.js';
 import { peerSettings } from '../settings.js';
 import { MysqlModel } from './mysql-model.js';
-import { tokenEndpoint } from './token-endpoint.js';
+import { TokenDuties } from '../token-duties.js';
+import { observe, tokenEndpoint } from './token-endpoint.js';
 
 const { port, databaseUrl, poolSize } = peerSettings();
 const pool = createPool({ uri: databaseUrl, connectionLimit: poolSize, timezone: 'Z' });
@@ -17,5 +18,11 @@ const server = new OAuth2Server({
 });
 
 const app = express();
-app.post('/oauth/token', express.urlencoded({ extended: false }), tokenEndpoint(server));
+app.disable('x-powered-by');
+app.post(
+  '/oauth/token',
+  observe,
+  express.urlencoded({ extended: false }),
+  tokenEndpoint(server, new TokenDuties(pool)),
+);
 app.listen(port, '127.0.0.1');
