@@ -4,6 +4,7 @@ import { later } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
 import { onEachEngine } from '../support/engines.js';
 import { planOf, scansOf } from '../support/query-plan.js';
+import { queriesOf } from '../support/recorded-queries.js';
 import { useTestApp } from '../support/test-app.js';
 
 const ROWS = 4000;
@@ -63,14 +64,8 @@ onEachEngine('The search of the audit log', (database) => {
     ['a user', 'ix_audit_events_user_id', { userId: numbered('usr', 10) }],
     ['a day', '', { since: START, until: later(START, 10), action: 'app.created' }],
   ])('reads no more than the events of %s', async (_title, index, wanted) => {
-    const searches: { query: string; parameters: unknown[] }[] = [];
     const { dataSource } = app();
-    const { logger } = dataSource;
-    const logQuery = (query: string, parameters: unknown[] = []) =>
-      searches.push({ query, parameters });
-    Object.assign(dataSource, { logger: Object.assign(Object.create(logger), { logQuery }) });
-    await found(wanted);
-    Object.assign(dataSource, { logger });
+    const searches = await queriesOf(dataSource, () => found(wanted));
     expect(searches.length).toBeGreaterThan(0);
     for (const { query, parameters } of searches) {
       expect(await scansOf(database, dataSource, query, parameters)).toEqual([]);

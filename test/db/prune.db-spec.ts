@@ -24,16 +24,12 @@ import { Prune } from '../../src/operations/jobs/prune.service.js';
 import { onEachEngine } from '../support/engines.js';
 import { keepsNoLedger } from '../support/ledger.js';
 import { scansOf } from '../support/query-plan.js';
+import { queriesOf, type RecordedQuery } from '../support/recorded-queries.js';
 import { useTestApp } from '../support/test-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const ROWS = 3000;
-
-interface Search {
-  query: string;
-  parameters: unknown[];
-}
 
 onEachEngine('The searches of pruning', (database) => {
   keepsNoLedger(database);
@@ -155,19 +151,8 @@ onEachEngine('The searches of pruning', (database) => {
     }));
   }
 
-  async function searches(): Promise<Search[]> {
-    const found: Search[] = [];
-    const { dataSource } = app();
-    const { logger } = dataSource;
-    const recording = new Proxy(logger, {
-      get: (target, name) =>
-        name === 'logQuery'
-          ? (query: string, parameters: unknown[] = []) => found.push({ query, parameters })
-          : Reflect.get(target, name),
-    });
-    Object.assign(dataSource, { logger: recording });
-    await app().service(Prune).run();
-    Object.assign(dataSource, { logger });
+  async function searches(): Promise<RecordedQuery[]> {
+    const found = await queriesOf(app().dataSource, () => app().service(Prune).run());
     return found.filter(({ query }) => /^SELECT .* LIMIT 1000$/s.test(query));
   }
 

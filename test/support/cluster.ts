@@ -11,9 +11,6 @@ import type { Site } from './visitor.js';
 /** How often a race is run: a few times in every run of the tests, many times with `npm run test:races`. */
 export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 2);
 
-/** How often a process is killed, which takes the start of another one each time. */
-export const KILLS = Math.max(3, ROUNDS);
-
 /** Processes of the built service behind one public URL, which answer by turns. */
 export class Cluster implements Site {
   private requests = 0;
@@ -95,8 +92,8 @@ export async function rounds(
 /** The test timeout of `rounds`. */
 export const ROUNDS_MS = 30_000 + ROUNDS * 5_000;
 
-/** The test timeout of `KILLS` rounds. */
-export const KILLS_MS = 30_000 + KILLS * 15_000;
+/** The same of rounds in which a process is killed, which takes the start of another one each time. */
+export const KILLS_MS = 30_000 + ROUNDS * 15_000;
 
 /** Calls so many times at once. */
 export function atOnce<T>(times: number, call: (number: number) => Promise<T>): Promise<T[]> {

@@ -162,6 +162,7 @@ function settings(folder: string, port: number): string[] {
     '--innodb-flush-log-at-trx-commit=2',
     '--innodb-buffer-pool-size=64M',
     '--innodb-doublewrite=OFF',
+    '--innodb-flush-method=nosync',
     '--skip-log-bin',
     '--performance-schema=OFF',
     '--max-connections=500',

@@ -26,6 +26,7 @@ import { collectFrom } from './contract/collector.js';
 import { FixedClock, SmsInbox } from './doubles.js';
 import type { TestDatabase } from './engines.js';
 import { freePort } from './free-port.js';
+import { queriesOf } from './recorded-queries.js';
 import { copySchema } from './schema-template.js';
 
 /** Budgets are off unless a test is about them: fifty losers of a race are fifty failures. */
@@ -176,21 +177,8 @@ export class TestApp {
 
   /** What `work` costs: the SQL statements that it runs, each on a line, transaction statements included. */
   async statementsOf(work: () => Promise<unknown>): Promise<string[]> {
-    const statements: string[] = [];
-    const { logger } = this.dataSource;
-    const recording = new Proxy(logger, {
-      get: (target, name) =>
-        name === 'logQuery'
-          ? (query: string) => statements.push(query.replaceAll(/\s+/g, ' ').trim())
-          : Reflect.get(target, name),
-    });
-    Object.assign(this.dataSource, { logger: recording });
-    try {
-      await work();
-    } finally {
-      Object.assign(this.dataSource, { logger });
-    }
-    return statements;
+    const queries = await queriesOf(this.dataSource, work);
+    return queries.map(({ query }) => query.replaceAll(/\s+/g, ' ').trim());
   }
 }
 

@@ -1,5 +1,5 @@
 import { startProcess } from '../../support/app-process.js';
-import { onEachEngine } from '../../support/engines.js';
+import { onEachEngine, onSqlite } from '../../support/engines.js';
 import { freePort } from '../../support/free-port.js';
 import { VERSION } from '../../../src/operations/version.js';
 import { MetricsServer } from '../../../src/operations/metrics/metrics-server.js';
@@ -50,7 +50,7 @@ onEachEngine('The metrics', (database) => {
   });
 });
 
-onEachEngine('The port of the metrics', (database) => {
+onSqlite('The port of the metrics', (database) => {
   const port = freePort();
 
   it('is served by the service, and given back when it ends', async () => {

@@ -1,6 +1,6 @@
 import { startProcess, type AppProcess } from '../../support/app-process.js';
 import { Balancer } from '../../support/balancer.js';
-import { onEachServer } from '../../support/engines.js';
+import { onOneServer } from '../../support/engines.js';
 import { freePort } from '../../support/free-port.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -10,7 +10,7 @@ const CLIENTS = 6;
 /** Several looks of the balancer. */
 const DELAY_MS = 1000;
 
-onEachServer('A rolling restart of two processes behind a balancer', (database) => {
+onOneServer('A rolling restart of two processes behind a balancer', (database) => {
   const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let processes: AppProcess[] = [];
   let balancer: Balancer;

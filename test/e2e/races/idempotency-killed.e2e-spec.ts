@@ -2,7 +2,7 @@ import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
-import { KILLS, KILLS_MS, rounds } from '../../support/cluster.js';
+import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/engines.js';
 import { json } from '../../support/json.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -77,7 +77,7 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
   }
 
   it(
-    `C23 C112 When the COMMIT got through, the next process replays the post that nobody was told of, ${KILLS} times`,
+    `C23 C112 When the COMMIT got through, the next process replays the post that nobody was told of, ${ROUNDS} times`,
     { timeout: KILLS_MS },
     () =>
       rounds(async () => {
@@ -89,11 +89,11 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
         });
         const [committed] = await idsOf(member);
         expect(await expectOne(member, 'true')).toMatchObject({ id: committed });
-      }, KILLS),
+      }),
   );
 
   it(
-    `C23 C112 When it did not, nothing is there, and the next process makes the post as if for the first time, ${KILLS} times`,
+    `C23 C112 When it did not, nothing is there, and the next process makes the post as if for the first time, ${ROUNDS} times`,
     { timeout: KILLS_MS },
     () =>
       rounds(async () => {
@@ -102,6 +102,6 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
         expect(await idsOf(member)).toEqual([]);
         await expectOne(member, null);
         await expectOne(member, 'true');
-      }, KILLS),
+      }),
   );
 });

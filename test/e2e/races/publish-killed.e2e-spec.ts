@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
-import { KILLS, KILLS_MS, rounds } from '../../support/cluster.js';
+import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
 import { onEachServer, onSqlite, type TestDatabase } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -40,7 +40,7 @@ onEachServer(
     });
 
     it(
-      `C112 has published nothing, and the next process publishes as if nothing had been, ${KILLS} times`,
+      `C112 has published nothing, and the next process publishes as if nothing had been, ${ROUNDS} times`,
       { timeout: KILLS_MS },
       async () => {
         const member = await Member.join(operator());
@@ -58,7 +58,7 @@ onEachServer(
           expect(await lost).toBeInstanceOf(Error);
           await proxy.cut('hung up');
           await proxy.mend();
-        }, KILLS);
+        });
         await member.publish();
         expect(await publishedBy(operator(), member)).toEqual(allAre(posts + 1));
       },
@@ -75,7 +75,7 @@ onSqlite('A process that dies while it publishes', (database) => {
   afterAll(() => service?.stop());
 
   it(
-    `C112 has published each post whole or not at all, and what it answered is there, ${KILLS} times`,
+    `C112 has published each post whole or not at all, and what it answered is there, ${ROUNDS} times`,
     { timeout: KILLS_MS },
     async () => {
       const member = await Member.join(operator());
@@ -100,7 +100,7 @@ onSqlite('A process that dies while it publishes', (database) => {
         expect({ posts, ...others }).toEqual(allAre(posts));
         expect(posts).toBeGreaterThanOrEqual(answered);
         expect(posts).toBeLessThanOrEqual(begun);
-      }, KILLS);
+      });
     },
   );
 });

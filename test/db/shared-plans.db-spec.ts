@@ -1,0 +1,169 @@
+import type { EntityTarget, ObjectLiteral } from 'typeorm';
+import { AccessTokenVerifier } from '../../src/access/access-token-verifier.js';
+import type { Caller } from '../../src/access/caller.js';
+import { later } from '../../src/common/clock.js';
+import { SCOPES } from '../../src/common/scopes.js';
+import { sha256 } from '../../src/common/secrets.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import { App } from '../../src/modules/oauth/apps/app.entity.js';
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
+import { Parameters } from '../../src/modules/oauth/parameters.js';
+import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
+import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { RefreshTokenGrant } from '../../src/modules/oauth/token/refresh-token.grant.js';
+import { TokenIssuer, type IssuedTokens } from '../../src/modules/oauth/token/token-issuer.js';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { PostsService } from '../../src/modules/posts/posts.service.js';
+import { Publisher } from '../../src/modules/posts/publisher.service.js';
+import { AppQuota } from '../../src/modules/quota/app-quota.entity.js';
+import { User } from '../../src/modules/users/user.entity.js';
+import { onEachEngine } from '../support/engines.js';
+import { keepsNoLedger } from '../support/ledger.js';
+import { scansOf } from '../support/query-plan.js';
+import { queriesOf } from '../support/recorded-queries.js';
+import { useTestApp, type TestClient } from '../support/test-app.js';
+import { requestToken } from '../support/visitor.js';
+
+const OTHERS = 4000;
+/** Lookups of one statement at most, and units of one transaction. */
+const LOOKUPS = 64;
+const UNITS = 16;
+
+onEachEngine('Statements of many requests', (database) => {
+  keepsNoLedger(database);
+  const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '100', OAUTH_TOKEN_CALLS: '1000' });
+  let client: TestClient;
+  let registered: App;
+  const tokens: IssuedTokens[] = [];
+  let callers: Caller[] = [];
+
+  async function fill<T extends ObjectLiteral>(
+    entity: EntityTarget<T>,
+    row: (number: number, hash: string) => ObjectLiteral,
+  ): Promise<void> {
+    const rows = Array.from({ length: OTHERS }, (_, number) => row(number, sha256(`${number}`)));
+    for (let from = 0; from < OTHERS; from += 500)
+      await app().dataSource.manager.insert(entity, rows.slice(from, from + 500) as T[]);
+  }
+
+  /** Other apps, and users with grants, tokens and posts; those of this test are few among them. */
+  async function fillAll(): Promise<void> {
+    const now = app().clock.now();
+    const live = { createdAt: now, expiresAt: later(now, 3_600_000) };
+    const { clientId } = client;
+    await fill(App, (number) => ({
+      clientId: `svc_app_${number}`,
+      name: 'Other',
+      kind: 'public',
+      scope: 'posts.read',
+      status: 'enabled',
+      createdAt: now,
+    }));
+    await fill(AppQuota, (number) => ({
+      clientId: `svc_app_${number}`,
+      plan: 'custom',
+      monthlyPostLimit: 9,
+    }));
+    await fill(User, (number) => ({
+      id: `usr_${number}`,
+      phone: `+1${number}`,
+      name: 'Other',
+      status: 'active',
+      createdAt: now,
+    }));
+    await fill(Grant, (number) => ({
+      ...live,
+      id: `grt_${number}`,
+      userId: `usr_${number}`,
+      clientId,
+      scope: 'posts.read',
+      requestedScope: 'posts.read',
+    }));
+    const token = (number: number, hash: string) => ({ ...live, hash, grantId: `grt_${number}` });
+    await fill(AccessToken, (number, hash) => ({ ...token(number, hash), scope: 'posts.read' }));
+    await fill(RefreshToken, token);
+    await fill(Post, (number) => ({
+      id: `post_${number}`,
+      userId: `usr_${number}`,
+      type: 'general',
+      visibility: 'public',
+      images: [],
+      tags: [],
+      createdAt: now,
+    }));
+    await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
+    const isSqlite = database.engine.kind === 'sqlite';
+    for (const { tableName } of app().dataSource.entityMetadatas)
+      await app().dataSource.query(`ANALYZE ${isSqlite ? '' : 'TABLE '}${tableName}`);
+  }
+
+  beforeAll(async () => {
+    client = await app().addClient({ kind: 'public' });
+    const { clientId } = client;
+    registered = await app().dataSource.manager.findOneByOrFail(App, { clientId });
+    for (let number = 0; number < LOOKUPS; number += 1) {
+      const { id } = await app().addUser();
+      const issued = await app()
+        .service(TransactionRunner)
+        .run(async (tx) => {
+          const grant = await app().service(GrantOpener).open(tx, id, clientId, SCOPES);
+          return app().service(TokenIssuer).issue(tx, grant, SCOPES);
+        });
+      tokens.push(issued);
+    }
+    await fillAll();
+    const verified = await Promise.all(tokens.map(verify));
+    callers = verified.map((access) => ({
+      ...access,
+      requestId: 'one-moment',
+      receivedAt: app().clock.now(),
+    }));
+  });
+
+  function verify({ accessToken }: IssuedTokens): ReturnType<AccessTokenVerifier['verify']> {
+    return app().service(AccessTokenVerifier).verify(accessToken);
+  }
+
+  /** How many statements of `work` read or update rows. None of them may read a whole table or index. */
+  async function plannedWell(work: () => Promise<unknown>): Promise<number> {
+    const { dataSource } = app();
+    const queries = await queriesOf(dataSource, work);
+    const planned = queries.filter(({ query }) => /^\s*(?:SELECT|UPDATE)\b/.test(query));
+    for (const { query, parameters } of planned)
+      expect(await scansOf(database, dataSource, query, parameters), query).toEqual([]);
+    return planned.length;
+  }
+
+  it('find so many tokens by their keys', async () => {
+    expect(await plannedWell(() => Promise.all(tokens.map(verify)))).toBeGreaterThan(0);
+  });
+
+  it('publish by keys, and find so many posts by theirs', async () => {
+    const publisher = app().service(Publisher);
+    const published: { id: string; userId: string }[] = [];
+    const publish = async (caller: Caller): Promise<void> => {
+      const { made } = await publisher.publish(caller, { content: 'Hi' });
+      published.push({ id: made.id, userId: caller.userId });
+    };
+    const units = callers.slice(0, UNITS);
+    expect(await plannedWell(() => Promise.all(units.map(publish)))).toBeGreaterThan(1);
+    await Promise.all(callers.slice(UNITS).map(publish));
+    const posts = app().service(PostsService);
+    const read = () => Promise.all(published.map(({ id, userId }) => posts.read(userId, id)));
+    expect(await plannedWell(read)).toBeGreaterThan(0);
+  });
+
+  it('refresh so many tokens by their keys, and ask for their budgets so', async () => {
+    const grant = app().service(RefreshTokenGrant);
+    const refresh = ({ refreshToken: refresh_token }: IssuedTokens) =>
+      grant.refresh(registered, new Parameters({ refresh_token }));
+    const work = () => Promise.all(tokens.slice(0, UNITS).map(refresh));
+    expect(await plannedWell(work)).toBeGreaterThan(2);
+    const unknown = { grant_type: 'refresh_token', refresh_token: 'unknown' };
+    const fail = () =>
+      Promise.all(Array.from({ length: UNITS }, () => requestToken(app(), client, unknown)));
+    expect(await plannedWell(fail)).toBeGreaterThan(0);
+  });
+});
