@@ -1,21 +1,34 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { insertApp, insertGrants } from '../access.js';
 import { accessToken } from '../credentials.js';
 import { autocannonLoad } from '../load/autocannon.js';
 import type { LoadRequest } from '../load/requests.js';
 import { SERVICE, startByName } from '../programs.js';
 import type { BenchServer } from '../server.js';
+import { censusFile, type Census } from './census.js';
 import { fillUsers } from './fill.js';
 
 const USERS = 100;
 const SLICES = 10;
 const SLICE_SECONDS = 5;
+/** After the load: until connections are closed, and the call log is written. */
+const REST_MS = 2000;
+const CENSUS_MS = 30_000;
 
 export interface Lean {
   /** From the start of the process to its first 200 of /readyz. */
   readySeconds: number;
-  /** Requests so far and resident megabytes, after each slice. */
-  memory: { requests: number; megabytes: number }[];
+  /** After each slice. */
+  memory: Slice[];
+}
+
+/** What so many requests left behind. */
+export interface Slice {
+  requests: number;
+  /** Resident, before the census collects everything. */
+  megabytes: number;
+  alive: Census;
 }
 
 /** How soon the service is ready, and what so many requests leave behind in its memory. */
@@ -24,7 +37,10 @@ export async function measureLean(server: BenchServer, requests: number): Promis
   await insertApp(pool);
   await insertGrants(pool, await fillUsers(pool, USERS));
   const began = performance.now();
-  const program = await startByName(SERVICE, url);
+  const program = await startByName(SERVICE, url, [
+    '--import',
+    './dist/bench/scale/tell-census.js',
+  ]);
   try {
     const ready = await fetch(`${program.baseUrl}/readyz`);
     if (!ready.ok) throw new Error(`/readyz answered ${ready.status}.`);
@@ -38,7 +54,10 @@ export async function measureLean(server: BenchServer, requests: number): Promis
         const load = { kind: 'repeated', requests: mixed() } as const;
         sent += (await autocannonLoad(program.baseUrl, load, SLICE_SECONDS)).rate * SLICE_SECONDS;
       }
-      memory.push({ requests: Math.round(sent), megabytes: residentMegabytes(program.pid) });
+      const megabytes = residentMegabytes(program.pid);
+      await sleep(REST_MS);
+      const alive = await censusOf(program.pid);
+      memory.push({ requests: Math.round(sent), megabytes, alive });
     }
     return { readySeconds, memory };
   } finally {
@@ -62,4 +81,17 @@ function mixed(): LoadRequest[] {
 function residentMegabytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024);
+}
+
+async function censusOf(pid: number): Promise<Census> {
+  const file = censusFile(pid);
+  const deadline = Date.now() + CENSUS_MS;
+  process.kill(pid, 'SIGUSR2');
+  while (!existsSync(file)) {
+    if (Date.now() > deadline) throw new Error('The process did not count itself.');
+    await sleep(50);
+  }
+  const census = JSON.parse(readFileSync(file, 'utf8')) as Census;
+  rmSync(file);
+  return census;
 }

@@ -28,10 +28,18 @@ export function hotTable({ one, hundred, posts, counted }: HotApp): string {
 
 export function leanTable({ readySeconds, memory }: Lean): string {
   return table(
-    ['requests', 'resident MB'],
+    ['requests', 'resident MB', 'alive MB', 'timers', 'maps', 'emitters', 'functions'],
     [
-      [`ready after ${readySeconds.toFixed(2)} s`, ''],
-      ...memory.map(({ requests, megabytes }) => [requests, megabytes]),
+      [`ready after ${readySeconds.toFixed(2)} s`, '', '', '', '', '', ''],
+      ...memory.map(({ requests, megabytes, alive }) => [
+        requests,
+        megabytes,
+        alive.megabytes,
+        alive.timers,
+        alive.maps,
+        alive.emitters,
+        alive.functions,
+      ]),
     ],
   );
 }
