@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { findProgram } from '../test/support/programs.js';
 import { fillDataSet } from './data-set.js';
+import type { Requests } from './load/requests.js';
 import { measureRound, type Round } from './measure.js';
 import { positive } from './options.js';
 import type { Program } from './program.js';
@@ -65,14 +66,14 @@ async function bench(options: Options): Promise<void> {
       isFirst: boolean,
     ): Promise<Round> {
       const tokens = TOKENS[program.name] ?? SERVICE_TOKENS;
-      const run = { pool: pool, data, tokens };
-      const measure = async (seconds: number): Promise<Round> =>
-        measureRound(program, await workload.requests({ ...run, seconds }), seconds, {
-          wrk,
-          databasePid: server.pid,
-        });
-      await measure(isFirst ? WARM_SECONDS : WARM_AGAIN_SECONDS);
-      return measure(options.seconds);
+      const warmSeconds = isFirst ? WARM_SECONDS : WARM_AGAIN_SECONDS;
+      const made = (seconds: number): Promise<Requests> =>
+        workload.requests({ pool, data, tokens, seconds });
+      // All rows are there before the load begins: the server would still write them to disk during the measurement.
+      const [warming, measured] = [await made(warmSeconds), await made(options.seconds)];
+      const how = { wrk, databasePid: server.pid };
+      await measureRound(program, warming, warmSeconds, how);
+      return measureRound(program, measured, options.seconds, how);
     }
   } finally {
     await stopAll([...programs.values()], server);

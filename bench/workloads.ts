@@ -12,7 +12,7 @@ import type { LoadRequest, Requests } from './load/requests.js';
 import type { TokenPeer } from './peers/token-peer.js';
 
 /** More requests than any program answers in a second: so many codes are made for each second. */
-const MOST_A_SECOND = 6000;
+const MOST_A_SECOND = 4000;
 const REFRESHING_CONNECTIONS = 32;
 
 /** One kind of request. */

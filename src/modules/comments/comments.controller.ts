@@ -51,7 +51,11 @@ export class CommentsController {
     @Query() paging: ListCommentsQuery,
   ): Promise<Page<CommentResponse>> {
     const page = await this.comments.list(userId, id, paging);
-    return { ...page, items: page.items.map((comment) => CommentResponse.from(comment)) };
+    const permalink = this.comments.permalink(id);
+    return {
+      ...page,
+      items: page.items.map((comment) => CommentResponse.from(comment, permalink)),
+    };
   }
 
   @Post('posts/:id/comments')
@@ -76,7 +80,8 @@ export class CommentsController {
     const draft = { text, parentId };
     const { made, replayed } = await this.comments.comment(caller, id, draft, key);
     tellReplayed(response, replayed);
-    return CommentResponse.from({ ...draft, ...made, createdAt: new Date(made.createdAt) });
+    const comment = { ...draft, ...made, createdAt: new Date(made.createdAt) };
+    return CommentResponse.from(comment, made.permalink);
   }
 
   @Delete('comments/:id')

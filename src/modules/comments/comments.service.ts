@@ -12,14 +12,10 @@ import type { Comment } from './comment.entity.js';
 import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
 import { CommentsRepository, type ListedComment } from './comments.repository.js';
 
-/** A comment as its readers see it. */
-export interface AuthoredComment extends ListedComment {
-  permalink: string;
-}
-
 /** What the service adds to what was sent; `createdAt` is ISO 8601 in UTC, with milliseconds. */
-export interface AddedComment extends Pick<AuthoredComment, 'id' | 'author' | 'permalink'> {
+export interface AddedComment extends Pick<ListedComment, 'id' | 'author'> {
   createdAt: string;
+  permalink: string;
 }
 
 interface Draft {
@@ -40,12 +36,15 @@ export class CommentsService {
   ) {}
 
   /** One page, newest first, with the number of all. @throws PostNotFound */
-  async list(userId: string, postId: string, paging: Paging): Promise<Page<AuthoredComment>> {
+  async list(userId: string, postId: string, paging: Paging): Promise<Page<ListedComment>> {
     const { commentCount } = await this.posts.counts(userId, postId);
     const found = await this.repository.findPage(postId, paging, commentCount);
-    const page = pageOf(found, paging, commentCount);
-    const permalink = this.posts.permalink(postId);
-    return { ...page, items: page.items.map((comment) => ({ ...comment, permalink })) };
+    return pageOf(found, paging, commentCount);
+  }
+
+  /** The URL where comments on a post are read. */
+  permalink(postId: string): string {
+    return this.posts.permalink(postId);
   }
 
   /**
@@ -93,7 +92,7 @@ export class CommentsService {
       name: '',
       photoUrl: null,
     };
-    const permalink = this.posts.permalink(postId);
+    const permalink = this.permalink(postId);
     const added = { id, author, createdAt: now.toISOString(), permalink };
     await this.transactions.run(async (tx) => {
       await keep?.(tx, added);

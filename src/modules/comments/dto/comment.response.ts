@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../../common/ids.js';
 import { PageMeta, type PageResponse } from '../../../http/paging.js';
 import { TIME } from '../../../http/schemas.js';
-import type { AuthoredComment } from '../comments.service.js';
+import type { ListedComment } from '../comments.repository.js';
 
 @ApiSchema({ name: 'Author', description: 'Who wrote a comment.' })
 export class AuthorResponse {
@@ -65,14 +65,10 @@ export class CommentResponse {
   })
   permalink: string;
 
-  static from({
-    id,
-    text,
-    parentId,
-    author,
-    createdAt,
-    permalink,
-  }: AuthoredComment): CommentResponse {
+  static from(
+    { id, text, parentId, author, createdAt }: ListedComment,
+    permalink: string,
+  ): CommentResponse {
     const { photoUrl: avatar } = author;
     return {
       id,
