@@ -1,8 +1,10 @@
 import { AsyncResource } from 'node:async_hooks';
 
-interface Waiting<I, O> {
+/** An item, and how whoever asked for it is told. */
+export interface Asked<I, O> {
   item: I;
-  answer: (answer: Promise<O>) => void;
+  answer: (answer: O) => void;
+  refuse: (error: unknown) => void;
 }
 
 /** Items that are done together at most. */
@@ -13,34 +15,34 @@ const MOST_ITEMS = 64;
  * ask for, and otherwise one. Nobody waits for others who may come.
  */
 export class Batch<I, O> {
-  private waiting: Waiting<I, O>[] = [];
+  private waiting: Asked<I, O>[] = [];
   /** The work is part of no single request, so what it logs names none. */
   private readonly outside = new AsyncResource('Batch');
 
-  /** @param work begins each of 1 to 64 items, and promises their answers in their order */
-  constructor(private readonly work: (items: readonly I[]) => readonly Promise<O>[]) {}
+  /** @param work answers each of 1 to 64 items; those that it has not answered when it fails are refused with its error */
+  constructor(private readonly work: (asked: readonly Asked<I, O>[]) => Promise<unknown>) {}
 
   add(item: I): Promise<O> {
-    return new Promise((answer) => {
+    return new Promise((answer, refuse) => {
       if (this.waiting.length === 0) setImmediate(this.begin);
-      this.waiting.push({ item, answer });
+      this.waiting.push({ item, answer, refuse });
     });
   }
 
   private readonly begin = (): void => {
     const { waiting } = this;
     this.waiting = [];
-    for (let from = 0; from < waiting.length; from += MOST_ITEMS)
-      this.answer(waiting.slice(from, from + MOST_ITEMS));
+    for (let from = 0; from < waiting.length; from += MOST_ITEMS) {
+      const some = waiting.slice(from, from + MOST_ITEMS);
+      void this.outside.runInAsyncScope(() => this.answer(some));
+    }
   };
 
-  private answer(some: readonly Waiting<I, O>[]): void {
-    const items = some.map(({ item }) => item);
+  private async answer(some: readonly Asked<I, O>[]): Promise<void> {
     try {
-      const answers = this.outside.runInAsyncScope(this.work, undefined, items);
-      for (const [place, { answer }] of some.entries()) answer(answers[place] as Promise<O>);
+      await this.work(some);
     } catch (error) {
-      for (const { answer } of some) answer(Promise.reject(error));
+      for (const { refuse } of some) refuse(error);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { Batch } from './batch.js';
+import { Batch, type Asked } from './batch.js';
 import { filledUp, placesFor, readRows } from './statements.js';
 
 type Key = readonly string[];
@@ -20,7 +20,7 @@ export class RowsByKey<R extends object> {
     private readonly select: string,
     private readonly key: Readonly<Record<string, string>>,
   ) {
-    this.batch = new Batch((keys) => this.findAll(keys));
+    this.batch = new Batch((asked) => this.findAll(asked));
   }
 
   /** Undefined when there is none. @throws QueryFailedError */
@@ -28,10 +28,10 @@ export class RowsByKey<R extends object> {
     return this.batch.add(key);
   }
 
-  private findAll(keys: readonly Key[]): Promise<R | undefined>[] {
-    const wanted = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
-    const found = this.read(wanted);
-    return keys.map(async (key) => (await found).get(nameOf(key)));
+  private async findAll(asked: readonly Asked<Key, R | undefined>[]): Promise<void> {
+    const wanted = new Map(asked.map(({ item }) => [nameOf(item), item]));
+    const found = await this.read([...wanted.values()]);
+    for (const { item, answer } of asked) answer(found.get(nameOf(item)));
   }
 
   private async read(keys: readonly Key[]): Promise<ReadonlyMap<string, R>> {

@@ -1,9 +1,12 @@
 import { isConflict, isDatabaseUnavailable, isTooSlow } from '../common/database-faults.js';
-import { Batch } from './batch.js';
+import { Batch, type Asked } from './batch.js';
 import type { Transaction, TransactionRunner } from './transaction.js';
 
 /** Items of one transaction. */
 const MOST_ITEMS = 16;
+
+/** What came of an item: what it was answered with together with others, or that it must be done alone. */
+type Outcome<O> = { answer: O } | 'alone';
 
 /** A unit of work that may be done for several requests at once. */
 export interface SharedWork<I, O> {
@@ -23,13 +26,13 @@ export interface SharedWork<I, O> {
  * or one of them meets a lock, nothing of any has happened, and each is done alone.
  */
 export class SharedUnits<I, O> {
-  private readonly batch: Batch<I, { answer: O } | 'alone'>;
+  private readonly batch: Batch<I, Outcome<O>>;
 
   constructor(
     private readonly transactions: TransactionRunner,
     private readonly work: SharedWork<I, O>,
   ) {
-    this.batch = new Batch((items) => this.begin(items));
+    this.batch = new Batch((asked) => this.begin(asked));
   }
 
   /** @throws what the work throws for this item; the database's errors */
@@ -39,50 +42,49 @@ export class SharedUnits<I, O> {
     return this.transactions.run((tx) => this.work.alone(tx, item));
   }
 
-  private begin(items: readonly I[]): Promise<{ answer: O } | 'alone'>[] {
-    const shared = new Map<I, Promise<{ answer: O } | 'alone'>>();
-    for (const some of this.lists(items)) {
-      const unit = this.together(some);
-      for (const [place, item] of some.entries())
-        shared.set(
-          item,
-          unit.then((answers) => (answers ? { answer: answers[place] as O } : 'alone')),
-        );
-    }
-    return items.map((item) => shared.get(item) ?? Promise.resolve('alone'));
+  private async begin(asked: readonly Asked<I, Outcome<O>>[]): Promise<void> {
+    const lists = this.lists(asked);
+    const shared = new Set(lists.flat());
+    for (const one of asked) if (!shared.has(one)) one.answer('alone');
+    await Promise.all(lists.map((some) => this.together(some)));
   }
 
-  /** Undefined when they must be done alone. */
-  private async together(items: readonly I[]): Promise<readonly O[] | undefined> {
+  private async together(some: readonly Asked<I, Outcome<O>>[]): Promise<void> {
+    const items = some.map(({ item }) => item);
     try {
-      return await this.transactions.runOnce((tx) => this.work.together(tx, items));
+      const answers = await this.transactions.runOnce((tx) => this.work.together(tx, items));
+      for (const [place, { answer }] of some.entries()) answer({ answer: answers[place] as O });
     } catch (error) {
-      if (isDatabaseUnavailable(error) && !isConflict(error) && !isTooSlow(error)) throw error;
-      return undefined;
+      const isAway = isDatabaseUnavailable(error) && !isConflict(error) && !isTooSlow(error);
+      for (const { answer, refuse } of some) {
+        if (isAway) refuse(error);
+        else answer('alone');
+      }
     }
   }
 
-  /** The items of each transaction of several, in the order of their keys. Who meets another with the same key is left out. */
-  private lists(items: readonly I[]): I[][] {
+  /** What each transaction of several does, in the order of their keys. Who meets another with the same key is left out. */
+  private lists(asked: readonly Asked<I, Outcome<O>>[]): Asked<I, Outcome<O>>[][] {
     const { groupOf, keyOf } = this.work;
-    const groups = new Map<string, Map<string, I>>();
-    for (const item of items) {
-      const name = groupOf(item);
+    const groups = new Map<string, Map<string, Asked<I, Outcome<O>>>>();
+    for (const one of asked) {
+      const name = groupOf(one.item);
       if (name === undefined) continue;
-      const group = groups.get(name) ?? new Map<string, I>();
+      const group = groups.get(name) ?? new Map<string, Asked<I, Outcome<O>>>();
       groups.set(name, group);
-      if (!group.has(keyOf(item))) group.set(keyOf(item), item);
+      const key = keyOf(one.item);
+      if (!group.has(key)) group.set(key, one);
     }
     return [...groups.values()].flatMap(slices).filter(({ length }) => length > 1);
   }
 }
 
-function slices<I>(group: ReadonlyMap<string, I>): I[][] {
-  const items = [...group]
+function slices<T>(group: ReadonlyMap<string, T>): T[][] {
+  const sorted = [...group]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, item]) => item);
-  const count = Math.ceil(items.length / MOST_ITEMS);
+    .map(([, member]) => member);
+  const count = Math.ceil(sorted.length / MOST_ITEMS);
   return Array.from({ length: count }, (_, at) =>
-    items.slice(at * MOST_ITEMS, (at + 1) * MOST_ITEMS),
+    sorted.slice(at * MOST_ITEMS, (at + 1) * MOST_ITEMS),
   );
 }

@@ -12,3 +12,6 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 // A heap may grow by this much of what is alive until the next full collection, where it would grow to three times of it. It is
 // a pace and no limit: what is needed is there.
 setFlagsFromString('--heap-growing-percent=10');
+
+// So few young objects are alive that one thread copies them sooner than others wake up to help.
+setFlagsFromString('--no-parallel-scavenge');

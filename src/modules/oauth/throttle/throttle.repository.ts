@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
 import { storedTime } from '../../../database/columns.js';
-import { Batch } from '../../../database/batch.js';
+import { Batch, type Asked } from '../../../database/batch.js';
 import { expiredRows, type ExpiredRows } from '../../../database/expired-rows.js';
 import { filledUp, placesFor, readRows } from '../../../database/statements.js';
 import { entities, type Transaction } from '../../../database/transaction.js';
@@ -17,7 +17,7 @@ export interface Count {
   oldest: Date | null;
 }
 
-interface Asked {
+interface Wanted {
   hash: string;
   since: Date;
 }
@@ -32,15 +32,15 @@ const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
 export class ThrottleRepository {
-  private readonly asked: Batch<Asked, Count>;
+  private readonly wanted: Batch<Wanted, Count>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.asked = new Batch((asked) => this.countAsked(asked));
+    this.wanted = new Batch((asked) => this.countAsked(asked));
   }
 
   /** Hits in the slots after `since`; of the keys that are asked for at the same time, by one statement. */
   count(hash: string, since: Date): Promise<Count> {
-    return this.asked.add({ hash, since });
+    return this.wanted.add({ hash, since });
   }
 
   /** The same as the transaction sees it. */
@@ -75,17 +75,22 @@ export class ThrottleRepository {
     return upsert(tx, ThrottleHit, { hash, slot: GATE, hits: 0 });
   }
 
-  private countAsked(asked: readonly Asked[]): Promise<Count>[] {
-    const hashes = new Map<number, Set<string>>();
-    for (const { hash, since } of asked)
-      hashes.set(+since, (hashes.get(+since) ?? new Set()).add(hash));
-    const counts = new Map(
-      [...hashes].map(([since, some]) => [
-        since,
-        countAll(this.dataSource, [...some], new Date(since)),
-      ]),
+  /** Keys whose windows begin at the same time by one statement. */
+  private async countAsked(asked: readonly Asked<Wanted, Count>[]): Promise<void> {
+    const windows = new Map<number, Asked<Wanted, Count>[]>();
+    for (const one of asked) {
+      const since = one.item.since.getTime();
+      const some = windows.get(since) ?? [];
+      some.push(one);
+      windows.set(since, some);
+    }
+    await Promise.all(
+      [...windows].map(async ([since, some]) => {
+        const hashes = new Set(some.map(({ item }) => item.hash));
+        const counts = await countAll(this.dataSource, [...hashes], new Date(since));
+        for (const { item, answer } of some) answer(counts.get(item.hash) ?? NO_HITS);
+      }),
     );
-    return asked.map(async ({ hash, since }) => (await counts.get(+since))?.get(hash) ?? NO_HITS);
   }
 }
 
