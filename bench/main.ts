@@ -69,7 +69,7 @@ async function bench(options: Options): Promise<void> {
       const warmSeconds = isFirst ? WARM_SECONDS : WARM_AGAIN_SECONDS;
       const made = (seconds: number): Promise<Requests> =>
         workload.requests({ pool, data, tokens, seconds });
-      // All rows are there before the load begins: the server would still write them to disk during the measurement.
+      // What these insert is there before the first load, so that the server has begun to write it to disk.
       const [warming, measured] = [await made(warmSeconds), await made(options.seconds)];
       const how = { wrk, databasePid: server.pid };
       await measureRound(program, warming, warmSeconds, how);

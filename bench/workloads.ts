@@ -11,7 +11,7 @@ import type { DataSet } from './data-set.js';
 import type { LoadRequest, Requests } from './load/requests.js';
 import type { TokenPeer } from './peers/token-peer.js';
 
-/** More requests than any program answers in a second: so many codes are made for each second. */
+/** More codes than any program exchanges in a second: so many are made for each. */
 const MOST_A_SECOND = 4000;
 const REFRESHING_CONNECTIONS = 32;
 
@@ -108,6 +108,7 @@ async function exchanging({ pool, data, tokens, seconds }: Run): Promise<Request
   await tokens.seedCodes(pool, data.userIds, from, count);
   let number = from;
   const next = (): LoadRequest => {
+    if (number === from + count) throw new Error('More codes were exchanged than were made.');
     const code = authorizationCode(number);
     number += 1;
     return tokenRequest({

@@ -5,7 +5,7 @@ import { queryObjects } from 'node:v8';
 
 /** What is alive in a process after a full garbage collection. */
 export interface Census {
-  /** Of the heap. */
+  /** Of the heap, of 2²⁰ bytes. */
   megabytes: number;
   timers: number;
   maps: number;
@@ -28,7 +28,8 @@ export function takeCensus(): Census {
     emitters: count(EventEmitter),
     functions: count(Function),
   };
-  return { megabytes: Math.round(process.memoryUsage().heapUsed / 1e5) / 10, ...counts };
+  const megabytes = Math.round((process.memoryUsage().heapUsed / 2 ** 20) * 10) / 10;
+  return { megabytes, ...counts };
 }
 
 function count(type: new () => object): number {

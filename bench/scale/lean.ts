@@ -26,7 +26,7 @@ export interface Lean {
 /** What so many requests left behind. */
 export interface Slice {
   requests: number;
-  /** Resident, before the census collects everything. */
+  /** Resident at the end of the load. Each census collects everything, so this shows what the slice itself added. */
   megabytes: number;
   alive: Census;
 }
@@ -85,6 +85,7 @@ function residentMegabytes(pid: number): number {
 
 async function censusOf(pid: number): Promise<Census> {
   const file = censusFile(pid);
+  rmSync(file, { force: true });
   const deadline = Date.now() + CENSUS_MS;
   process.kill(pid, 'SIGUSR2');
   while (!existsSync(file)) {

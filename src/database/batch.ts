@@ -10,6 +10,8 @@ export interface Asked<I, O> {
 /** Items that are done together at most. */
 const MOST_ITEMS = 64;
 
+const LEFT_OUT = new Error('The work of a batch left an item without an answer.');
+
 /**
  * Does together what is asked for at the same time: all of one turn of the event loop, which under load is what many requests
  * ask for, and otherwise one. Nobody waits for others who may come.
@@ -19,7 +21,7 @@ export class Batch<I, O> {
   /** The work is part of no single request, so what it logs names none. */
   private readonly outside = new AsyncResource('Batch');
 
-  /** @param work answers each of 1 to 64 items; those that it has not answered when it fails are refused with its error */
+  /** @param work answers or refuses each of 1 to 64 items; when it fails, those that are left are refused with its error */
   constructor(private readonly work: (asked: readonly Asked<I, O>[]) => Promise<unknown>) {}
 
   add(item: I): Promise<O> {
@@ -34,15 +36,18 @@ export class Batch<I, O> {
     this.waiting = [];
     for (let from = 0; from < waiting.length; from += MOST_ITEMS) {
       const some = waiting.slice(from, from + MOST_ITEMS);
-      void this.outside.runInAsyncScope(() => this.answer(some));
+      void this.outside.runInAsyncScope(() => this.run(some));
     }
   };
 
-  private async answer(some: readonly Asked<I, O>[]): Promise<void> {
+  private async run(some: readonly Asked<I, O>[]): Promise<void> {
+    let failure: unknown = LEFT_OUT;
     try {
       await this.work(some);
     } catch (error) {
-      for (const { refuse } of some) refuse(error);
+      failure = error;
     }
+    // Who was answered does not hear of it.
+    for (const { refuse } of some) refuse(failure);
   }
 }

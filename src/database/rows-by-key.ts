@@ -35,10 +35,10 @@ export class RowsByKey<R extends object> {
   }
 
   private async read(keys: readonly Key[]): Promise<ReadonlyMap<string, R>> {
-    const asked = filledUp(keys);
-    const conditions = Object.values(this.key).map((name) => `${name} IN ${placesFor(asked)}`);
+    const filled = filledUp(keys);
+    const conditions = Object.values(this.key).map((name) => `${name} IN ${placesFor(filled)}`);
     const values = Object.keys(this.key).flatMap((_, part) =>
-      asked.map((key) => key[part] as string),
+      filled.map((key) => key[part] as string),
     );
     const statement = `${this.select} ${conditions.join(' AND ')}`;
     const rows = await readRows<R>(this.dataSource, statement, values);

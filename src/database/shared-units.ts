@@ -6,7 +6,7 @@ import type { Transaction, TransactionRunner } from './transaction.js';
 const MOST_ITEMS = 16;
 
 /** What came of an item: what it was answered with together with others, or that it must be done alone. */
-type Outcome<O> = { answer: O } | 'alone';
+type Shared<O> = { answer: O } | 'alone';
 
 /** A unit of work that may be done for several requests at once. */
 export interface SharedWork<I, O> {
@@ -26,13 +26,13 @@ export interface SharedWork<I, O> {
  * or one of them meets a lock, nothing of any has happened, and each is done alone.
  */
 export class SharedUnits<I, O> {
-  private readonly batch: Batch<I, Outcome<O>>;
+  private readonly batch: Batch<I, Shared<O>>;
 
   constructor(
     private readonly transactions: TransactionRunner,
     private readonly work: SharedWork<I, O>,
   ) {
-    this.batch = new Batch((asked) => this.begin(asked));
+    this.batch = new Batch((asked) => this.share(asked));
   }
 
   /** @throws what the work throws for this item; the database's errors */
@@ -42,14 +42,14 @@ export class SharedUnits<I, O> {
     return this.transactions.run((tx) => this.work.alone(tx, item));
   }
 
-  private async begin(asked: readonly Asked<I, Outcome<O>>[]): Promise<void> {
+  private async share(asked: readonly Asked<I, Shared<O>>[]): Promise<void> {
     const lists = this.lists(asked);
     const shared = new Set(lists.flat());
     for (const one of asked) if (!shared.has(one)) one.answer('alone');
     await Promise.all(lists.map((some) => this.together(some)));
   }
 
-  private async together(some: readonly Asked<I, Outcome<O>>[]): Promise<void> {
+  private async together(some: readonly Asked<I, Shared<O>>[]): Promise<void> {
     const items = some.map(({ item }) => item);
     try {
       const answers = await this.transactions.runOnce((tx) => this.work.together(tx, items));
@@ -64,13 +64,13 @@ export class SharedUnits<I, O> {
   }
 
   /** What each transaction of several does, in the order of their keys. Who meets another with the same key is left out. */
-  private lists(asked: readonly Asked<I, Outcome<O>>[]): Asked<I, Outcome<O>>[][] {
+  private lists(asked: readonly Asked<I, Shared<O>>[]): Asked<I, Shared<O>>[][] {
     const { groupOf, keyOf } = this.work;
-    const groups = new Map<string, Map<string, Asked<I, Outcome<O>>>>();
+    const groups = new Map<string, Map<string, Asked<I, Shared<O>>>>();
     for (const one of asked) {
       const name = groupOf(one.item);
       if (name === undefined) continue;
-      const group = groups.get(name) ?? new Map<string, Asked<I, Outcome<O>>>();
+      const group = groups.get(name) ?? new Map<string, Asked<I, Shared<O>>>();
       groups.set(name, group);
       const key = keyOf(one.item);
       if (!group.has(key)) group.set(key, one);

@@ -42,6 +42,12 @@ function servers(): readonly Engine[] {
   return running.length > 0 ? running : [NO_SERVER];
 }
 
+/** The same on SQLite and on one server, for what is long and the same on every server. */
+export function onSqliteAndOneServer(title: string, suite: (database: TestDatabase) => void): void {
+  onSqlite(title, suite);
+  onOneServer(title, suite);
+}
+
 /** The same on SQLite only: what a file does that no server does. */
 export function onSqlite(title: string, suite: (database: TestDatabase) => void): void {
   for (const engine of inject('engines'))

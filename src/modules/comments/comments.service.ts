@@ -42,7 +42,7 @@ export class CommentsService {
     return pageOf(found, paging, commentCount);
   }
 
-  /** The URL where comments on a post are read. */
+  /** The public URL of the post, where its comments are. */
   permalink(postId: string): string {
     return this.posts.permalink(postId);
   }

@@ -11,7 +11,12 @@ import { startProcess, type ProcessSettings } from '../../support/app-process.js
 import { Cluster } from '../../support/cluster.js';
 import { CommandLine, runProcess } from '../../support/command-line.js';
 import { connect } from '../../support/connect.js';
-import { onEachEngine, onOneServer, onSqlite, type TestDatabase } from '../../support/engines.js';
+import {
+  onEachEngine,
+  onSqlite,
+  onSqliteAndOneServer,
+  type TestDatabase,
+} from '../../support/engines.js';
 import { everyTable, tablesWith } from '../../support/every-table.js';
 import { opens } from '../../support/granted.js';
 import { COUNTED_SIGN_INS, twoMembers, WORDS } from '../../support/member-with-data.js';
@@ -153,7 +158,7 @@ onEachEngine('"user erase"', (database) => {
   });
 });
 
-onOneServer('The erasure of a user of running services', (database) => {
+onSqliteAndOneServer('The erasure of a user of running services', (database) => {
   const { name, post } = WORDS;
   const phone = '+14155559001';
   const cli = new CommandLine(database);

@@ -53,7 +53,7 @@ onOneServer('What a request makes', (database) => {
     return sums;
   }
 
-  // So many requests that one collection more or less, of up to 32 MB, is a small part. The most that one may allocate, in bytes,
+  // So many requests that one collection more or less, of up to 32 MB, is a fifth of what they allocate. The most that one may allocate, in bytes,
   // and the part of it that may become old: two thirds and three times as much again as when it was written. Before decision 0019,
   // the part was an eighth to a fifth.
   it.each([

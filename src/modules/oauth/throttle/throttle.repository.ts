@@ -32,15 +32,15 @@ const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
 export class ThrottleRepository {
-  private readonly wanted: Batch<Wanted, Count>;
+  private readonly counts: Batch<Wanted, Count>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.wanted = new Batch((asked) => this.countAsked(asked));
+    this.counts = new Batch((asked) => this.countAsked(asked));
   }
 
   /** Hits in the slots after `since`; of the keys that are asked for at the same time, by one statement. */
   count(hash: string, since: Date): Promise<Count> {
-    return this.wanted.add({ hash, since });
+    return this.counts.add({ hash, since });
   }
 
   /** The same as the transaction sees it. */
@@ -84,13 +84,18 @@ export class ThrottleRepository {
       some.push(one);
       windows.set(since, some);
     }
-    await Promise.all(
-      [...windows].map(async ([since, some]) => {
-        const hashes = new Set(some.map(({ item }) => item.hash));
-        const counts = await countAll(this.dataSource, [...hashes], new Date(since));
-        for (const { item, answer } of some) answer(counts.get(item.hash) ?? NO_HITS);
-      }),
-    );
+    await Promise.all([...windows.values()].map((some) => this.countWindow(some)));
+  }
+
+  private async countWindow(asked: readonly Asked<Wanted, Count>[]): Promise<void> {
+    const [{ item: first }] = asked as [Asked<Wanted, Count>];
+    const hashes = new Set(asked.map(({ item }) => item.hash));
+    try {
+      const counts = await countAll(this.dataSource, [...hashes], first.since);
+      for (const { item, answer } of asked) answer(counts.get(item.hash) ?? NO_HITS);
+    } catch (error) {
+      for (const { refuse } of asked) refuse(error);
+    }
   }
 }
 
@@ -100,11 +105,11 @@ async function countAll(
   hashes: readonly string[],
   since: Date,
 ): Promise<ReadonlyMap<string, Count>> {
-  const asked = filledUp(hashes);
+  const keys = filledUp(hashes);
   const statement = `
     SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
-    WHERE slot > ? AND hits > 0 AND hash IN ${placesFor(asked)} GROUP BY hash`;
-  const rows = await readRows<RawCount>(source, statement, [since, ...asked]);
+    WHERE slot > ? AND hits > 0 AND hash IN ${placesFor(keys)} GROUP BY hash`;
+  const rows = await readRows<RawCount>(source, statement, [since, ...keys]);
   return new Map(
     rows.map(({ hash, hits, oldest }) => [
       hash,
