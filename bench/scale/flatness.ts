@@ -57,7 +57,10 @@ async function compare(
   return { small: median(times.small), large: median(times.large) };
 }
 
-/** A deep page, the last that has a number if there are so many, by its number and after the one before it, beside the first. */
+/**
+ * A deep page, the last that has a number if there are so many, by its number and after the one before it, beside the first; and
+ * by its number the one in the middle of the list, which is the farthest from both ends.
+ */
 async function deepPages(api: Api, { posts }: Size): Promise<Flatness[]> {
   const deepest = Math.min(LAST_PAGE, posts / 100 / LIMIT);
   let path = `/posts?limit=${LIMIT}`;
@@ -77,10 +80,18 @@ async function deepPages(api: Api, { posts }: Size): Promise<Flatness[]> {
     }
     return { small: median(times.small), large: median(times.large) };
   };
-  const numbered = `/posts?limit=${LIMIT}&page=${deepest}`;
+  const middle = Math.ceil(deepest / 2);
+  const numbered = (page: number): string => `/posts?limit=${LIMIT}&page=${page}`;
   return [
     { operation: `page ${deepest} by its link, beside page 1`, ...(await beside(path)) },
-    { operation: `page ${deepest} by its number, beside page 1`, ...(await beside(numbered)) },
+    {
+      operation: `page ${deepest} by its number, beside page 1`,
+      ...(await beside(numbered(deepest))),
+    },
+    {
+      operation: `page ${middle} by its number, beside page 1`,
+      ...(await beside(numbered(middle))),
+    },
   ];
 }
 
