@@ -1,7 +1,6 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { later } from '../../src/common/clock.js';
-import { sha256 } from '../../src/common/secrets.js';
 import { IdempotencyKey } from '../../src/idempotency/idempotency-key.entity.js';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
@@ -23,6 +22,7 @@ import { PRUNE } from '../../src/operations/jobs/job-names.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
 import { onEachEngine } from '../support/engines.js';
 import { keepsNoLedger } from '../support/ledger.js';
+import { analyzeTables, insertMany } from '../support/many-rows.js';
 import { scansOf } from '../support/query-plan.js';
 import { queriesOf, type RecordedQuery } from '../support/recorded-queries.js';
 import { useTestApp } from '../support/test-app.js';
@@ -34,15 +34,12 @@ const ROWS = 3000;
 onEachEngine('The searches of pruning', (database) => {
   keepsNoLedger(database);
   const app = useTestApp(database);
-  const isSqlite = database.engine.kind === 'sqlite';
 
-  async function fill<T extends ObjectLiteral>(
+  function fill<T extends ObjectLiteral>(
     entity: EntityTarget<T>,
     row: (number: number, hash: string) => ObjectLiteral,
   ): Promise<void> {
-    const rows = Array.from({ length: ROWS }, (_, number) => row(number, sha256(String(number))));
-    for (let from = 0; from < ROWS; from += 500)
-      await app().dataSource.manager.insert(entity, rows.slice(from, from + 500) as T[]);
+    return insertMany(app().dataSource, entity, ROWS, row);
   }
 
   /** Mostly rows that stay, as in a service that prunes every hour. */
@@ -97,8 +94,7 @@ onEachEngine('The searches of pruning', (database) => {
     await fillLogs(now);
     await fillPosts(now);
     await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
-    for (const { tableName } of app().dataSource.entityMetadatas)
-      await app().dataSource.query(`ANALYZE ${isSqlite ? '' : 'TABLE '}${tableName}`);
+    await analyzeTables(database, app().dataSource);
   }
 
   async function fillLogs(now: Date): Promise<void> {

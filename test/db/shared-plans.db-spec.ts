@@ -22,6 +22,7 @@ import { AppQuota } from '../../src/modules/quota/app-quota.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../support/engines.js';
 import { keepsNoLedger } from '../support/ledger.js';
+import { analyzeTables, insertMany } from '../support/many-rows.js';
 import { scansOf } from '../support/query-plan.js';
 import { queriesOf } from '../support/recorded-queries.js';
 import { useTestApp, type TestClient } from '../support/test-app.js';
@@ -39,13 +40,11 @@ onEachEngine('Statements of many requests', (database) => {
   const tokens: IssuedTokens[] = [];
   let callers: Caller[] = [];
 
-  async function fill<T extends ObjectLiteral>(
+  function fill<T extends ObjectLiteral>(
     entity: EntityTarget<T>,
     row: (number: number, hash: string) => ObjectLiteral,
   ): Promise<void> {
-    const rows = Array.from({ length: OTHERS }, (_, number) => row(number, sha256(`${number}`)));
-    for (let from = 0; from < OTHERS; from += 500)
-      await app().dataSource.manager.insert(entity, rows.slice(from, from + 500) as T[]);
+    return insertMany(app().dataSource, entity, OTHERS, row);
   }
 
   /** Other apps, and users with grants, tokens and posts; those of this test are few among them. */
@@ -94,9 +93,7 @@ onEachEngine('Statements of many requests', (database) => {
       createdAt: now,
     }));
     await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
-    const isSqlite = database.engine.kind === 'sqlite';
-    for (const { tableName } of app().dataSource.entityMetadatas)
-      await app().dataSource.query(`ANALYZE ${isSqlite ? '' : 'TABLE '}${tableName}`);
+    await analyzeTables(database, app().dataSource);
   }
 
   beforeAll(async () => {
