@@ -87,7 +87,7 @@ module.exports = {
           '^src/(main|cli)\\.ts$',
           '^src/bin/',
           '^examples/',
-          '^ormconfig\\.ts$',
+          '^(ormconfig|rolldown\\.config)\\.ts$',
         ],
       },
       to: {},

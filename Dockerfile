@@ -7,7 +7,7 @@ RUN apt-get update \
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
+COPY nest-cli.json tsconfig.json tsconfig.build.json rolldown.config.ts ormconfig.ts ./
 COPY src ./src
 COPY docs/integrate.md ./docs/
 RUN npm run build && npm prune --omit=dev
@@ -25,4 +25,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # node itself, not npm: it gets SIGTERM and finishes what is in flight.
-CMD ["node", "dist/src/main.js"]
+CMD ["node", "dist/src/bundle/main.js"]

@@ -34,6 +34,6 @@ export function startByName(
 ): Promise<Program> {
   const shared = { DATABASE_URL: databaseUrl, DB_POOL_SIZE: POOL_SIZE };
   return name === SERVICE
-    ? startProgram(name, 'dist/src/main.js', { ...shared, ...SERVICE_ENV }, nodeOptions)
+    ? startProgram(name, 'dist/src/bundle/main.js', { ...shared, ...SERVICE_ENV }, nodeOptions)
     : startProgram(name, `dist/bench/peers/${name}/main.js`, shared);
 }

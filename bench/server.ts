@@ -65,5 +65,5 @@ export async function startServer(url?: string): Promise<BenchServer> {
 
 async function migrate(databaseUrl: string): Promise<void> {
   const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl };
-  await promisify(execFile)(process.execPath, ['dist/src/cli.js', 'db', 'migrate'], { env });
+  await promisify(execFile)(process.execPath, ['dist/src/bundle/cli.js', 'db', 'migrate'], { env });
 }

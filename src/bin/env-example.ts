@@ -13,7 +13,7 @@ const END = '<!-- /configuration -->';
 
 const HEAD = `\
 # Every setting is optional. Copy this file to .env, take the # off what you change, and start with
-#   node --env-file=.env dist/src/main.js
+#   node --env-file=.env dist/src/bundle/main.js
 # Generated from src/config/env.schema.ts by: ${WRITE}
 `;
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../access/public.decorator.js';
+import { programFile } from '../common/program-file.js';
 
 const FOR_AN_HOUR = 'public, max-age=3600';
 
@@ -10,8 +11,8 @@ const FOR_AN_HOUR = 'public, max-age=3600';
 @Public()
 @Controller('assets')
 export class AssetsController {
-  private readonly css = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
-  private readonly svg = readFileSync(new URL('./icon.svg', import.meta.url), 'utf8');
+  private readonly css = readFileSync(programFile('src/pages/style.css'), 'utf8');
+  private readonly svg = readFileSync(programFile('src/pages/icon.svg'), 'utf8');
 
   @Get('style.css')
   @Header('Content-Type', 'text/css; charset=utf-8')

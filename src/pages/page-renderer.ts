@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
 import { calendarDay } from '../common/calendar-day.js';
+import { programFile } from '../common/program-file.js';
 import { CATALOGUES } from './catalogue/catalogue.js';
 import { toHtml } from './catalogue/markup.js';
 import { LOCALES, type Language } from './language.js';
@@ -25,7 +26,7 @@ import type {
 @Injectable()
 export class PageRenderer {
   private readonly eta = new Eta({
-    views: fileURLToPath(new URL('./templates', import.meta.url)),
+    views: fileURLToPath(programFile('src/pages/templates')),
     autoEscape: true,
     escapeFunction: toHtml,
     cache: true,

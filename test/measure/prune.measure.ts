@@ -28,7 +28,7 @@ onEachEngine(`Pruning ${ROWS} calls`, (database) => {
   it('by the command, in a process of its own', { timeout: LONGEST_MS }, async () => {
     await fill(database, app().dataSource);
     const began = performance.now();
-    const command = spawn(process.execPath, ['dist/src/cli.js', 'prune', '--json'], {
+    const command = spawn(process.execPath, ['dist/src/bundle/cli.js', 'prune', '--json'], {
       env: { PATH: process.env.PATH, NODE_ENV: 'test', DATABASE_URL: database.url },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

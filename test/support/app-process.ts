@@ -66,7 +66,7 @@ export async function startProcess({
     SMS_FILE: join(tmpdir(), `platform-sms-${port}-${Date.now()}.jsonl`),
     ...env,
   };
-  const child = spawn(process.execPath, [...nodeOptions, 'dist/src/main.js'], {
+  const child = spawn(process.execPath, [...nodeOptions, 'dist/src/bundle/main.js'], {
     env: { PATH: process.env.PATH, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

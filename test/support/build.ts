@@ -10,6 +10,7 @@ const SOURCES = [
   'ormconfig.ts',
   'package.json',
   'nest-cli.json',
+  'rolldown.config.ts',
   'tsconfig.json',
 ];
 

@@ -26,7 +26,7 @@ export function runProcess(
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      ['dist/src/cli.js', ...args],
+      ['dist/src/bundle/cli.js', ...args],
       { env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env }, timeout: LONGEST_MS },
       (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );

@@ -12,7 +12,7 @@ export async function makeTemplate({ serverUrl = '' }: Engine): Promise<string> 
   await runSql(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await promisify(execFile)(process.execPath, ['dist/src/cli.js', 'db', 'migrate'], {
+  await promisify(execFile)(process.execPath, ['dist/src/bundle/cli.js', 'db', 'migrate'], {
     env: { PATH: process.env.PATH, NODE_ENV: 'test', DATABASE_URL: url.href },
   });
   await runSql(serverUrl, `DELETE FROM ${name}.audit_events`);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { programFile } from '../../common/program-file.js';
 
 /** Where the guide for apps that integrate is served. */
 export const GUIDE_PATH = '/docs/integrate.md';
 
-/** The guide itself, in Markdown. The build puts the file at the same place beside the code. */
-export const guide = readFileSync(new URL('../../../docs/integrate.md', import.meta.url), 'utf8');
+/** The guide itself, in Markdown. */
+export const guide = readFileSync(programFile('docs/integrate.md'), 'utf8');

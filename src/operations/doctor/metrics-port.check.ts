@@ -18,7 +18,10 @@ async function findingOn({ metricsPort, port, host }: AppConfig['server']): Prom
   const url = `http://${name}:${metricsPort}/metrics`;
   const answer = await httpCall(url, LONGEST_MS, { method: 'GET' });
   if ('kind' in answer)
-    return warning(`Nothing answers at ${url}: no service runs here.`, 'node dist/src/main.js');
+    return warning(
+      `Nothing answers at ${url}: no service runs here.`,
+      'node dist/src/bundle/main.js',
+    );
   const type = answer.headers.get('content-type') ?? '';
   return answer.status === 200 && type.startsWith('text/plain')
     ? ok(`Metrics are at ${url}.`)

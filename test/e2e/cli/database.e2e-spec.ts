@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url';
 import type { DataSource } from 'typeorm';
 import { Migrator } from '../../../src/database/migrator.js';
 import { CommandLine, runProcess } from '../../support/command-line.js';
@@ -109,10 +108,13 @@ onEachEngine('The command "db check"', (database) => {
   });
 });
 
-/** Breaks a part of the built application that starts after the database has been connected to. */
+/** Breaks what starts after the database has been connected to: the timers of those who write beside the requests. */
 const BREAKAGE = `
-  import { UnroutedRequests } from '${pathToFileURL('dist/src/http/unrouted-requests.js').href}';
-  UnroutedRequests.prototype.onModuleInit = () => { throw new Error('It does not start.'); };`;
+  const start = globalThis.setInterval;
+  globalThis.setInterval = (...args) => {
+    if (new Error().stack.includes('onModuleInit')) throw new Error('It does not start.');
+    return start(...args);
+  };`;
 
 onEachEngine('A command whose application does not start', (database) => {
   it('says why and ends with exit code 1, connected as it is', async () => {

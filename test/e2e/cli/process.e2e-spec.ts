@@ -10,7 +10,7 @@ import { runProcess } from '../../support/command-line.js';
 import { connectMigrated } from '../../support/connect.js';
 import { sqliteFile } from '../../support/engines.js';
 
-const PROGRAM = 'dist/src/cli.js';
+const PROGRAM = 'dist/src/bundle/cli.js';
 /** A device of Linux that never has room. */
 const FULL = '/dev/full';
 

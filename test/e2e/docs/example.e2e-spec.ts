@@ -168,7 +168,7 @@ async function register(
   const options = ['--name', 'Garden Share', '--redirect-uri', redirectUri, '--json'];
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['dist/src/cli.js', 'app', 'create', ...options, '--scope', SCOPES.join(' ')],
+    ['dist/src/bundle/cli.js', 'app', 'create', ...options, '--scope', SCOPES.join(' ')],
     { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl } },
   );
   return JSON.parse(stdout) as { client_id: string; client_secret: string };

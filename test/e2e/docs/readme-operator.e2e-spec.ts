@@ -21,7 +21,7 @@ describe("The operator's commands of the README", () => {
 
   it('migrate an empty database, and do what they say in their order', async () => {
     const [migrate = '', serve] = blockWith('db migrate');
-    expect(serve).toBe('node dist/src/main.js');
+    expect(serve).toBe('node dist/src/bundle/main.js');
     await commands.run(migrate);
     const [create = '', ...others] = blockWith('app create');
     expect(others.length).toBeGreaterThan(8);
