@@ -49,7 +49,9 @@ function missingFiles(text: string): string[] {
     ...text.matchAll(/`([\w.@-]+(?:\/[\w.@-]+)*(?:\.(?:[cm]?[jt]s|eta|css|md|yaml)|\/))`/g),
   ];
   return named
-    .map(([, path = '']) => path.replace(/^dist\/(.*)\.js$/, '$1.ts'))
+    .map(([, path = '']) =>
+      path.replace(/^dist\/(.*)\.js$/, '$1.ts').replace('src/bundle/', 'src/'),
+    )
     .filter((path) => !NOT_OURS.has(path.split('/')[0] ?? ''))
     .filter((path) => !paths.some((known) => known === path || known.endsWith(`/${path}`)));
 }
