@@ -9,26 +9,29 @@ import type { BenchServer } from '../server.js';
 import { censusFile, type Census } from './census.js';
 import { fillUsers } from './fill.js';
 
+const STARTS = 5;
 const USERS = 100;
 const SLICES = 10;
 const SLICE_SECONDS = 5;
 /** After the load: until connections are closed, and the call log is written. */
 const REST_MS = 2000;
 const CENSUS_MS = 30_000;
+const TELL_CENSUS = './dist/bench/scale/tell-census.js';
 
 export interface Lean {
-  /** From the start of the process to its first 200 of /readyz. */
-  readySeconds: number;
-  /** After each slice. */
+  /** Of each start: from that of the process to its first 200 of /readyz. */
+  readySeconds: number[];
+  /** Of one process, at the end of each slice; counted after the last. */
   memory: Slice[];
+  /** What another process was left with by the first slice, to compare that count with. Counting leaves pages behind. */
+  first: Slice;
 }
 
-/** What so many requests left behind. */
 export interface Slice {
   requests: number;
-  /** Resident at the end of the load. Each census collects everything, so this shows what the slice itself added. */
+  /** Resident at the end of the load. */
   megabytes: number;
-  alive: Census;
+  alive?: Census;
 }
 
 /** How soon the service is ready, and what so many requests leave behind in its memory. */
@@ -36,30 +39,42 @@ export async function measureLean(server: BenchServer, requests: number): Promis
   const { url, pool } = await server.database('platform_bench_lean');
   await insertApp(pool);
   await insertGrants(pool, await fillUsers(pool, USERS));
+  const readySeconds: number[] = [];
+  for (let start = 0; start < STARTS; start += 1) readySeconds.push(await secondsToReady(url));
+  const [first] = await memoryOf(url, requests / SLICES, 1);
+  if (!first) throw new Error('Nothing was measured.');
+  return { readySeconds, first, memory: await memoryOf(url, requests, SLICES) };
+}
+
+async function secondsToReady(url: string): Promise<number> {
   const began = performance.now();
-  const program = await startByName(SERVICE, url, [
-    '--import',
-    './dist/bench/scale/tell-census.js',
-  ]);
+  const program = await startByName(SERVICE, url);
   try {
     const ready = await fetch(`${program.baseUrl}/readyz`);
     if (!ready.ok) throw new Error(`/readyz answered ${ready.status}.`);
-    const readySeconds = (performance.now() - began) / 1000;
-    const memory: Lean['memory'] = [];
+    return (performance.now() - began) / 1000;
+  } finally {
+    await program.stop();
+  }
+}
+
+async function memoryOf(url: string, requests: number, slices: number): Promise<Slice[]> {
+  const program = await startByName(SERVICE, url, ['--import', TELL_CENSUS]);
+  try {
+    const memory: Slice[] = [];
     let sent = 0;
-    const slice = requests / SLICES;
     while (sent < requests) {
-      const until = Math.min(requests, (memory.length + 1) * slice);
+      const until = Math.min(requests, ((memory.length + 1) * requests) / slices);
       while (sent < until) {
         const load = { kind: 'repeated', requests: mixed() } as const;
         sent += (await autocannonLoad(program.baseUrl, load, SLICE_SECONDS)).rate * SLICE_SECONDS;
       }
-      const megabytes = residentMegabytes(program.pid);
-      await sleep(REST_MS);
-      const alive = await censusOf(program.pid);
-      memory.push({ requests: Math.round(sent), megabytes, alive });
+      memory.push({ requests: Math.round(sent), megabytes: residentMegabytes(program.pid) });
     }
-    return { readySeconds, memory };
+    await sleep(REST_MS);
+    const last = memory.at(-1);
+    if (last) last.alive = await censusOf(program.pid);
+    return memory;
   } finally {
     await program.stop();
   }

@@ -1,7 +1,7 @@
 import { median } from '../results.js';
 import type { Flatness } from './flatness.js';
 import type { HotApp } from './hot-app.js';
-import type { Lean } from './lean.js';
+import type { Lean, Slice } from './lean.js';
 import type { Processes } from './processes.js';
 
 /** Markdown tables of what was measured. */
@@ -26,22 +26,24 @@ export function hotTable({ one, hundred, posts, counted }: HotApp): string {
   );
 }
 
-export function leanTable({ readySeconds, memory }: Lean): string {
+export function leanTable({ readySeconds, memory, first }: Lean): string {
+  const heads = ['process', 'requests', 'resident MB'];
+  const ready = `${median(readySeconds).toFixed(2)} s, at most ${Math.max(...readySeconds).toFixed(2)} s`;
   return table(
-    ['requests', 'resident MB', 'alive MB', 'timers', 'maps', 'emitters', 'functions'],
+    [...heads, 'alive MB', 'timers', 'maps', 'emitters', 'functions'],
     [
-      [`ready after ${readySeconds.toFixed(2)} s`, '', '', '', '', '', ''],
-      ...memory.map(({ requests, megabytes, alive }) => [
-        requests,
-        megabytes,
-        alive.megabytes,
-        alive.timers,
-        alive.maps,
-        alive.emitters,
-        alive.functions,
-      ]),
+      [`ready after ${ready}`, '', '', '', '', '', '', ''],
+      leanRow('one', first),
+      ...memory.map((slice) => leanRow('another', slice)),
     ],
   );
+}
+
+function leanRow(process: string, { requests, megabytes, alive }: Slice): (string | number)[] {
+  const counts = alive
+    ? [alive.megabytes, alive.timers, alive.maps, alive.emitters, alive.functions]
+    : ['', '', '', '', ''];
+  return [process, requests, megabytes, ...counts];
 }
 
 export function processesTable(rows: readonly Processes[]): string {
