@@ -38,7 +38,7 @@ export async function startProgram(
       await end(child);
       throw new Error(`${name} did not start.\n${errors}`);
     }
-    await sleep(50);
+    await sleep(10);
   }
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} has no process.`);

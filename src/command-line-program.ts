@@ -32,7 +32,7 @@ export interface Surroundings extends Streams {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Imported here and not above, so that help and mistakes in typing do not wait for the application. */
+/** Imported here and not above, so that help and mistakes in typing do not wait until the application's modules have run. */
 async function openApplication(env: NodeJS.ProcessEnv): Promise<INestApplicationContext> {
   const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, { AppModule }] = await Promise.all(
     [
@@ -50,7 +50,7 @@ async function openApplication(env: NodeJS.ProcessEnv): Promise<INestApplication
   return application;
 }
 
-/** All commands. None of them loads the application before it runs. */
+/** All commands. None of them begins the application before it runs. */
 export function commandLine({ env, ...streams }: Surroundings): Command {
   const program = new Command('npm run -s cli --')
     .description(

@@ -9,9 +9,11 @@ const SOURCES = [
   'docs/integrate.md',
   'ormconfig.ts',
   'package.json',
+  'package-lock.json',
   'nest-cli.json',
   'rolldown.config.ts',
   'tsconfig.json',
+  'tsconfig.build.json',
 ];
 
 /** Builds `dist` unless it is newer than every source. Answers the compiler's complaint, or null. */

@@ -33,7 +33,7 @@ export const landing = {
   demoOnText:
     "A demo app and a demo user exist on this server, so you can run the whole flow right away. Keep real people's details out of it.",
   demoHow: (phone: string) =>
-    markup`To run it, open the documentation, press “Authorize” and sign in with <span class="phone">${phone}</span>. The code appears where this server prints its messages, or in the file that it writes them to.`,
+    markup`To run it, open the documentation, press &ldquo;Authorize&rdquo; and sign in with <span class="phone">${phone}</span>. The code appears where this server prints its messages, or in the file that it writes them to.`,
   demoOff: 'The demo is off',
   demoOffText:
     'This server has no demo app and no demo user. Ask its operator to register your app.',
