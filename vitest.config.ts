@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { FiguresReporter } from './test/faults/figures-reporter.js';
 import { SummaryReporter } from './test/support/summary-reporter.js';
+
+/** `npm run test:faults`. */
+const BREAKS = process.env.FAULTS !== undefined;
 
 export default defineConfig({
   test: {
@@ -8,10 +12,13 @@ export default defineConfig({
     include:
       process.env.MEASURE === '1'
         ? ['test/measure/*.measure.ts']
-        : ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
+        : BREAKS
+          ? ['test/faults/**/*-spec.ts']
+          : ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
+    exclude: BREAKS ? [] : ['test/faults/**'],
     globalSetup: ['./test/support/global-setup.ts'],
     setupFiles: ['./test/support/contract/collector-setup.ts'],
-    reporters: ['default', new SummaryReporter()],
+    reporters: ['default', new SummaryReporter(), ...(BREAKS ? [new FiguresReporter()] : [])],
     pool: 'forks',
     // Loading Nest and TypeORM for each file anew took half of the time; nothing of ours keeps state outside of its application.
     isolate: false,

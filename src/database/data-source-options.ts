@@ -3,9 +3,11 @@ import mysql from 'mysql2';
 import type { RowDataPacket } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
 import type { AppConfig } from '../config/app-config.js';
+import { urlOfEachServer } from '../config/database-servers.js';
 import { migrations } from './migrations.js';
 import { driverWithTimeouts, type ServerKind } from './mysql-driver.js';
 import { SnakeCaseColumns } from './naming-strategy.js';
+import { KEEP_ALIVE_MS, ServerGroup } from './server-group.js';
 
 /** What mysql2 waits for a connection unless told otherwise. */
 const DRIVER_WAIT_MS = 10_000;
@@ -15,7 +17,7 @@ type EntityClasses = NonNullable<DataSourceOptions['entities']>;
 
 /**
  * TypeORM's options for a `DATABASE_URL`. A MySQL or MariaDB server is asked which of the two it is.
- * @throws the driver's error when the server cannot be reached
+ * @throws the driver's error when none of its servers can be reached
  */
 export async function dataSourceOptions(
   config: DatabaseConfig,
@@ -37,11 +39,12 @@ export async function dataSourceOptions(
       timeout: config.timeoutMs,
     };
   }
-  const kind = await serverKind(config);
+  const urls = urlOfEachServer(config.url);
+  const kind = await serverKind(urls, config.timeoutMs);
   return {
     ...shared,
     type: kind,
-    url: config.url,
+    url: urls[0],
     charset: 'utf8mb4',
     timezone: 'Z',
     // Would note a stack trace for every statement, in case it fails. TypeORM's error has one.
@@ -55,7 +58,8 @@ export async function dataSourceOptions(
     extra: {
       queueLimit: config.queueLimit,
       enableKeepAlive: true,
-      keepAliveInitialDelay: 10_000,
+      keepAliveInitialDelay: KEEP_ALIVE_MS,
+      group: urls.length > 1 ? new ServerGroup(urls) : undefined,
     },
   };
 }
@@ -75,12 +79,16 @@ function overwriteDeleted(database: Sqlite.Database): void {
   database.pragma('secure_delete = ON');
 }
 
-async function serverKind({ url, timeoutMs }: DatabaseConfig): Promise<ServerKind> {
+async function serverKind(urls: readonly string[], timeoutMs: number): Promise<ServerKind> {
+  const [url = '', ...others] = urls;
   const connection = mysql.createConnection({ uri: url, connectTimeout: timeoutMs });
   try {
     const sql = 'SELECT VERSION() AS version';
     const [[row]] = await connection.promise().query<RowDataPacket[]>(sql);
     return /mariadb/i.test(String(row?.version)) ? 'mariadb' : 'mysql';
+  } catch (error) {
+    if (others.length === 0) throw error;
+    return await serverKind(others, timeoutMs);
   } finally {
     connection.destroy();
   }

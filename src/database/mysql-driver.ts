@@ -9,6 +9,8 @@ import type {
   TypeCastField,
   TypeCastNext,
 } from 'mysql2';
+import { toPrimary } from './primary-connections.js';
+import type { ServerGroup } from './server-group.js';
 
 export type ServerKind = 'mysql' | 'mariadb';
 
@@ -24,7 +26,8 @@ export interface Timeouts {
 const GRACE_MS = 2000;
 
 /**
- * mysql2 as TypeORM wants it, with an end to every wait: for a connection that is free, and for the answer to a statement.
+ * mysql2 as TypeORM wants it, with an end to every wait: for a connection that is free, and for the answer to a statement. With
+ * the option `group`, which mysql2 does not know, it connects to the server of the group that takes writes.
  * Every new connection is set up once: READ COMMITTED, strict mode, and timeouts on the server's side, which end a statement
  * cleanly where a timeout on ours would return a busy connection to the pool. MySQL's is for SELECT only.
  */
@@ -41,9 +44,10 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   ];
   return {
     ...mysql,
-    createPool(options: PoolOptions): Pool {
-      const pool = mysql.createPool(options);
+    createPool({ group, ...options }: PoolOptions & { group?: ServerGroup }): Pool {
+      const pool = mysql.createPool(group ? { ...options, stream: () => group.open() } : options);
       endWaitsForConnections(pool, waitMs);
+      if (group) toPrimary(pool, group);
       pool.on('connection', (connection: PoolConnection) => {
         readDoublesExactly(connection);
         if (statementMs > 0)

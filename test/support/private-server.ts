@@ -20,6 +20,9 @@ export interface PrivateServer {
   readonly pid: number | undefined;
   /** Ends it in order and starts it anew, on the same data and port. */
   restart(): Promise<void>;
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, on the same data and port. */
+  launch(): Promise<void>;
   /** Stops it where it is: connections stay open, and nothing is answered. */
   freeze(): void;
   /** Lets it go on after `freeze`. */
@@ -125,6 +128,10 @@ async function start(
     await stop();
     throw new Error(`${program} did not start.\n${said.slice(-2000)}`, { cause: error });
   }
+  const relaunch = async (): Promise<void> => {
+    child = await launch();
+    await untilReady(child, url);
+  };
   return {
     url,
     get pid() {
@@ -132,9 +139,14 @@ async function start(
     },
     restart: async () => {
       await end(child);
-      child = await launch();
-      await untilReady(child, url);
+      await relaunch();
     },
+    kill: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    launch: relaunch,
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     stop,

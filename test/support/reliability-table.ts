@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { ASSERTIONS } from './assertions.js';
+import { readFigures } from '../faults/figures.js';
+import { PROMISES } from '../faults/promises.js';
 import type { Topic } from './assertions/topic.js';
 
 export const RELIABILITY_PAGE = 'docs/reliability.md';
@@ -33,7 +35,29 @@ export async function reliabilityPage(): Promise<string> {
   const proofs = [...(await tests()), ...(await comparisons())];
   const sections = ASSERTIONS.map((topic) => sectionOf(topic, proofs));
   const links = unique(proofs.map(({ file }) => `[${nameOf(file)}]: ${relative('docs', file)}`));
-  return `${[INTRODUCTION, ...sections, links.toSorted().join('\n')].join('\n\n')}\n`;
+  const faults = await faultsSection();
+  return `${[INTRODUCTION, faults, ...sections, links.toSorted().join('\n')].join('\n\n')}\n`;
+}
+
+/** Each promise that has tests, with what they showed. */
+async function faultsSection(): Promise<string> {
+  const kept = readFigures();
+  const rows = Object.entries(PROMISES).map(async ([folder, promise]) => {
+    const files = await filesOf(join('test/faults', folder), '-spec.ts').catch(() => []);
+    const places = files.map((file) => `[${nameOf(file)}](../${file})`).join(', ');
+    const figures = kept?.figures[folder]?.join('<br>') ?? '';
+    return files.length === 0 ? [] : [`| ${promise} | ${places} | ${figures} |`];
+  });
+  const shown = kept ? ` The figures are of ${kept.shown}.` : '';
+  return [
+    '## Whatever breaks',
+    '',
+    `\`npm run test:faults\` breaks the service, its database and its network in every way below.${shown}`,
+    '',
+    '| Promise | Where | What it last showed |',
+    '| --- | --- | --- |',
+    ...(await Promise.all(rows)).flat(),
+  ].join('\n');
 }
 
 function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { inject } from 'vitest';
+import { urlOfEachServer } from '../../src/config/database-servers.js';
 import type { Engine } from './provided.js';
 import { runSql } from './sql.js';
 
@@ -25,7 +26,7 @@ export async function dropTemplate({ serverUrl = '', template }: Engine): Promis
 
 /** Gives an empty database of a server the schema of its template, which takes a fraction of the time of migrating. */
 export async function copySchema(url: string): Promise<void> {
-  const { host, pathname } = new URL(url);
+  const { host, pathname } = new URL(urlOfEachServer(url)[0] ?? url);
   const engine = inject('engines').find(
     ({ serverUrl }) => serverUrl !== undefined && new URL(serverUrl).host === host,
   );

@@ -9,6 +9,7 @@ export class TcpProxy {
   private state: State = 'open';
   private delayMs = 0;
   private fuse: string | undefined;
+  private allowance = Infinity;
   private isHolding = false;
   private readonly held: (() => void)[] = [];
   private trap: { statement: string; sprung: (next: string) => void } | undefined;
@@ -47,6 +48,7 @@ export class TcpProxy {
     this.state = 'open';
     this.delayMs = 0;
     this.fuse = undefined;
+    this.allowance = Infinity;
     this.trap = undefined;
     this.isHolding = false;
     for (const pass of this.held.splice(0)) pass();
@@ -61,6 +63,11 @@ export class TcpProxy {
   /** Hangs up, until mended, when the application is about to send this statement. */
   cutBefore(statement: string): void {
     this.fuse = statement;
+  }
+
+  /** Hangs up on each connection, until mended, when so many bytes of answers have passed, of those that come from now on. */
+  cutAfter(bytes: number): void {
+    this.allowance = bytes;
   }
 
   /** Holds whatever the application sends, until mended: a server that stands still. */
@@ -119,7 +126,16 @@ export class TcpProxy {
       isTrapped = true;
       this.isHolding = true;
     });
-    upstream.on('data', this.pass(upstream, client));
+    const answer = this.pass(upstream, client);
+    let passed = 0;
+    upstream.on('data', (chunk: Buffer) => {
+      if (this.allowance === Infinity) return answer(chunk);
+      const rest = this.allowance - passed;
+      passed += chunk.length;
+      if (chunk.length < rest) return answer(chunk);
+      client.end(chunk.subarray(0, Math.max(rest, 0)));
+      upstream.destroy();
+    });
   }
 
   /** How chunks get from one end to the other, which ends with the first. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { namesServers } from '../database-servers.js';
 import { flag, wholeNumber } from './values.js';
 
 /** Where the rows are. */
@@ -9,8 +10,14 @@ export const database = {
       /^(sqlite:.+|(mysql|mariadb):\/\/.+)$/,
       'must be sqlite:<path> or mysql://user:password@host:port/name',
     )
+    .refine(namesServers, {
+      message:
+        'must name each server as host:port, as in mysql://user:password@first:3306,second:3306/name',
+    })
     .default('sqlite:./data/service.sqlite')
-    .describe('sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB.'),
+    .describe(
+      'sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB. Several hosts, with commas between them, are servers of which one at a time takes writes; the service finds it.',
+    ),
   DB_TIMEOUT_MS: wholeNumber(100)
     .default(5000)
     .describe(

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { onEachServer, onSqlite } from '../support/engines.js';
-import { json, type ErrorBody } from '../support/json.js';
-import { startPrivateServer } from '../support/private-server.js';
-import { allAre, publishedBy } from '../support/published.js';
-import { SmallDisk } from '../support/small-disk.js';
-import { runSql } from '../support/sql.js';
-import { TestApp } from '../support/test-app.js';
-import { Member } from '../e2e/api/member.js';
+import { onEachServer, onSqlite } from '../../support/engines.js';
+import { json, type ErrorBody } from '../../support/json.js';
+import { startPrivateServer } from '../../support/private-server.js';
+import { allAre, publishedBy } from '../../support/published.js';
+import { SmallDisk } from '../../support/small-disk.js';
+import { runSql } from '../../support/sql.js';
+import { TestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
 
 const LONG = 'x'.repeat(10_000);
 const MOST_POSTS = 400;

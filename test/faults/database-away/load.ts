@@ -1,5 +1,5 @@
-import { json } from '../support/json.js';
-import type { Member, PostBody } from '../e2e/api/member.js';
+import { json } from '../../support/json.js';
+import type { Member, PostBody } from '../../e2e/api/member.js';
 
 export interface Outcome {
   status: number;

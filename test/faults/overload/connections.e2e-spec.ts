@@ -1,8 +1,8 @@
 import mysql from 'mysql2/promise';
-import { onEachEngine, onEachServer } from '../support/engines.js';
-import { useTestApp } from '../support/test-app.js';
-import { Member } from '../e2e/api/member.js';
-import { expectRefusal } from '../e2e/api/refusal.js';
+import { onEachEngine, onEachServer } from '../../support/engines.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { expectRefusal } from '../../e2e/api/refusal.js';
 
 const GETS = 1000;
 /** Far less than they would wait for each other, and enough for a slow machine. */

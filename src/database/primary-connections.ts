@@ -1,0 +1,86 @@
+import type { Socket } from 'node:net';
+import { promisify } from 'node:util';
+import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
+import type { ServerGroup } from './server-group.js';
+
+/** MariaDB's newer versions answer in words. */
+const TAKES_WRITES = `SELECT CONCAT(@@global.read_only) IN ('0', 'OFF') AS takes_writes`;
+const REFUSES_WRITES: ReadonlySet<string | undefined> = new Set([
+  'ER_OPTION_PREVENTS_STATEMENT',
+  'ER_READ_ONLY_MODE',
+  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
+]);
+
+/** Makes a pool give out connections to the server of a group that takes writes, and end those to one that no longer does. */
+export function toPrimary(pool: Pool, group: ServerGroup): void {
+  const take = promisify<PoolConnection>(pool.getConnection.bind(pool));
+  const kept = new WeakSet<PoolConnection>();
+
+  async function connection(): Promise<PoolConnection> {
+    for (let others = group.size - 1; ; others -= 1) {
+      const { turn } = group;
+      const taken = await take().catch((error: unknown) => {
+        if (others === 0 || group.turn === turn) throw error;
+      });
+      if (taken !== undefined) {
+        if (kept.has(taken)) return taken;
+        const isPrimary = await takesWrites(taken).catch(() => false);
+        if (isPrimary) {
+          kept.add(taken);
+          group.keep(streamOf(taken));
+          return taken;
+        }
+        group.leave(streamOf(taken));
+        taken.destroy();
+      }
+      if (others === 0) throw noPrimary();
+    }
+  }
+
+  pool.getConnection = (taker) => {
+    const refuse = taker as (error: unknown) => void;
+    void connection().then((taken) => taker(null, taken), refuse);
+  };
+  pool.on('connection', (taken) => endOnceRefused(taken, group));
+}
+
+async function takesWrites(connection: PoolConnection): Promise<boolean> {
+  const [[row]] = await connection.promise().query<RowDataPacket[]>(TAKES_WRITES);
+  return Number(row?.takes_writes) === 1;
+}
+
+type Answered = (error: NodeJS.ErrnoException | null, ...more: unknown[]) => void;
+type Send = (...parameters: unknown[]) => unknown;
+
+/** A connection whose server became a replica would be as good as before for all that only reads. */
+function endOnceRefused(connection: PoolConnection, group: ServerGroup): void {
+  const watched =
+    (send: Send): Send =>
+    (...parameters) => {
+      const answered = parameters.at(-1);
+      if (typeof answered !== 'function') return send(...parameters);
+      const watching: Answered = (error, ...more) => {
+        if (REFUSES_WRITES.has(error?.code)) {
+          group.leave(streamOf(connection));
+          connection.release = () => connection.destroy();
+        }
+        (answered as Answered)(error, ...more);
+      };
+      return send(...parameters.slice(0, -1), watching);
+    };
+  const { query, execute } = connection as unknown as Record<'query' | 'execute', Send>;
+  Object.assign(connection, {
+    query: watched(query.bind(connection)),
+    execute: watched(execute.bind(connection)),
+  });
+}
+
+/** The stream is not in mysql2's types. */
+function streamOf(connection: PoolConnection): Socket {
+  return (connection as PoolConnection & { stream: Socket }).stream;
+}
+
+function noPrimary(): NodeJS.ErrnoException {
+  const error = new Error('None of the servers of DATABASE_URL takes writes.');
+  return Object.assign(error, { code: 'ER_OPTION_PREVENTS_STATEMENT' });
+}

@@ -1,0 +1,52 @@
+import { connect, type Socket } from 'node:net';
+
+const DEFAULT_PORT = 3306;
+
+/** The delay, in milliseconds, until an idle connection is tried. */
+export const KEEP_ALIVE_MS = 10_000;
+
+/**
+ * Servers of which one takes writes, and another when that one has failed: a group with a single primary, or a source and its
+ * replicas. Connections are opened to the one that last took them, and to the next when it does not.
+ */
+export class ServerGroup {
+  private readonly servers: readonly { host: string; port: number }[];
+  /** The place of the server that new connections go to. */
+  turn = 0;
+  private readonly places = new WeakMap<Socket, number>();
+  private readonly primaries = new WeakSet<Socket>();
+
+  /** @param urls one of each server */
+  constructor(urls: readonly string[]) {
+    this.servers = urls.map((url) => {
+      const { hostname, port } = new URL(url);
+      return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || DEFAULT_PORT) };
+    });
+  }
+
+  get size(): number {
+    return this.servers.length;
+  }
+
+  /** A connection to the server whose turn it is. It is the next one's when this fails, or ends before it was kept. */
+  open(): Socket {
+    const { host = '', port = DEFAULT_PORT } = this.servers[this.turn] ?? {};
+    const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
+    const socket = connect({ host, port, noDelay: true, ...keepAlive });
+    this.places.set(socket, this.turn);
+    const leave = (): void => {
+      if (!this.primaries.has(socket)) this.leave(socket);
+    };
+    return socket.once('error', leave).once('close', leave);
+  }
+
+  /** Its server takes writes. */
+  keep(socket: Socket): void {
+    this.primaries.add(socket);
+  }
+
+  /** Its server does not take writes, so it is the next one's turn, unless that was found out before. */
+  leave(socket: Socket): void {
+    if (this.places.get(socket) === this.turn) this.turn = (this.turn + 1) % this.size;
+  }
+}

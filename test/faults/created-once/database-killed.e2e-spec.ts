@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onEachServer } from '../../support/engines.js';
+import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
+import { runSql } from '../../support/sql.js';
+import { TestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import { KeyedLoad } from './keyed-load.js';
+
+const KILLS = times(20, 2);
+const KILL_MS = 20_000;
+const PUBLISHERS = 8;
+const LONGEST_LIFE_MS = 2000;
+/** As whoever wants to lose nothing runs it. */
+const DURABLE = ['--innodb-flush-log-at-trx-commit=1', '--innodb-doublewrite=ON'];
+
+onEachServer('A database server that is killed again and again', ({ engine }) => {
+  let server: PrivateServer | undefined;
+  let app: TestApp | undefined;
+  beforeAll(async () => {
+    if (engine.kind === 'sqlite') return;
+    server = await startPrivateServer(engine.kind, { settings: DURABLE });
+    if (server === undefined) return;
+    await runSql(server.url, 'CREATE DATABASE service');
+    const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
+    app = await TestApp.start({ url: `${server.url}/service` }, env);
+  }, 120_000);
+  afterAll(async () => {
+    await app?.stop();
+    await server?.stop();
+  });
+
+  it(
+    `has each post once, with clients that repeat with the key, ${KILLS} times`,
+    { timeout: 60_000 + KILLS * KILL_MS },
+    async ({ task, skip }) => {
+      if (app === undefined || server === undefined) return skip();
+      const { baseUrl } = app;
+      const load = new KeyedLoad(await Member.join(app), () => baseUrl, PUBLISHERS);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const before = load.posts.size;
+        await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(before);
+        await sleep(Math.random() * LONGEST_LIFE_MS);
+        await server.kill();
+        await server.launch();
+      }
+      await load.stop();
+      expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);
+      show(
+        task,
+        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions`,
+      );
+    },
+  );
+});

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { onEachEngine } from '../../support/engines.js';
+import { allAre, publishedBy } from '../../support/published.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+
+const BODY = '{"content":"Hi"}';
+const EVERY = times(1, 17);
+
+/** A publish as it goes over the wire. */
+function publishOf({ app, token }: Member, key: string): string {
+  return [
+    'POST /dev/v1/posts HTTP/1.1',
+    `Host: ${new URL(app.baseUrl).host}`,
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Idempotency-Key: ${key}`,
+    `Content-Length: ${BODY.length}`,
+    '',
+    BODY,
+  ].join('\r\n');
+}
+
+/** Sends so much, and leaves: in order, or with a reset. */
+async function leaveAfter({ app }: Member, part: string, isReset: boolean): Promise<void> {
+  const { hostname, port } = new URL(app.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const closed = once(socket, 'close');
+  socket.write(part, () => {
+    if (isReset) socket.resetAndDestroy();
+    else socket.destroy();
+  });
+  await closed;
+}
+
+onEachEngine('A client that leaves at every byte of its publish', (database) => {
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
+
+  it(
+    'has published nothing before the last one, and once with the same key afterwards',
+    { timeout: 300_000 },
+    async ({ task }) => {
+      const member = await Member.join(app());
+      const { length } = publishOf(member, 'key-0000');
+      const keys: string[] = [];
+      for (let bytes = 0; bytes < length; bytes += EVERY) {
+        const key = `key-${String(bytes).padStart(4, '0')}`;
+        await leaveAfter(member, publishOf(member, key).slice(0, bytes), bytes % 2 === 0);
+        keys.push(key);
+      }
+      // The service may still be reading what the last ones left.
+      await member.get('/me');
+      expect(await publishedBy(app(), member)).toEqual(allAre(0));
+      for (const key of keys) {
+        const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+        expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
+      }
+      expect(await publishedBy(app(), member)).toEqual(allAre(keys.length));
+      const { engine } = database;
+      show(task, `${engine.label}: ${keys.length} clients left, nothing was published`);
+    },
+  );
+});

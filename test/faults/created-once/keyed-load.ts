@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { Post } from '../../../src/modules/posts/post.entity.js';
+import { allAre, publishedBy } from '../../support/published.js';
+import { json } from '../../support/json.js';
+import type { Member, PostBody } from '../../e2e/api/member.js';
+
+const ANSWER_MS = 15_000;
+const PAUSE_MS = 50;
+/** What a client is told to repeat: the first request with the key still runs, or the database is away. */
+const REPEATED = new Set([409, 503]);
+
+/** Publishes in a member's name, and repeats each post with its Idempotency-Key until it is acknowledged, as apps are told to. */
+export class KeyedLoad {
+  /** Of each key the post that it was answered. */
+  readonly posts = new Map<string, string>();
+  /** How many requests were sent again. */
+  repetitions = 0;
+  /** Statuses that no client can expect, with their bodies. */
+  private readonly surprises: string[] = [];
+  private isOver = false;
+  private readonly publishers: Promise<void>[];
+
+  /** @param baseUrl of the service that the next request goes to */
+  constructor(
+    private readonly member: Member,
+    private readonly baseUrl: () => string,
+    size: number,
+  ) {
+    this.publishers = Array.from({ length: size }, () => this.publish());
+  }
+
+  /** Ends when everything that was begun is acknowledged. Asserts that everything is there once, and that nothing else is. */
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await Promise.all(this.publishers);
+    const { app, client } = this.member;
+    const { clientId } = client;
+    const { manager } = app.dataSource;
+    const posts = await manager.find(Post, { select: { id: true }, where: { clientId } });
+    expect(this.surprises).toEqual([]);
+    expect(posts.map(({ id }) => id).toSorted()).toEqual([...this.posts.values()].toSorted());
+    const recorded = await manager.countBy(ApiCall, { clientId, metered: true });
+    const published = await publishedBy(app, this.member);
+    expect({ ...published, recorded }).toEqual(allAre(this.posts.size));
+  }
+
+  private async publish(): Promise<void> {
+    while (!this.isOver) {
+      const key = randomUUID();
+      while (!(await this.isAcknowledged(key))) {
+        this.repetitions += 1;
+        await sleep(PAUSE_MS * Math.random());
+      }
+    }
+  }
+
+  private async isAcknowledged(key: string): Promise<boolean> {
+    try {
+      const answer = await fetch(`${this.baseUrl()}/dev/v1/posts`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${this.member.token}`,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        },
+        body: JSON.stringify({ content: key }),
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      if (answer.status !== 201) {
+        const body = await answer.text();
+        if (!REPEATED.has(answer.status)) this.surprises.push(`${answer.status}: ${body}`);
+        return false;
+      }
+      const { id } = await json<PostBody>(answer);
+      this.posts.set(key, id);
+      return true;
+    } catch {
+      // Refused, or cut off: nobody knows whether it was done.
+      return false;
+    }
+  }
+}

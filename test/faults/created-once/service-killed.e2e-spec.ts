@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startProcess, type AppProcess } from '../../support/app-process.js';
+import { onSqliteAndOneServer, type TestDatabase } from '../../support/engines.js';
+import { freePort } from '../../support/free-port.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import { KeyedLoad } from './keyed-load.js';
+
+const KILLS = times(200, 6);
+const KILL_MS = 10_000;
+const PUBLISHERS = 8;
+const LONGEST_LIFE_MS = 300;
+
+/** A process of the service on a port of its own, as whatever restarts it keeps it. */
+class Kept {
+  private constructor(
+    private readonly env: Record<string, string>,
+    private readonly url: string,
+    private process: AppProcess,
+  ) {}
+
+  static async start({ url }: Pick<TestDatabase, 'url'>): Promise<Kept> {
+    const port = String(await freePort());
+    const env = { PORT: port, MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: '1000000' };
+    return new Kept(env, url, await startProcess({ url, env }));
+  }
+
+  get baseUrl(): string {
+    return this.process.baseUrl;
+  }
+
+  async killAndRestart(): Promise<void> {
+    await this.process.kill();
+    this.process = await startProcess({ url: this.url, env: this.env });
+  }
+
+  async stop(): Promise<void> {
+    await this.process.stop();
+  }
+}
+
+onSqliteAndOneServer('Processes that are killed again and again', (database) => {
+  const operator = useTestApp(database);
+  const services: Kept[] = [];
+  beforeAll(async () => {
+    operator().clock.set(new Date().toISOString());
+    // SQLite is for one process.
+    const size = database.engine.kind === 'sqlite' ? 1 : 2;
+    while (services.length < size) services.push(await Kept.start(database));
+  });
+  afterAll(() => Promise.all(services.map((service) => service.stop())));
+
+  it(
+    `publish each post once, with clients that repeat with the key, ${KILLS} times`,
+    { timeout: 60_000 + KILLS * KILL_MS },
+    async ({ task }) => {
+      let requests = 0;
+      const next = (): string => services[(requests += 1) % services.length]?.baseUrl ?? '';
+      const load = new KeyedLoad(await Member.join(operator()), next, PUBLISHERS);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        await sleep(Math.random() * LONGEST_LIFE_MS);
+        // Both at once, at times, so that nobody is left to answer.
+        const alone = kill % services.length;
+        const dying = kill % 5 === 4 ? services : services.slice(alone, alone + 1);
+        await Promise.all(dying.map((service) => service.killAndRestart()));
+      }
+      await load.stop();
+      expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);
+      show(
+        task,
+        `${database.engine.label}: ${KILLS} kills of the service, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions`,
+      );
+    },
+  );
+});

@@ -1,0 +1,75 @@
+import mysql, { type Connection } from 'mysql2/promise';
+import type { EngineKind } from '../../support/provided.js';
+import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
+import { runSql } from '../../support/sql.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+
+/** As whoever wants to lose nothing runs it. */
+const DURABLE = ['--innodb-flush-log-at-trx-commit=1', '--innodb-doublewrite=ON'];
+const PASSWORD = 'of-the-service';
+/** The least that MariaDB takes. */
+const FEW_CONNECTIONS = 10;
+
+/** A database server of our own behind a network of our own, both of which may be broken. */
+export class BreakableServer {
+  private readonly connections: Connection[] = [];
+
+  private constructor(
+    readonly server: PrivateServer,
+    readonly network: TcpProxy,
+  ) {}
+
+  /** Undefined where no server of this kind is installed. */
+  static async start(kind: Exclude<EngineKind, 'sqlite'>): Promise<BreakableServer | undefined> {
+    const server = await startPrivateServer(kind, { settings: DURABLE });
+    if (server === undefined) return undefined;
+    await runSql(server.url, 'CREATE DATABASE service');
+    await runSql(server.url, `CREATE USER service@'127.0.0.1' IDENTIFIED BY '${PASSWORD}'`);
+    // An administrator would write to a server that is read-only, and have a connection where nobody else has.
+    await runSql(server.url, `GRANT ALL ON service.* TO service@'127.0.0.1'`);
+    return new BreakableServer(server, await TcpProxy.start(server.url));
+  }
+
+  /** The `DATABASE_URL` of a service. */
+  get url(): string {
+    const url = new URL(this.network.url);
+    return `mysql://service:${PASSWORD}@${url.host}/service`;
+  }
+
+  async setReadOnly(isReadOnly: boolean): Promise<void> {
+    await runSql(this.server.url, `SET GLOBAL read_only = ${isReadOnly ? 'ON' : 'OFF'}`);
+  }
+
+  /** Leaves no connection to the service: it loses those that it has, and gets no other. */
+  async takeConnections(): Promise<void> {
+    await runSql(this.server.url, `SET GLOBAL max_connections = ${FEW_CONNECTIONS}`);
+    await this.network.cut('hung up');
+    for (;;) {
+      try {
+        const connection = await mysql.createConnection({
+          uri: this.server.url,
+          user: 'service',
+          password: PASSWORD,
+        });
+        this.connections.push(connection.on('error', () => undefined));
+      } catch {
+        break;
+      }
+    }
+    await this.network.mend();
+  }
+
+  async returnConnections(): Promise<void> {
+    for (const connection of this.connections.splice(0)) connection.destroy();
+    await expect
+      .poll(() => runSql(this.server.url, 'SET GLOBAL max_connections = 500').then(() => true))
+      .toBe(true);
+  }
+
+  async stop(): Promise<void> {
+    this.server.thaw();
+    for (const connection of this.connections) connection.destroy();
+    await this.network.stop();
+    await this.server.stop();
+  }
+}

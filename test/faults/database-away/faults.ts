@@ -1,0 +1,64 @@
+import type { BreakableServer } from './breakable-server.js';
+
+const SLOW_MS = 5000;
+
+/** Something that happens to a database. */
+export interface Fault {
+  title: string;
+  begin(database: BreakableServer): void | Promise<void>;
+  end(database: BreakableServer): void | Promise<void>;
+  /** Whether what only reads is answered meanwhile. */
+  reads?: true;
+}
+
+const mend = ({ network }: BreakableServer): Promise<void> => network.mend();
+
+/** What a database, or the network to it, may do. */
+export const FAULTS: readonly Fault[] = [
+  {
+    title: 'stands still',
+    begin: ({ server }) => server.freeze(),
+    end: ({ server }) => server.thaw(),
+  },
+  {
+    title: 'was killed and does not run',
+    begin: ({ server }) => server.kill(),
+    end: ({ server }) => server.launch(),
+  },
+  {
+    title: 'refuses connections',
+    begin: ({ network }) => network.cut(),
+    end: mend,
+  },
+  {
+    title: 'hangs up on whoever connects',
+    begin: ({ network }) => network.cut('hung up'),
+    end: mend,
+  },
+  {
+    title: 'is behind a network that swallows what is sent',
+    begin: ({ network }) => network.hold(),
+    end: mend,
+  },
+  {
+    title: 'is slower than anybody waits',
+    begin: ({ network }) => network.slow(SLOW_MS),
+    end: mend,
+  },
+  {
+    title: 'is cut off in the middle of its answers',
+    begin: ({ network }) => network.cutAfter(100),
+    end: mend,
+  },
+  {
+    title: 'has no connection left',
+    begin: (database) => database.takeConnections(),
+    end: (database) => database.returnConnections(),
+  },
+  {
+    title: 'takes no writes',
+    begin: (database) => database.setReadOnly(true),
+    end: (database) => database.setReadOnly(false),
+    reads: true,
+  },
+];

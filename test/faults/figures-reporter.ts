@@ -1,0 +1,62 @@
+import { writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
+import { RELIABILITY_PAGE, reliabilityPage } from '../support/reliability-table.js';
+import { FIGURES_FILE, type Figures } from './figures.js';
+import { IS_QUICK, PROMISES } from './promises.js';
+
+interface Outcome {
+  passed: number;
+  failed: number;
+  skipped: number;
+  figures: string[];
+}
+
+/** Ends the output with a line for each promise, and keeps the figures of a whole run that passed, when told to. */
+export class FiguresReporter implements Reporter {
+  private vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.vitest = vitest;
+  }
+
+  async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
+    const figures: Figures['figures'] = {};
+    let isWhole = !IS_QUICK;
+    for (const promise of Object.keys(PROMISES)) {
+      const outcome = outcomeOf(
+        modules.filter(({ moduleId }) => moduleId.includes(`/test/faults/${promise}/`)),
+      );
+      this.vitest?.logger.log(lineOf(promise, outcome));
+      isWhole &&= outcome.failed === 0 && outcome.passed > 0;
+      figures[promise] = outcome.figures;
+    }
+    if (process.env.WRITE_PAGES !== '1') return;
+    if (!isWhole) throw new Error('Figures are kept of whole runs that pass only.');
+    const { engines = [] } = this.vitest?.getRootProject().getProvidedContext() ?? {};
+    const names = engines.map(({ label }) => label).join(', ');
+    const day = new Date().toISOString().slice(0, 10);
+    const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'an unknown processor'}`;
+    const shown = `${day}, ${machine}, Node ${process.version}, ${names}`;
+    await writeFile(FIGURES_FILE, `${JSON.stringify({ shown, figures }, null, 2)}\n`);
+    await writeFile(RELIABILITY_PAGE, await reliabilityPage());
+  }
+}
+
+function outcomeOf(modules: readonly TestModule[]): Outcome {
+  const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
+  for (const module of modules) {
+    outcome.failed += module.errors().length;
+    for (const test of module.children.allTests()) {
+      const { state } = test.result();
+      outcome[state === 'pending' ? 'skipped' : state] += 1;
+      outcome.figures.push(...(test.meta().figures ?? []));
+    }
+  }
+  return outcome;
+}
+
+function lineOf(promise: string, { passed, failed, skipped, figures }: Outcome): string {
+  const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
+  return `${promise}: ${counts}${figures.length > 0 ? `; ${figures.join('; ')}` : ''}`;
+}

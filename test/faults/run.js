@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { Command } from 'commander';
+
+const program = new Command('npm run test:faults --')
+  .description(
+    'Breaks the service, its database and its network in every way that we promise to survive, and prints a line of figures for each promise.',
+  )
+  .option('--quick', 'each fault a few times, in less than three minutes')
+  .option('--write', 'write the figures to docs/reliability.md')
+  .argument('[files...]', 'only those of test/faults/ whose path has one of these words')
+  .addHelpText(
+    'after',
+    `
+TEST_GROUP_COMMAND and TEST_MYSQL_COMMAND name commands that understand start, stop, status and rejoin: a group of three MySQL
+servers with a single primary, and one MySQL server. What needs one that is not named is reported as skipped.`,
+  )
+  .action((files, { quick, write }) => {
+    const child = spawn('npx', ['vitest', 'run', ...(files.length > 0 ? files : ['test/faults'])], {
+      env: {
+        ...process.env,
+        FAULTS: quick ? 'quick' : 'full',
+        ...(write && { WRITE_PAGES: '1' }),
+      },
+      stdio: 'inherit',
+    });
+    child.once('exit', (code) => {
+      process.exitCode = code ?? 1;
+    });
+  });
+
+program.parse();
