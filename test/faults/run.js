@@ -11,8 +11,8 @@ const program = new Command('npm run test:faults --')
   .addHelpText(
     'after',
     `
-TEST_GROUP_COMMAND and TEST_MYSQL_COMMAND name commands that understand start, stop, status and rejoin: a group of three MySQL
-servers with a single primary, and one MySQL server. What needs one that is not named is reported as skipped.`,
+TEST_GROUP_COMMAND names a command that understands start, status and rejoin PORT: a group of three MySQL servers with a single
+primary. Where it is not named, what needs it is reported as skipped.`,
   )
   .action((files, { quick, write }) => {
     const child = spawn('npx', ['vitest', 'run', ...(files.length > 0 ? files : ['test/faults'])], {
