@@ -1,0 +1,224 @@
+import { newId } from '../../../src/common/ids.js';
+import { newSecret } from '../../../src/common/secrets.js';
+import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
+import { Member } from '../../e2e/api/member.js';
+import { onSqlite } from '../../support/engines.js';
+import { granted, sendForm } from '../../support/granted.js';
+import { leastStatements } from '../../support/least-statements.js';
+import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { approve, authorizeLink, exchange, Visitor } from '../../support/visitor.js';
+import { show } from '../figures.js';
+import { known, SAME_REQUEST, type Known } from './known.js';
+import { routesOf } from './routes.js';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+/** A valid body of a POST, where the route takes one. */
+const BODIES: Readonly<Record<string, object>> = {
+  '/dev/v1/posts/:id/comments': { text: 'Mine now' },
+};
+const API = [
+  '/dev/v1/comments/:id',
+  '/dev/v1/posts/:id',
+  '/dev/v1/posts/:id/analytics',
+  '/dev/v1/posts/:id/comments',
+];
+const PAGES = ['/account/apps/:client_id', '/post/:id'];
+/** Their parameter is no id: a step of the sign-in, or whatever is left. */
+const OTHERS = [
+  '/account/{*path}',
+  '/oauth/*path',
+  '/oauth/authorize/:step',
+  '/oauth/authorize/{*path}',
+];
+
+onSqlite('The id of somebody else', (database) => {
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
+  let owner: Member;
+  let thief: Member;
+  /** What the thief has, all of it older than what the owner has. */
+  let own: { post: string; comment: string };
+  /** Ids of the owner's posts, whoever may see their pages, and of a comment. */
+  let theirs: { public: string; hidden: string[]; comment: string };
+
+  beforeAll(async () => {
+    thief = await Member.join(app());
+    const post = await thief.publish();
+    own = { post: post.id, comment: (await thief.comment(post.id)).id };
+    app().clock.advance(1000);
+    owner = await Member.join(app(), { client: thief.client });
+    const { id } = await owner.publish();
+    const hidden = [];
+    for (const visibility of ['private', 'neighborhood'])
+      hidden.push((await owner.publish({ content: 'Ours', visibility })).id);
+    const { id: deleted } = await owner.publish();
+    await owner.delete(`/posts/${deleted}`);
+    hidden.push(deleted);
+    theirs = { public: id, hidden, comment: (await owner.comment(id)).id };
+  });
+
+  const never = (prefix: 'post' | 'cmt' | 'svc_app'): string => newId(prefix, app().clock.now());
+
+  /** Asserts that nobody can tell the two requests apart by their answers. Answers what both were told. */
+  async function expectSame(
+    foreign: Promise<Response>,
+    neverThere: Promise<Response>,
+  ): Promise<Known> {
+    const [one, other] = [await known(await foreign), await known(await neverThere)];
+    expect(one).toEqual(other);
+    return one;
+  }
+
+  it('has a test below wherever a route takes one', () => {
+    const paths = routesOf(app().nest)
+      .map(({ path }) => path)
+      .filter((path) => /[:*]/.test(path));
+    expect([...new Set(paths)].toSorted()).toEqual([...API, ...PAGES, ...OTHERS].toSorted());
+  });
+
+  it('is answered by the API like one that never was, by every method', async ({ task }) => {
+    const send = (member: Member, path: string, id: string, method: string): Promise<Response> =>
+      app().fetch(path.replace(':id', id), {
+        method,
+        headers: {
+          ...SAME_REQUEST,
+          authorization: `Bearer ${member.token}`,
+          'content-type': 'application/json',
+          'idempotency-key': id,
+        },
+        ...(method === 'POST' && { body: JSON.stringify(BODIES[path] ?? {}) }),
+      });
+    let pairs = 0;
+    for (const path of API) {
+      const isComment = path.includes('comments/:id');
+      const foreign = isComment ? [theirs.comment] : [theirs.public, ...theirs.hidden];
+      const absent = never(isComment ? 'cmt' : 'post');
+      for (const method of METHODS)
+        for (const id of foreign) {
+          const { status } = await expectSame(
+            send(thief, path, id, method),
+            send(thief, path, absent, method),
+          );
+          expect(status).toBeOneOf([404, 405, 204]);
+          pairs += 1;
+        }
+    }
+    for (const path of API.slice(1))
+      expect((await send(owner, path, theirs.public, 'GET')).status).toBe(200);
+    const { id } = await owner.comment(theirs.public);
+    expect((await send(owner, '/dev/v1/comments/:id', id, 'DELETE')).status).toBe(200);
+    show(task, `${pairs} requests with ids of others, each answered like one that never was`);
+  });
+
+  it('costs as many statements as one that never was, so that time does not tell either', async () => {
+    const costOf = (method: string, path: string, body?: object): Promise<string[]> =>
+      leastStatements(app(), () => app().call(thief.token, method, path, body));
+    const calls: [method: string, path: (id: string) => string, body?: object][] = [
+      ['GET', (id) => `/posts/${id}`],
+      ['GET', (id) => `/posts/${id}/analytics`],
+      ['GET', (id) => `/posts/${id}/comments`],
+      ['POST', (id) => `/posts/${id}/comments`, { text: 'Mine now' }],
+      ['DELETE', (id) => `/posts/${id}`],
+    ];
+    for (const [method, path, body] of calls)
+      expect(await costOf(method, path(theirs.public), body)).toEqual(
+        await costOf(method, path(never('post')), body),
+      );
+    expect(await costOf('DELETE', `/comments/${theirs.comment}`)).toEqual(
+      await costOf('DELETE', `/comments/${never('cmt')}`),
+    );
+  });
+
+  it('opens no page of a post that is not public, by any method', async () => {
+    const open = (id: string, method: string): Promise<Response> =>
+      app().fetch(`/post/${id}`, { method, headers: SAME_REQUEST });
+    for (const method of METHODS)
+      for (const id of theirs.hidden) {
+        const { status } = await expectSame(open(id, method), open(never('post'), method));
+        expect(status).toBeOneOf([404, 405, 204]);
+      }
+    expect((await open(theirs.public, 'GET')).status).toBe(200);
+  });
+
+  it('says nothing of an app that somebody else has connected', async () => {
+    const theirApp = await Member.join(app(), { user: owner.user });
+    const visitor = new Visitor(app(), SAME_REQUEST);
+    await visitor.signInToAccount(thief.user);
+    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...SAME_REQUEST, cookie, origin: app().baseUrl };
+    const open = (id: string, method: string): Promise<Response> =>
+      app().fetch(`/account/apps/${id}`, { method, headers });
+    const { clientId } = theirApp.client;
+    for (const method of METHODS)
+      await expectSame(open(clientId, method), open(never('svc_app'), method));
+    expect((await open(clientId, 'GET')).status).toBe(404);
+    const { html } = await visitor.open('/account/apps');
+    const token = /name="token" value="([^"]*)"/.exec(html)?.[1] ?? '';
+    const revoke = (id: string): Promise<Response> => {
+      const body = new URLSearchParams({ token, client_id: id });
+      return app().fetch('/account/apps/revoke', { method: 'POST', headers, body });
+    };
+    const { status } = await expectSame(revoke(clientId), revoke(never('svc_app')));
+    expect(status).toBe(200);
+    expect((await theirApp.get('/me')).status).toBe(200);
+  });
+
+  it('is nothing in a query or a body either', async () => {
+    const headers = { ...SAME_REQUEST, authorization: `Bearer ${thief.token}` };
+    const list = (before: string): Promise<Response> =>
+      app().fetch(`/dev/v1/posts?limit=1&before=${before}`, { headers });
+    const { body } = await expectSame(list(theirs.public), list(never('post')));
+    expect(body).toContain(own.post);
+    const reply = (parentId: string): Promise<Response> =>
+      app().fetch(`/dev/v1/posts/${own.post}/comments`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ text: 'Mine now', parentId }),
+      });
+    const { status } = await expectSame(reply(theirs.comment), reply(never('cmt')));
+    expect(status).toBe(400);
+    expect((await reply(own.comment)).status).toBe(201);
+  });
+
+  describe('at the endpoints for apps', () => {
+    let other: TestClient;
+    beforeAll(async () => {
+      other = await app().addClient();
+    });
+    const send = (path: string, form: Record<string, string>): Promise<Response> =>
+      sendForm(app(), path, other, form, SAME_REQUEST);
+
+    it('is a code or token that never was', async () => {
+      const { access_token, refresh_token } = await granted(app(), owner.client);
+      const code = (await approve(app(), owner.user, owner.client)).get('code') ?? '';
+      const ask = (token: string): Promise<Response> => send('/oauth/introspect', { token });
+      for (const token of [access_token, refresh_token])
+        expect((await expectSame(ask(token), ask(newSecret('svcat')))).body).toBe(
+          '{"active":false}',
+        );
+      const refresh = (token: string): Promise<Response> =>
+        send('/oauth/token', { grant_type: 'refresh_token', refresh_token: token });
+      const refused = await expectSame(refresh(refresh_token), refresh(newSecret('svcrt')));
+      expect(refused.status).toBe(400);
+      const form = { grant_type: 'authorization_code', redirect_uri: other.redirectUris[0] ?? '' };
+      const trade = (value: string): Promise<Response> =>
+        send('/oauth/token', { ...form, code: value });
+      expect((await expectSame(trade(code), trade(newSecret('svcac')))).status).toBe(400);
+      expect((await exchange(app(), owner.client, code)).status).toBe(200);
+    });
+
+    it('is an app that never was, where it is switched off or its secret is not known', async () => {
+      const off = await app().addClient();
+      await app().service(AppsService).changeStatus(off.clientId, 'disabled', { actor: 'test' });
+      const open = (clientId: string): Promise<Response> =>
+        app().fetch(authorizeLink(off, { client_id: clientId }), { headers: SAME_REQUEST });
+      expect((await expectSame(open(off.clientId), open(never('svc_app')))).status).toBe(400);
+      const guess = (clientId: string): Promise<Response> => {
+        const client = { clientId, secret: newSecret('svc_sec') };
+        const form = { grant_type: 'refresh_token', refresh_token: newSecret('svcrt') };
+        return sendForm(app(), '/oauth/token', client, form, SAME_REQUEST);
+      };
+      for (const { clientId } of [off, other])
+        expect((await expectSame(guess(clientId), guess(never('svc_app')))).status).toBe(401);
+    });
+  });
+});

@@ -1,0 +1,48 @@
+import { sha256 } from '../../../src/common/secrets.js';
+import type { User } from '../../../src/modules/users/user.entity.js';
+import type { TokenBody } from '../../support/json.js';
+import type { TestClient } from '../../support/test-app.js';
+
+interface Known {
+  user: User;
+  client: TestClient;
+  tokens: TokenBody;
+  /** Cookies of a browser in which the user is signed in. */
+  cookie: string;
+}
+
+/** Headers with whatever is no access token where one belongs, and with one where none belongs. */
+export function forgedCredentials({
+  user,
+  client,
+  tokens,
+  cookie,
+}: Known): Record<string, string>[] {
+  const { access_token: token, refresh_token } = tokens;
+  const stored = Buffer.from(sha256(token), 'hex');
+  const claims = Buffer.from(`{"sub":"${user.id}","scope":"profile.read"}`).toString('base64url');
+  const basic = Buffer.from(`${client.clientId}:${client.secret}`).toString('base64');
+  const credentials = [
+    `Bearer eyJhbGciOiJub25lIn0.${claims}.`,
+    // As whoever has a dump of the database would try.
+    `Bearer ${stored.toString('hex')}`,
+    `Bearer svcat_${stored.toString('base64url')}`,
+    `Bearer ${token.slice(0, -1)}`,
+    `Bearer ${token}A`,
+    `Bearer ${token.replace('svcat_', 'SVCAT_')}`,
+    `Bearer ${refresh_token}`,
+    `Bearer ${client.secret}`,
+    `Bearer ${user.id}`,
+    `Basic ${basic}`,
+    `Token ${token}`,
+    token,
+  ];
+  return [
+    ...credentials.map((authorization) => ({ authorization })),
+    { cookie },
+    { cookie: `access_token=${token}` },
+    { 'x-access-token': token },
+    { 'x-user-id': user.id },
+    { 'proxy-authorization': `Bearer ${token}` },
+  ];
+}

@@ -1,0 +1,277 @@
+import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { CallLog } from '../../../src/modules/quota/call-log.service.js';
+import { Post } from '../../../src/modules/posts/post.entity.js';
+import { Member } from '../../e2e/api/member.js';
+import { expectRefusal } from '../../e2e/api/refusal.js';
+import { onSqlite } from '../../support/engines.js';
+import { expectPage } from '../../support/oauth-answers.js';
+import {
+  DEFAULT_BUDGETS,
+  useTestApp,
+  type TestApp,
+  type TestClient,
+} from '../../support/test-app.js';
+import { authorizeLink, requestToken, Visitor } from '../../support/visitor.js';
+import { show } from '../figures.js';
+import { SMUGGLED, smuggling } from './smuggling.js';
+import { converse, requestOf } from './wire.js';
+
+/** Whatever a caller may say of the way that it came. */
+const LIES = [
+  'X-Forwarded-Host: evil.example',
+  'X-Forwarded-Proto: https',
+  'X-Forwarded-Port: 8443',
+  'X-Forwarded-Prefix: /evil',
+  'X-Forwarded-For: 203.0.113.66',
+  'X-Forwarded-Server: evil.example',
+  'Forwarded: for=203.0.113.66;host=evil.example;proto=https',
+  'X-Host: evil.example',
+  'X-Real-IP: 203.0.113.66',
+  'X-Client-IP: 203.0.113.66',
+  'CF-Connecting-IP: 203.0.113.66',
+  'True-Client-IP: 203.0.113.66',
+  'X-Original-URL: /dev/v1/posts',
+  'X-Rewrite-URL: /dev/v1/posts',
+  'X-Original-Host: evil.example',
+  'Referer: https://evil.example/dev/v1/posts',
+  'Origin: https://evil.example',
+  'Via: 1.1 evil.example',
+];
+const SAME = ['X-Request-Id: one-and-the-same', 'Connection: close'];
+
+/** An answer without its moment, and without what is new in it each time. */
+function lasting(text: string): string {
+  return text
+    .replace(/^Date: .*$/m, '')
+    .replaceAll(/(name="(?:transaction|token)" value=")[^"]*/g, '$1')
+    .replaceAll(/^(Set-Cookie: (?:__Host-)?\w+=)[^;]*/gm, '$1')
+    .replaceAll(/; Expires=[^;]*/g, '')
+    .replaceAll(/^ETag: .*$/gm, '');
+}
+
+onSqlite('What a caller says of the way that it came', (database) => {
+  const app = useTestApp(database);
+
+  /** Of requests by their first lines, with the headers that belong to each. */
+  async function requests(): Promise<[line: string, ...headers: string[]][]> {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    await member.publish();
+    const token = `Authorization: Bearer ${member.token}`;
+    const client = await app().addClient();
+    const form = 'Content-Type: application/x-www-form-urlencoded';
+    const pages = ['/', '/docs', '/docs/errors', '/account', '/account/apps', `/post/${id}`];
+    const documents = ['/docs/swagger-ui-init.js', '/openapi.json', '/livez', '/assets/style.css'];
+    const links = [authorizeLink(client), authorizeLink(client, { scope: 'nothing' })];
+    const others = ['/.well-known/oauth-authorization-server', '/dev/v1/nope', '/oauth/nope'];
+    return [
+      ...[...pages, ...documents, ...links, ...others].map((path): [string] => [`GET ${path}`]),
+      ['GET /dev/v1/posts?limit=1', token],
+      [`GET /dev/v1/posts/${id}`, token],
+      ['GET /dev/v1/me'],
+      ['POST /oauth/token', form, 'Content-Length: 0'],
+      ['OPTIONS /oauth/token', 'Access-Control-Request-Method: POST'],
+      ['HEAD /oauth/authorize'],
+    ];
+  }
+
+  it('changes no byte of any answer: no link, redirect, cookie, header or document', async ({
+    task,
+  }) => {
+    const sent = await requests();
+    for (const [line, ...headers] of sent) {
+      const ask = async (...lies: string[]): Promise<string> => {
+        const { text } = await converse(
+          app().baseUrl,
+          requestOf(line, [...headers, ...SAME, ...lies]),
+        );
+        return lasting(text);
+      };
+      const honest = await ask();
+      expect(honest).toMatch(/^HTTP\/1\.1 [2-5]\d\d /);
+      expect(await ask(...LIES)).toBe(honest);
+      const named = [`${line} HTTP/1.1`, 'Host: evil.example', ...headers, ...SAME, '', ''];
+      expect(lasting((await converse(app().baseUrl, named.join('\r\n'))).text)).toBe(honest);
+    }
+    show(
+      task,
+      `${sent.length} kinds of requests, ${LIES.length + 1} forged headers, the same answers`,
+    );
+  });
+
+  it('lets no other site send a form, and keeps nobody from their own', async () => {
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const page = await visitor.open('/account/apps');
+    const body = new URLSearchParams({ phone: user.phone });
+    for (const [, name = '', value = ''] of page.html.matchAll(
+      /name="(transaction|token)" value="([^"]*)"/g,
+    ))
+      body.set(name, value);
+    const post = (headers: Record<string, string>) =>
+      visitor.post('/account/sign-in', body, headers);
+    const { host, port } = new URL(app().baseUrl);
+    const origins = ['https://evil.example', `https://${host}`, `http://localhost:${port}`, 'null'];
+    const prefixed = [`http://${host}.evil.example`, `http://evil.example/${host}`, ''];
+    for (const origin of [...origins, ...prefixed]) {
+      const claims = { 'x-forwarded-host': origin.replace(/^.*\/\//, ''), referer: app().baseUrl };
+      expectPage(await post({ origin, ...claims }), 403);
+    }
+    expect(app().sms.count(user.phone)).toBe(0);
+    expectPage(await post({ referer: 'https://evil.example/' }), 200);
+    expect(await app().sms.password(user.phone)).toMatch(/^\d{6}$/);
+  });
+
+  it('pollutes nothing by the names that every object inherits', async () => {
+    const member = await Member.join(app());
+    const client = await app().addClient();
+    const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
+    const type = { 'content-type': 'application/json' };
+    for (const name of names) {
+      for (const value of ['{"polluted":1}', '"polluted"', '{"prototype":{"polluted":1}}']) {
+        const answer = await member.postRaw('/posts', `{"content":"x","${name}":${value}}`, type);
+        await expectRefusal(answer, 400, 'invalid_request');
+        const inside = `{"content":{"${name}":${value}}}`;
+        await expectRefusal(await member.postRaw('/posts', inside, type), 400, 'invalid_request');
+      }
+      const queries = [`${name}=1`, `${name}[polluted]=1`, `a[${name}][polluted]=1`];
+      queries.push(`${name}.polluted=1`, `constructor[prototype][polluted]=1`);
+      for (const query of queries) {
+        expect((await member.get(`/posts?${query}`)).status).toBe(200);
+        const link = `${authorizeLink(client)}&${query}`;
+        expectPage(await new Visitor(app()).open(link), 200);
+        const form = { method: 'POST', body: new URLSearchParams(query) };
+        expect((await app().fetch('/oauth/token', form)).status).toBe(401);
+      }
+      const cookie = `${name}=1; ${name}.polluted=1`;
+      expect((await app().fetch('/account/apps', { headers: { cookie } })).status).toBe(200);
+    }
+    for (const probe of [{}, [], () => undefined, 'text', 1])
+      expect((probe as unknown as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect((await member.get('/me')).status).toBe(200);
+    expect(await app().dataSource.manager.countBy(Post, { userId: member.user.id })).toBe(0);
+  });
+
+  it('hides no second request in the first, however the first is framed', async ({ task }) => {
+    const member = await Member.join(app());
+    const attacks = smuggling(member.token);
+    for (const { what, bytes } of attacks) {
+      const { text, statuses, isClosed } = await converse(app().baseUrl, bytes);
+      expect([what, text.toLowerCase().includes(SMUGGLED)]).toEqual([what, false]);
+      expect([what, statuses.length <= 1, isClosed]).toEqual([what, true, true]);
+      expect([what, statuses]).toEqual([what, expect.toBeOneOf([[], [400], [413]])]);
+    }
+    await app().service(CallLog).flush();
+    const calls = await app().dataSource.manager.countBy(ApiCall, { requestId: SMUGGLED });
+    expect(calls).toBe(0);
+    expect(await app().dataSource.manager.countBy(Post, { userId: member.user.id })).toBe(0);
+    expect((await member.get('/me')).status).toBe(200);
+    show(task, `${attacks.length} ways to smuggle a request, each 400 or hung up on`);
+  });
+
+  it('answers what follows a refused request in its own name, and nothing that was in its body', async () => {
+    const { token } = await Member.join(app());
+    const inner = requestOf('GET /dev/v1/me', [
+      `Authorization: Bearer ${token}`,
+      `X-Request-Id: ${SMUGGLED}`,
+    ]);
+    const next = requestOf('GET /livez', ['X-Request-Id: second', 'Connection: close']);
+    const json = 'Content-Type: application/json';
+    const allowed = `Authorization: Bearer ${token}`;
+    const large = inner.padEnd(300_000, ' ');
+    const refused: [line: string, headers: string[], body: string, statuses: number[]][] = [
+      ['POST /dev/v1/posts', [json], inner, [401, 200]],
+      ['POST /dev/v1/posts', [allowed, 'Content-Type: text/plain'], inner, [415, 200]],
+      ['POST /dev/v1/posts', [allowed, json], inner, [400, 200]],
+      ['POST /dev/v1/posts', [allowed, json, 'Expect: 100-continue'], inner, [400, 200]],
+      ['POST /dev/v1/nope', [], inner, [404, 200]],
+      ['PUT /dev/v1/me', [], inner, [405, 200]],
+      ['GET /dev/v1/posts/%zz', [], inner, [400, 200]],
+      ['GET /dev/v1/me', [], inner, [401, 200]],
+      ['HEAD /dev/v1/me', [], inner, [401, 200]],
+      ['POST /oauth/token', [json], inner, [400, 200]],
+      ['POST /dev/v1/posts', [allowed, json], large, [413, 200]],
+      ['POST /oauth/token', ['Content-Type: application/x-www-form-urlencoded'], large, [413, 200]],
+    ];
+    for (const [line, headers, body, expected] of refused) {
+      const length = `Content-Length: ${body.length}`;
+      const first = requestOf(line, [...headers, 'X-Request-Id: first', length], body);
+      const { text, statuses } = await converse(app().baseUrl, first + next);
+      const ids = [...text.matchAll(/^x-request-id: (.*)\r$/gim)].map(([, id]) => id);
+      // A service that would rather not read a large body may hang up instead.
+      expect([line, statuses]).toEqual([line, expect.toBeOneOf([expected, expected.slice(0, 1)])]);
+      expect(ids).toEqual(['first', 'second'].slice(0, statuses.length));
+    }
+  });
+});
+
+onSqlite('Whatever a caller says behind https', (database) => {
+  const app = useTestApp(database, { PUBLIC_URL: 'https://api.example' });
+
+  it('cookies stay secure, and addresses stay ours', async () => {
+    const client = await app().addClient();
+    const behind = `http://127.0.0.1:${app().config.server.port}`;
+    const plain = ['X-Forwarded-Proto: http', 'X-Forwarded-Ssl: off', 'Forwarded: proto=http'];
+    const line = `GET ${authorizeLink(client)}`;
+    for (const lies of [plain, ['Upgrade-Insecure-Requests: 0'], LIES]) {
+      const { text } = await converse(behind, requestOf(line, [...SAME, ...lies]));
+      expect(text).toMatch(
+        /^Set-Cookie: __Host-browser=[^;]+;.* Path=\/;.* HttpOnly; Secure; SameSite=Lax\r$/m,
+      );
+      expect(text).toMatch(/^Strict-Transport-Security: max-age=31536000\r$/im);
+      expect(text).not.toContain('evil');
+    }
+  });
+});
+
+/** A wrong secret of the app, sent with these headers. */
+async function guess(app: TestApp, client: TestClient, headers: Record<string, string>) {
+  const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
+  return (await requestToken(app, client, form, headers)).status;
+}
+
+onSqlite('An address that a caller claims', (database) => {
+  const app = useTestApp(database, { ...DEFAULT_BUDGETS, OAUTH_TOKEN_FAILURES: '3' });
+
+  it('buys no guess at secrets and no text message', async () => {
+    const client = await app().addClient();
+    const claims = (number: number): Record<string, string> => ({
+      'x-forwarded-for': `203.0.113.${number}, 198.51.100.${number}`,
+      'x-real-ip': `203.0.113.${number}`,
+      'cf-connecting-ip': `203.0.113.${number}`,
+      forwarded: `for=203.0.113.${number}`,
+    });
+    const statuses = [];
+    for (let number = 1; number <= 6; number += 1)
+      statuses.push(await guess(app(), client, claims(number)));
+    expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
+    const { addressHourly } = app().config.otp;
+    const sent = [];
+    for (let number = 1; number <= addressHourly + 3; number += 1) {
+      const visitor = new Visitor(app(), claims(number));
+      const page = await visitor.open('/account/apps');
+      const phone = `+1415555${5000 + number}`;
+      sent.push((await visitor.submit(page, '/account/sign-in', { phone })).status);
+    }
+    expect(sent).toEqual([...Array(addressHourly).fill(200), 429, 429, 429]);
+  });
+});
+
+onSqlite('An address that a caller claims to a proxy', (database) => {
+  const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_TOKEN_FAILURES: '3' });
+
+  it('buys no guess either, and costs nobody else one', async () => {
+    const client = await app().addClient();
+    const claim = (number: number) => ({
+      'x-forwarded-for': `203.0.113.9, 192.0.2.${number}, 198.51.100.7`,
+      forwarded: `for=192.0.2.${number}`,
+      'x-real-ip': `192.0.2.${number}`,
+    });
+    const statuses = [];
+    for (let number = 1; number <= 5; number += 1)
+      statuses.push(await guess(app(), client, claim(number)));
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    for (const victim of ['203.0.113.9', '192.0.2.1'])
+      expect(await guess(app(), client, { 'x-forwarded-for': victim })).toBe(401);
+  });
+});

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { NO_BUDGETS } from '../../support/test-app.js';
+
+const MEGABYTE = 'x'.repeat(1024 * 1024);
+const MOST_MEGABYTES = 64;
+
+type Misbehaviour = (socket: Socket, response: ServerResponse) => void;
+
+/** What a gateway that fell to somebody else may answer, by what it is. */
+export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
+  'no HTTP': (socket) => socket.end('\0\u0001\u0002 220 smtp.example ESMTP\r\n'),
+  'headers of a megabyte': (socket) => socket.write(`HTTP/1.1 200 OK\r\nX-Long: ${MEGABYTE}\r\n`),
+  'interim answers without end': (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n'),
+  'a body without end': (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    flood(socket, `100000\r\n${MEGABYTE}\r\n`);
+  },
+  'one byte at a time': (socket) => {
+    const timer = setInterval(() => socket.write('H'), 50);
+    socket.once('close', () => clearInterval(timer));
+  },
+  'a length that is none': (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'),
+  'a wait of ages': (socket) =>
+    socket.end(`HTTP/1.1 503 Busy\r\nRetry-After: ${'9'.repeat(400)}\r\nContent-Length: 0\r\n\r\n`),
+  'a broken connection': (socket) => socket.resetAndDestroy(),
+  'a script': (_socket, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    response.end('{"__proto__":{"polluted":true},"to":"<script>alert(1)</script>"}');
+  },
+};
+
+/** Sends whoever follows to another port. */
+export function leadTo(port: number): Misbehaviour {
+  return (_socket, response) =>
+    response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end();
+}
+
+/** An SMS gateway on loopback that treats the message to each phone as it was told to, and takes those to others. */
+export class HostileGateway {
+  private readonly behaviours = new Map<string, Misbehaviour>();
+  private readonly texts = new Map<string, string>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly url: string,
+  ) {}
+
+  static async open(): Promise<HostileGateway> {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('No TCP port was given.');
+    const gateway = new HostileGateway(server, `http://127.0.0.1:${address.port}/sms`);
+    server.on('request', async (request, response: ServerResponse) => {
+      const { to, text: message } = JSON.parse(await text(request)) as Record<string, string>;
+      gateway.answer(to ?? '', message ?? '', response);
+    });
+    return gateway;
+  }
+
+  /** The environment of a service that sends its messages here, and logs whatever it can. */
+  get settings(): Record<string, string> {
+    return {
+      ...NO_BUDGETS,
+      DEMO: '0',
+      LOG_LEVEL: 'verbose',
+      SMS_SENDER: 'webhook',
+      SMS_WEBHOOK_URL: this.url,
+      SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
+      SMS_TIMEOUT_MS: '500',
+    };
+  }
+
+  misbehave(phone: string, behaviour: Misbehaviour): void {
+    this.behaviours.set(phone, behaviour);
+  }
+
+  /** The message that was sent to this phone, taken or not. */
+  messageTo(phone: string): string | undefined {
+    return this.texts.get(phone);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private answer(to: string, message: string, response: ServerResponse): void {
+    this.texts.set(to, message);
+    const { socket } = response;
+    const behaviour = this.behaviours.get(to);
+    if (behaviour === undefined || socket === null) response.writeHead(204).end();
+    else
+      behaviour(
+        socket.on('error', () => undefined),
+        response,
+      );
+  }
+}
+
+/** Writes as fast as it is read, up to 64 MB. */
+function flood(socket: Socket, piece: string): void {
+  let megabytes = 0;
+  const pieces = piece.repeat(Math.ceil(MEGABYTE.length / piece.length));
+  const more = (): void => {
+    while (!socket.destroyed && megabytes < MOST_MEGABYTES) {
+      megabytes += 1;
+      if (!socket.write(pieces)) return;
+    }
+  };
+  socket.on('drain', more);
+  more();
+}

@@ -1,0 +1,316 @@
+import { sha256 } from '../../../src/common/secrets.js';
+import { SCOPES } from '../../../src/common/scopes.js';
+import { onSqlite } from '../../support/engines.js';
+import { granted, opens, sendForm } from '../../support/granted.js';
+import { json, type TokenBody } from '../../support/json.js';
+import {
+  expectPage,
+  expectRefusal,
+  expectTokenError,
+  stored,
+} from '../../support/oauth-answers.js';
+import { useTestApp, type TestClient } from '../../support/test-app.js';
+import {
+  approve,
+  authorizeLink,
+  CHALLENGE,
+  exchange,
+  redirectParameters,
+  requestToken,
+  VERIFIER,
+  Visitor,
+  type Page,
+} from '../../support/visitor.js';
+import { show } from '../figures.js';
+import { converse, requestOf } from './wire.js';
+
+const DECISION = '/oauth/authorize/decision';
+const ALLOW = { scope: [...SCOPES], decision: 'approve' };
+const EVIL = 'https://evil.example';
+const MINUTE = 60_000;
+/** Whoever is sent there did not choose it. */
+const WRONG_REDIRECTS = [
+  `${EVIL}/callback`,
+  'https://garden.example/evil.example/callback',
+  'https://garden.example.evil.example/callback',
+  'https://garden.example@evil.example/callback',
+  'https://evil.example\\@garden.example/callback',
+  'https://garden.example/callback/../../evil',
+  'https://garden.example/callback%2f..%2fevil',
+  'https://garden.example/callback?next=https://evil.example',
+  'https://garden.example/callback#@evil.example',
+  'https://garden.example/callback/',
+  'https://GARDEN.example/callback',
+  'https://garden.example:443/callback',
+  'http://garden.example/callback',
+  '//garden.example/callback',
+  'javascript:alert(1)//https://garden.example/callback',
+  'data:text/html,https://garden.example/callback',
+  'https://garden.example/callback\r\nLocation: https://evil.example',
+  ' https://garden.example/callback',
+];
+
+onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let phoneApp: TestClient;
+  beforeAll(async () => {
+    client = await app().addClient();
+    phoneApp = await app().addClient({ kind: 'public' });
+  });
+
+  /** The pages of a whole sign-in, and what came of the last. */
+  async function journey(): Promise<{ pages: Page[]; done: Page }> {
+    const visitor = new Visitor(app());
+    const user = await app().addUser();
+    const phone = await visitor.open(authorizeLink(client));
+    const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
+    const password = await app().sms.password(user.phone);
+    const consent = await visitor.submit(code, '/oauth/authorize/verify', { code: password });
+    const done = await visitor.submit(consent, DECISION, ALLOW);
+    const account = await visitor.open('/account/apps');
+    const failed = await visitor.open(authorizeLink(client, { redirect_uri: EVIL }));
+    return { pages: [phone, code, consent, account, failed], done };
+  }
+
+  it('4.1 Insufficient redirection URI validation: no look-alike gets a code, and no form changes where it goes', async ({
+    task,
+  }) => {
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), user);
+    for (const wrong of WRONG_REDIRECTS) {
+      const page = await visitor.open(authorizeLink(client, { redirect_uri: wrong }));
+      expectPage(page, 400);
+      expect(page.html).not.toContain('evil');
+    }
+    const twice = `${authorizeLink(client)}&redirect_uri=${encodeURIComponent(EVIL)}`;
+    expectPage(await visitor.open(twice), 400);
+    const form = { ...ALLOW, redirect_uri: EVIL, redirectUri: EVIL, client_id: phoneApp.clientId };
+    const { location } = await visitor.submit(consent, DECISION, form);
+    expect(location).toMatch(/^https:\/\/garden\.example\/callback\?code=svcac_/);
+    show(task, `${WRONG_REDIRECTS.length + 1} wrong redirects, none followed`);
+  });
+
+  it('4.2 and 4.3 Credential leakage by Referer and history: no page names another site or is kept', async () => {
+    const { pages, done } = await journey();
+    for (const { headers, html } of pages) {
+      expect(headers.get('referrer-policy')).toBe('same-origin');
+      expect(headers.get('cache-control')).toBe('no-store');
+      const targets = [
+        ...html.matchAll(/\b(?:href|src|action|content)="((?:https?:)?\/\/[^"]*)"/g),
+      ];
+      expect(targets).toEqual([]);
+      expect(html).not.toMatch(/svc(ac|at|rt)_/);
+    }
+    expect([done.status, done.html, done.headers.get('cache-control')]).toEqual([
+      303,
+      '',
+      'no-store',
+    ]);
+    const code = redirectParameters(done).get('code') ?? '';
+    const tokens = await json<TokenBody>(await exchange(app(), client, code));
+    await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
+    const inQuery = `/dev/v1/me?access_token=${tokens.access_token}`;
+    expect((await app().fetch(inQuery)).status).toBe(401);
+  });
+
+  it('4.4 Mix-up: every answer names the issuer, which the metadata names, too', async () => {
+    const metadata = await app().fetch('/.well-known/oauth-authorization-server');
+    const { issuer } = await json<{ issuer: string }>(metadata);
+    const user = await app().addUser();
+    expect((await approve(app(), user, client)).get('iss')).toBe(issuer);
+    expect((await approve(app(), user, client, { scopes: [] })).get('iss')).toBe(issuer);
+    const refused = await new Visitor(app()).open(authorizeLink(client, { scope: 'everything' }));
+    expect(expectRefusal(refused, client, 'invalid_scope').get('iss')).toBe(issuer);
+  });
+
+  it('4.5 Authorization code injection: a stolen code is worth nothing in another session, app or redirect', async () => {
+    const stolen = (await approve(app(), await app().addUser(), phoneApp)).get('code') ?? '';
+    const thiefs = 'thiefs-own-verifier-thiefs-own-verifier-1234';
+    const injected = await exchange(app(), phoneApp, stolen, { code_verifier: thiefs });
+    await expectTokenError(injected, 'invalid_grant');
+    await expectTokenError(await exchange(app(), phoneApp, stolen), 'invalid_grant');
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const other = await app().addClient();
+    await expectTokenError(await exchange(app(), other, code), 'invalid_grant');
+    const elsewhere = await exchange(app(), client, code, { redirect_uri: `${EVIL}/callback` });
+    await expectTokenError(elsewhere, 'invalid_grant');
+    const guessed = await exchange(app(), { ...client, secret: other.secret }, code);
+    await expectTokenError(guessed, 'invalid_client');
+    expect((await exchange(app(), client, code)).status).toBe(200);
+  });
+
+  it('4.6 and 4.17 Access token injection and in-browser flows: a token never comes through the browser', async () => {
+    const visitor = new Visitor(app());
+    for (const response_type of ['token', 'code token', 'id_token', 'none']) {
+      const page = await visitor.open(authorizeLink(client, { response_type }));
+      expectRefusal(page, client, 'unsupported_response_type');
+    }
+    for (const response_mode of ['fragment', 'form_post', 'web_message']) {
+      const page = await visitor.open(authorizeLink(client, { response_mode }));
+      expectRefusal(page, client, 'invalid_request');
+      expect(page.location).not.toContain('#');
+    }
+    const { pages } = await journey();
+    for (const { html } of pages) expect(html).not.toMatch(/<script|postMessage|\son\w+=/i);
+  });
+
+  it('4.7 Cross-site request forgery: no other site, and no other visitor, answers for who is signed in', async () => {
+    const stateless = await new Visitor(app()).open(authorizeLink(client, { state: undefined }));
+    expectRefusal(stateless, client, 'invalid_request', { state: null });
+    const own = await app().addClient();
+    const victim = new Visitor(app());
+    const consent = await victim.signIn(authorizeLink(own), await app().addUser());
+    const thief = new Visitor(app());
+    const thiefs = await thief.signIn(authorizeLink(own), await app().addUser());
+    // The thief's own request, posted by the victim's browser.
+    expectPage(await victim.submit(thiefs, DECISION, ALLOW), 403);
+    expectPage(await thief.submit(consent, DECISION, ALLOW), 403);
+    const form = new URLSearchParams({ ...ALLOW, scope: 'profile.read' });
+    for (const name of ['transaction', 'token', 'user'])
+      form.set(name, new RegExp(`name="${name}" value="([^"]*)"`).exec(consent.html)?.[1] ?? '');
+    const sites: Record<string, string>[] = [
+      { origin: EVIL },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of sites) expectPage(await victim.post(DECISION, form, headers), 403);
+    expectPage(await victim.open(`${DECISION}?${form}`), 400);
+    expect(await stored(app(), own)).toEqual({ grants: 0, codes: 0 });
+    expect((await victim.post(DECISION, form)).status).toBe(303);
+    const account = new URLSearchParams({ all: '1', token: form.get('token') ?? '' });
+    expectPage(await victim.post('/account/apps/revoke', account), 403);
+    expect(await stored(app(), own)).toEqual({ grants: 1, codes: 1 });
+  });
+
+  it('4.8 PKCE downgrade: who takes the challenge away, or weakens it, gets nothing', async () => {
+    const visitor = new Visitor(app());
+    const weak = [
+      { code_challenge: undefined, code_challenge_method: undefined },
+      { code_challenge: VERIFIER, code_challenge_method: 'plain' },
+      { code_challenge: VERIFIER, code_challenge_method: undefined },
+    ];
+    for (const challenge of weak)
+      expectRefusal(
+        await visitor.open(authorizeLink(phoneApp, challenge)),
+        phoneApp,
+        'invalid_request',
+      );
+    const stripped = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const honest = await exchange(app(), client, stripped, { code_verifier: VERIFIER });
+    await expectTokenError(honest, 'invalid_request');
+    const protectedBy = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+    const bound = await approve(app(), await app().addUser(), client, protectedBy);
+    const code = bound.get('code') ?? '';
+    const bare = await exchange(app(), client, code, { code_verifier: undefined });
+    await expectTokenError(bare, 'invalid_request');
+    expect((await exchange(app(), client, code, { code_verifier: VERIFIER })).status).toBe(200);
+  });
+
+  it('4.9 and 4.10 Leaked access tokens: what is stored opens nothing, and what was taken back is dead at once', async () => {
+    const user = await app().addUser();
+    const { access_token } = await granted(app(), client, user);
+    expect(await opens(app(), sha256(access_token))).toBe(false);
+    const asked = { token: access_token };
+    const other = await app().addClient();
+    const told = await sendForm(app(), '/oauth/introspect', other, asked);
+    expect(await json(told)).toEqual({ active: false });
+    expect((await sendForm(app(), '/oauth/revoke', other, asked)).status).toBe(400);
+    expect(await opens(app(), access_token)).toBe(true);
+    const page = await new Visitor(app()).signInToAccount(user);
+    expect(page.html).toContain(client.clientId);
+    expect((await sendForm(app(), '/oauth/revoke', client, asked)).status).toBe(200);
+    expect(await opens(app(), access_token)).toBe(false);
+  });
+
+  it('4.11 Open redirection: the server sends nobody to where an app was not registered', async () => {
+    const visitor = new Visitor(app());
+    const nobody = 'svc_app_01h455vb4pex5vsknk084sn02q';
+    const links = [
+      authorizeLink(client, { client_id: nobody, redirect_uri: EVIL }),
+      authorizeLink(client, { redirect_uri: EVIL, scope: 'nothing' }),
+      authorizeLink(client, { redirect_uri: EVIL, prompt: 'none' }),
+      authorizeLink(client, { redirect_uri: EVIL, response_type: 'token' }),
+      '/oauth/authorize?redirect_uri=https://evil.example',
+    ];
+    for (const link of links) expectPage(await visitor.open(link), 400);
+    const ours = ['//evil.example', '/\\evil.example', '/docs//evil.example', '/.//evil.example'];
+    const account = [
+      '/account//evil.example',
+      '/account/..//evil.example',
+      '/account?next=//evil.example',
+    ];
+    for (const path of [...ours, ...account]) {
+      const { text } = await converse(
+        app().baseUrl,
+        requestOf(`GET ${path}`, ['Connection: close']),
+      );
+      expect(text).not.toMatch(/^location: (?!\/account\/apps\r$)/im);
+    }
+    const page = await visitor.signInToAccount(await app().addUser());
+    for (const next of [EVIL, '//evil.example', `${client.clientId}@evil.example`]) {
+      const out = await visitor.submit(page, '/account/sign-out', { next });
+      expect(out.location ?? '').toMatch(/^(\/account\/apps)?$/);
+    }
+  });
+
+  it('4.12 307 redirect: no answer makes a browser send the form on', async () => {
+    const { done } = await journey();
+    expect(done.status).toBe(303);
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    expect((await visitor.submit(consent, DECISION, { decision: 'deny' })).status).toBe(303);
+    const other = new Visitor(app());
+    const page = await other.signInToAccount(await app().addUser());
+    expect((await other.submit(page, '/account/sign-out')).status).toBe(303);
+  });
+
+  it.each(['the thief', 'the app'])(
+    '4.14 Refresh token theft: of two who use one token, both are shut out, also when %s is first',
+    async (first) => {
+      const { refresh_token } = await granted(app(), phoneApp);
+      const refresh = (token: string, as = phoneApp): Promise<Response> =>
+        requestToken(app(), as, { grant_type: 'refresh_token', refresh_token: token });
+      await expectTokenError(await refresh(refresh_token, client), 'invalid_grant');
+      const wider = { grant_type: 'refresh_token', refresh_token, scope: 'admin' };
+      await expectTokenError(await requestToken(app(), phoneApp, wider), 'invalid_scope');
+      const won = await json<TokenBody>(await refresh(refresh_token));
+      if (first === 'the app') {
+        const next = await json<TokenBody>(await refresh(won.refresh_token));
+        expect(await opens(app(), next.access_token)).toBe(true);
+      } else app().clock.advance(MINUTE);
+      await expectTokenError(await refresh(refresh_token), 'invalid_grant');
+      await expectTokenError(await refresh(won.refresh_token), 'invalid_grant');
+      expect(await opens(app(), won.access_token)).toBe(false);
+    },
+  );
+
+  it('4.15 Client impersonating a resource owner: an app gets no token of its own, and is nobody’s name', async () => {
+    const grants = [
+      'client_credentials',
+      'password',
+      'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    ];
+    for (const grant_type of grants) {
+      const form = { grant_type, username: '+14155550101', password: 'x', assertion: 'e30.e30.' };
+      await expectTokenError(await requestToken(app(), client, form), 'unsupported_grant_type');
+    }
+    const user = await app().addUser();
+    const { access_token } = await granted(app(), client, user);
+    const told = await sendForm(app(), '/oauth/introspect', client, { token: access_token });
+    expect(await json(told)).toMatchObject({ sub: user.id, client_id: client.clientId });
+    expect(user.id).toMatch(/^usr_/);
+    expect(client.clientId).toMatch(/^svc_app_/);
+  });
+
+  it('4.16 Clickjacking: no page may be shown inside of another', async () => {
+    const { pages } = await journey();
+    for (const path of ['/', '/docs', '/docs/errors', '/post/x', '/account/apps', '/dev/v1/me'])
+      pages.push(await new Visitor(app()).open(path));
+    for (const { headers } of pages) {
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import { requestOf } from './wire.js';
+
+/** The id of the request that hides in another. */
+export const SMUGGLED = 'smuggled';
+
+export interface Smuggling {
+  what: string;
+  bytes: string;
+}
+
+/**
+ * Requests that two readers may take for one and for two (RFC 9112 §11.2), each with a request of its own inside. The token
+ * would let both in.
+ */
+export function smuggling(token: string): Smuggling[] {
+  const allowed = [`Authorization: Bearer ${token}`, 'Content-Type: application/json'];
+  const inner = requestOf('GET /dev/v1/me', [...allowed, `X-Request-Id: ${SMUGGLED}`]);
+  const publish = (headers: readonly string[], body: string): string =>
+    requestOf('POST /dev/v1/posts', [...allowed, ...headers], body);
+  const chunked = (headers: readonly string[], body = `0\r\n\r\n${inner}`): string =>
+    publish(headers, body);
+  const ask = (lines: string): string =>
+    `GET /livez HTTP/1.1\r\nHost: x\r\n${lines}\r\n\r\n${inner}`;
+  const te = 'Transfer-Encoding: chunked';
+  const bytes: Record<string, string> = {
+    'a length and chunks': chunked(['Content-Length: 6', te]),
+    'chunks and a length': chunked([te, 'Content-Length: 6']),
+    'chunks and no length': chunked([te, 'Content-Length: 0']),
+    'two lengths': publish(['Content-Length: 0', `Content-Length: ${inner.length}`], inner),
+    'two lengths in one': publish([`Content-Length: 0, ${inner.length}`], inner),
+    'the same length twice': publish(['Content-Length: 0', 'Content-Length: 0'], inner),
+    'a length with a sign': publish([`Content-Length: +${inner.length}`], inner),
+    'a length below zero': publish(['Content-Length: -1'], inner),
+    'a length in hexadecimal': publish(['Content-Length: 0x0'], inner),
+    'a length of two numbers': publish([`Content-Length: 0 ${inner.length}`], inner),
+    'a length that overflows': publish(['Content-Length: 18446744073709551616'], inner),
+    'no length at all': publish(['Content-Length:'], inner),
+    'a space before the colon': chunked(['Transfer-Encoding : chunked', 'Content-Length: 5']),
+    'a coding behind a tab': chunked(['Transfer-Encoding:\u000bchunked', 'Content-Length: 5']),
+    'an unknown coding': chunked(['Transfer-Encoding: xchunked', 'Content-Length: 5']),
+    'a coding in quotes': chunked(['Transfer-Encoding: "chunked"', 'Content-Length: 5']),
+    'chunks that are not last': chunked(['Transfer-Encoding: chunked, identity']),
+    'another coding that is not last': chunked([te, 'Transfer-Encoding: cow']),
+    'a folded coding': chunked(['Transfer-Encoding:\r\n chunked', 'Content-Length: 5']),
+    'a folded header': ask(`X-A: b\r\n ${'c'.repeat(8)}`),
+    'a line feed alone': `GET /livez HTTP/1.1\nHost: x\n\n${inner}`,
+    'a line feed in a header': ask(`X-A: b\nX-B: c`),
+    'a carriage return alone': ask('X-A: b\rX-B: c'),
+    'NUL in a header': ask('X-A: b\0c'),
+    'a header without a colon': ask('X-A'),
+    'a header without a name': ask(': b'),
+    'a space before the first header': `GET /livez HTTP/1.1\r\n Host: x\r\n\r\n${inner}`,
+    'a size of a chunk in hexadecimal with 0x': chunked([te], `0x0\r\n\r\n${inner}`),
+    'a size of a chunk with a sign': chunked([te], `-1\r\n\r\n${inner}`),
+    'a size of a chunk that overflows': chunked([te], `fffffffffffffffff\r\n${inner}`),
+    'a chunk longer than its size': chunked([te], `1\r\n{}\r\n0\r\n\r\n${inner}`),
+    'a line feed after the size of a chunk': chunked([te], `2\n{}\r\n0\r\n\r\n${inner}`),
+    'a line feed after a chunk': chunked([te], `2\r\n{}\n0\r\n\r\n${inner}`),
+    'a line feed in a chunk extension': chunked([te], `2;a\nb\r\n{}\r\n0\r\n\r\n${inner}`),
+    'a carriage return in a chunk extension': chunked([te], `2;a\rb\r\n{}\r\n0\r\n\r\n${inner}`),
+    'a chunk extension without end': chunked(
+      [te],
+      `2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n${inner}`,
+    ),
+    'a version that is none': `GET /livez HTTP/1.2.3\r\nHost: x\r\n\r\n${inner}`,
+    'no version': `GET /livez\r\n\r\n${inner}`,
+    'no host': `GET /livez HTTP/1.1\r\n\r\n${inner}`,
+    'the preface of HTTP/2': `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${inner}`,
+    'a tunnel': `CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n${inner}`,
+  };
+  return Object.entries(bytes).map(([what, each]) => ({ what, bytes: each }));
+}
