@@ -32,7 +32,6 @@ const MINUTE = 60_000;
 const PROMPT_MS = 2000;
 
 const passwordIn = (message = ''): string => /\b\d{6}\b/.exec(message)?.[0] ?? 'none';
-
 /** Steps of the pages, and what answers browsers that ask first. */
 const FOR_BROWSERS = /^(OPTIONS|ALL) |^POST \/oauth\/authorize\/|^GET \/oauth\/authorize\/[:{]/;
 
