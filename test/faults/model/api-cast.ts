@@ -1,0 +1,81 @@
+import { SCOPES, type Scope } from '../../../src/common/scopes.js';
+import { QuotaService } from '../../../src/modules/quota/quota.service.js';
+import type { User } from '../../../src/modules/users/user.entity.js';
+import type { TestApp, TestClient } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { APPS, PEOPLE, type Actor, type AppName } from './api-call.js';
+import type { Facts, Profile } from './platform-model.js';
+
+/** Posts a month: so few that most sequences use them up, and no limit. */
+export const LIMITS: Readonly<Record<AppName, number | null>> = { Garden: 2, Street: null };
+
+const REGISTERED: Readonly<Record<AppName, readonly Scope[]>> = {
+  Garden: SCOPES,
+  Street: ['posts.read', 'posts.write', 'analytics.read'],
+};
+/** Cleo lets one of the apps read only. */
+const READER: Actor = { person: 'Cleo', app: 'Garden' };
+
+const PROFILES = {
+  Ana: { photoUrl: 'https://example.com/ana.jpg', karma: 128, neighborhood: 'Riverside' },
+  Ben: { photoUrl: null, karma: 0, neighborhood: null },
+  Cleo: { photoUrl: null, karma: 7, neighborhood: 'Old Mill' },
+} as const;
+
+/** The people and apps of one sequence, new for each. */
+export class Cast {
+  private constructor(
+    readonly people: Facts['people'],
+    private readonly members: ReadonlyMap<string, Member>,
+  ) {}
+
+  static async of(app: TestApp): Promise<Cast> {
+    const users = await Promise.all(
+      PEOPLE.map(async (name) => [name, await app.addUser({ name, ...PROFILES[name] })] as const),
+    );
+    const clients = await Promise.all(
+      APPS.map(async (name) => [name, await clientOf(app, name)] as const),
+    );
+    const members = users.flatMap(([person, user]) =>
+      clients.map(async ([name, client]) => {
+        const actor = { person, app: name };
+        const scopes = scopesOf(actor);
+        return [keyOf(actor), await Member.join(app, { user, client, scopes })] as const;
+      }),
+    );
+    const people = users.map(([name, user]) => [name, profileOf(user)] as const);
+    return new Cast(
+      Object.fromEntries(people) as Facts['people'],
+      new Map(await Promise.all(members)),
+    );
+  }
+
+  memberOf(actor: Actor): Member {
+    const member = this.members.get(keyOf(actor));
+    if (!member) throw new Error(`${keyOf(actor)} is nobody.`);
+    return member;
+  }
+
+  /** What the person granted the app. */
+  readonly scopesOf = scopesOf;
+}
+
+async function clientOf(app: TestApp, name: AppName): Promise<TestClient> {
+  const client = await app.addClient({ name, scope: REGISTERED[name].join(' ') });
+  const limit = LIMITS[name];
+  await app.service(QuotaService).set(client.clientId, { limit }, { actor: 'test' });
+  return client;
+}
+
+function profileOf({ id, name, photoUrl, karma, neighborhood }: User): Profile {
+  return { id, name, photoUrl, karma, neighborhood };
+}
+
+function scopesOf({ person, app }: Actor): readonly Scope[] {
+  const isReader = person === READER.person && app === READER.app;
+  return isReader ? ['profile.read', 'posts.read'] : REGISTERED[app];
+}
+
+function keyOf({ person, app }: Actor): string {
+  return `${person} ${app}`;
+}

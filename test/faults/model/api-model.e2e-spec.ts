@@ -1,0 +1,45 @@
+import * as fc from 'fast-check';
+import { RUNS, SEED } from '../../support/contract/seed.js';
+import { onEachEngine } from '../../support/engines.js';
+import { useTestApp } from '../../support/test-app.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import { Cast } from './api-cast.js';
+import { Dialogue, Tally } from './api-dialogue.js';
+import { operations } from './api-operations.js';
+
+const SEQUENCES = RUNS ?? times(350, 15);
+const LONGEST = 60;
+/** What there must be among the answers, unless so few are asked for that it may be missing. */
+const STATUSES = RUNS !== undefined ? [] : [200, 201, 400, 403, 404, 422, 429];
+/** Two hours and two days before the next month. */
+const BEGINNING = '2026-11-28T22:00:00.000Z';
+/** Longer than any sequence. */
+const TOKEN_SECONDS = 10_000_000;
+
+onEachEngine('Three people, two apps and a model of the developer API', (database) => {
+  const app = useTestApp(database, { OAUTH_ACCESS_TOKEN_SECONDS: String(TOKEN_SECONDS) });
+
+  it(
+    `agree on every answer to ${SEQUENCES} sequences of operations, and on everything that is there after`,
+    { timeout: 600_000 },
+    async ({ task }) => {
+      const tally = new Tally();
+      const sequences = fc.commands([operations], { maxCommands: LONGEST, size: 'max' });
+      await fc.assert(
+        fc.asyncProperty(sequences, async (sequence) => {
+          app().clock.set(BEGINNING);
+          const dialogue = new Dialogue(app(), await Cast.of(app()), tally);
+          await fc.asyncModelRun(() => ({ model: dialogue.model, real: dialogue }), sequence);
+          await dialogue.readAll();
+        }),
+        { seed: SEED, numRuns: SEQUENCES, plugins: [fc.unbiased()] },
+      );
+      expect([...tally.statuses]).toEqual(expect.arrayContaining(STATUSES));
+      show(
+        task,
+        `${database.engine.label}: ${SEQUENCES} sequences of up to ${LONGEST} operations, ${tally.answers.toLocaleString('en')} answers as the model says, ${tally.replays} of them repetitions under a key, seed ${SEED}`,
+      );
+    },
+  );
+});

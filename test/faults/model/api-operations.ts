@@ -1,0 +1,195 @@
+import * as fc from 'fast-check';
+import { DAY, HOUR, SECOND } from '../../../src/common/clock.js';
+import { PEOPLE, type Actor, type Body, type Call } from './api-call.js';
+import type { Dialogue } from './api-dialogue.js';
+import { chosen, commentAt, postAt, target, which, type Known } from './api-targets.js';
+import { mostly } from './mostly.js';
+import type { PlatformModel } from './platform-model.js';
+import { commentTexts, postBodies } from './post-bodies.js';
+
+type Operation = fc.AsyncCommand<PlatformModel, Dialogue>;
+
+const person = fc.constantFrom(...PEOPLE);
+/** One app is used more, so that its few posts are used up. */
+const by: fc.Arbitrary<Actor> = fc.record({ person, app: mostly('Garden', 2, 'Street') });
+const key = mostly(undefined, 1, 'k1', 'k1', 'k2', 'k2', 'no key');
+const anyQuery = fc
+  .record(
+    {
+      page: fc.constantFrom('1', '2', '3', '1000000', '0', 'x'),
+      limit: fc.constantFrom('1', '2', '3', '50', '51', '100', '101', '1.5'),
+    },
+    { requiredKeys: [] },
+  )
+  .map((named) => new URLSearchParams(named).toString());
+/** Most of the items are on pages with low numbers. */
+const query = fc.oneof(fc.constantFrom('', 'limit=1', 'limit=2', 'limit=3&page=2'), anyQuery);
+
+const publish = callOf(
+  'publish',
+  fc.record({ by, body: postBodies, key }),
+  (_, { key: sentKey, ...rest }) => ({
+    ...rest,
+    ...under(sentKey),
+    method: 'POST',
+    path: '/posts',
+  }),
+);
+
+const comment = callOf(
+  'comment',
+  fc.record({
+    by,
+    post: target,
+    body: commentTexts,
+    parent: fc.option(target, { freq: 1 }),
+    isOnSamePost: mostly(true, 3, false),
+    key,
+  }),
+  (model, { by: caller, post, body, parent, isOnSamePost, key: sentKey }) => {
+    const { by: actor, id } = postAt(model.posts, caller, post);
+    const { comments } = model;
+    const parents = isOnSamePost ? comments.filter(({ postId }) => postId === id) : comments;
+    const parentId = parent && commentAt(parents, actor, parent).id;
+    return {
+      by: actor,
+      method: 'POST',
+      path: `/posts/${id}/comments`,
+      body: { ...body, ...(parentId !== null && { parentId }) },
+      ...under(sentKey),
+    };
+  },
+);
+
+/** What made something under a key, again, or another body under the same key. */
+const repeat = callOf(
+  'repeat',
+  fc.record({ which, another: fc.option(fc.oneof(postBodies, commentTexts), { freq: 1 }) }),
+  ({ keyed }, { which: place, another }) => withBody(chosen(keyed, place), another),
+);
+
+const listPosts = callOf('list posts', fc.record({ by, query }), (_, drawn) => {
+  return { by: drawn.by, method: 'GET', path: withQuery('/posts', drawn.query) };
+});
+
+const listComments = callOf(
+  'list comments',
+  fc.record({ by, post: target, query }),
+  (model, drawn) => {
+    const { by: actor, id } = postAt(model.posts, drawn.by, drawn.post);
+    return { by: actor, method: 'GET', path: withQuery(`/posts/${id}/comments`, drawn.query) };
+  },
+);
+
+const followNext = callOf('follow a next link', which, ({ nextPages }, place) =>
+  chosen(nextPages, place),
+);
+
+const deleteComment = callOf(
+  'delete a comment',
+  fc.record({ by, comment: target }),
+  (model, drawn) => {
+    const { by: actor, id } = commentAt(model.comments, drawn.by, drawn.comment);
+    return { by: actor, method: 'DELETE', path: `/comments/${id}` };
+  },
+);
+
+const readProfile = callOf('read the profile', by, (_, actor) => {
+  return { by: actor, method: 'GET', path: '/me' };
+});
+
+const readQuota = callOf('read the quota', by, (_, actor) => {
+  return { by: actor, method: 'GET', path: '/quota' };
+});
+
+const commentInNetwork = inNetwork(
+  'comments',
+  () => true,
+  (dialogue, author, postId) => dialogue.comment(author, postId, 'From elsewhere'),
+);
+
+const likeInNetwork = inNetwork(
+  'likes',
+  ({ likedBy }, fan) => !likedBy.has(fan),
+  (dialogue, fan, postId) => dialogue.like(fan, postId),
+);
+
+const pass = fc.constantFrom(SECOND, 6 * HOUR, 13 * HOUR, DAY).map((milliseconds): Operation => ({
+  check: () => true,
+  run: async (_, dialogue) => dialogue.pass(milliseconds),
+  toString: () => `${milliseconds} ms pass`,
+}));
+
+/** What happens in a sequence, each as often as its weight says. */
+export const operations: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 10, arbitrary: publish },
+  { weight: 7, arbitrary: comment },
+  { weight: 4, arbitrary: repeat },
+  { weight: 3, arbitrary: listPosts },
+  { weight: 3, arbitrary: listComments },
+  { weight: 3, arbitrary: followNext },
+  { weight: 3, arbitrary: deleteComment },
+  { weight: 2, arbitrary: commentInNetwork },
+  { weight: 2, arbitrary: onPost('DELETE', '') },
+  { weight: 2, arbitrary: onPost('GET', '') },
+  { weight: 2, arbitrary: onPost('GET', '/analytics') },
+  { weight: 1, arbitrary: likeInNetwork },
+  { weight: 1, arbitrary: readProfile },
+  { weight: 1, arbitrary: readQuota },
+  { weight: 1, arbitrary: pass },
+);
+
+/** A call that is made where `make` finds what it is about. */
+function callOf<T>(
+  name: string,
+  arbitrary: fc.Arbitrary<T>,
+  make: (model: Known, drawn: T) => Call | undefined,
+): fc.Arbitrary<Operation> {
+  return arbitrary.map((drawn) => ({
+    check: (model) => make(model, drawn) !== undefined,
+    run: async (model, dialogue) => {
+      const call = make(model, drawn);
+      if (call) await dialogue.call(call);
+    },
+    toString: () => `${name} ${fc.stringify(drawn)}`,
+  }));
+}
+
+function onPost(method: 'GET' | 'DELETE', part: string): fc.Arbitrary<Operation> {
+  return callOf(`${method} of a post${part}`, fc.record({ by, post: target }), (model, drawn) => {
+    const { by: actor, id } = postAt(model.posts, drawn.by, drawn.post);
+    return { by: actor, method, path: `/posts/${id}${part}` };
+  });
+}
+
+/** What people do past the API, with a post that is there. */
+function inNetwork(
+  what: string,
+  may: (post: Known['posts'][number], who: Actor['person']) => boolean,
+  act: (dialogue: Dialogue, who: Actor['person'], postId: string) => Promise<void>,
+): fc.Arbitrary<Operation> {
+  return fc.record({ person, which }).map(({ person: who, which: place }) => {
+    const find = ({ posts }: Known) =>
+      chosen(
+        posts.filter((post) => !post.isDeleted && may(post, who)),
+        place,
+      );
+    return {
+      check: (model) => find(model) !== undefined,
+      run: async (model, dialogue) => act(dialogue, who, find(model)?.id ?? ''),
+      toString: () => `${who} ${what} in the network, post ${place}`,
+    };
+  });
+}
+
+function under(sent: string | undefined): Pick<Call, 'key'> {
+  return sent === undefined ? {} : { key: sent };
+}
+
+function withBody(call: Call | undefined, body: Body | null): Call | undefined {
+  return call && body ? { ...call, body } : call;
+}
+
+function withQuery(path: string, search: string): string {
+  return search === '' ? path : `${path}?${search}`;
+}

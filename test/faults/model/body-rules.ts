@@ -1,0 +1,91 @@
+import type { Body } from './api-call.js';
+
+/** The code of what is wrong with a value, or null. */
+type Rule = (value: unknown) => string | null;
+
+const text =
+  (most: number): Rule =>
+  (value) => {
+    if (typeof value !== 'string') return 'wrong_type';
+    if (value.trim() === '') return 'blank';
+    return Array.from(value).length > most ? 'too_long' : null;
+  };
+
+const number =
+  (least: number, most: number): Rule =>
+  (value) => {
+    if (typeof value !== 'number') return 'wrong_type';
+    if (value < least) return 'too_small';
+    return value > most ? 'too_large' : null;
+  };
+
+const list =
+  (mostItems: number, item: Rule): Rule =>
+  (value) => {
+    if (!Array.isArray(value) || value.some((each) => typeof each !== 'string'))
+      return 'wrong_type';
+    if (value.length > mostItems) return 'too_many';
+    return value.map(item).find((code) => code !== null) ?? null;
+  };
+
+const form =
+  (pattern: RegExp, code: string): Rule =>
+  (value) => {
+    if (typeof value !== 'string') return 'wrong_type';
+    return pattern.test(value) ? null : code;
+  };
+
+const POST: Readonly<Record<string, Rule>> = {
+  title: text(300),
+  content: text(10_000),
+  type: form(/^[a-z][a-z0-9_-]{0,31}$/, 'invalid_format'),
+  images: list(10, form(/^https?:\/\/[^\s@]+$/, 'invalid_format')),
+  tags: list(20, text(50)),
+  latitude: number(-90, 90),
+  longitude: number(-180, 180),
+  reachKm: number(0.001, 100),
+  visibility: form(/^(public|neighborhood|private)$/, 'not_allowed_value'),
+};
+
+const COMMENT: Readonly<Record<string, Rule>> = {
+  text: text(2000),
+  parentId: (value) => (typeof value === 'string' ? null : 'wrong_type'),
+};
+
+/** The members that count: null is the same as leaving one out. */
+export function sentOf(body: Body): Body {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/** What is wrong with the body of a post: each `field code`. */
+export function postProblems(body: Body): string[] {
+  const sent = sentOf(body);
+  const problems = fieldProblems(body, POST);
+  if ('latitude' in sent !== 'longitude' in sent)
+    problems.push(`${'latitude' in sent ? 'longitude' : 'latitude'} pair_required`);
+  const isEmpty = Array.isArray(sent['images']) && sent['images'].length === 0;
+  if (!('title' in sent) && !('content' in sent) && (!('images' in sent) || isEmpty))
+    problems.push('one_of_required');
+  return problems;
+}
+
+/** The same of a comment. */
+export function commentProblems(body: Body): string[] {
+  const problems = fieldProblems(body, COMMENT);
+  return 'text' in sentOf(body) ? problems : ['text required', ...problems];
+}
+
+/** The same of an `Idempotency-Key`. */
+export function keyProblems(key: string | undefined): string[] {
+  if (key === undefined || /^[!-~]{1,255}$/.test(key)) return [];
+  return ['Idempotency-Key invalid_format'];
+}
+
+function fieldProblems(body: Body, rules: Readonly<Record<string, Rule>>): string[] {
+  const unknown = Object.keys(body).filter((name) => !(name in rules));
+  const broken = Object.entries(sentOf(body)).flatMap(([name, value]) => {
+    const code = rules[name]?.(value) ?? null;
+    return code === null ? [] : [`${name} ${code}`];
+  });
+  return [...broken, ...unknown.map((name) => `${name} unknown_field`)];
+}

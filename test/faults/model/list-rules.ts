@@ -1,0 +1,51 @@
+import type { Told } from './api-call.js';
+
+/** A list that somebody asks for a page of. */
+export interface List {
+  /** All that is on it, the newest first. */
+  items: readonly Item[];
+  /** The ids of all that was ever on any such list, the oldest first. */
+  ever: readonly string[];
+  /** Without a query. */
+  address: string;
+}
+
+type Item = Readonly<Record<string, unknown>> & { id: string };
+
+const MOST_PAGES = 1_000_000;
+
+/** What is wrong with the query of a list that has at most so many items on a page: each `field code`. */
+export function queryProblems(query: URLSearchParams, mostItems: number): string[] {
+  return [
+    ...numberProblems('page', query.get('page'), MOST_PAGES),
+    ...numberProblems('limit', query.get('limit'), mostItems),
+  ];
+}
+
+/** The page that a query without problems asks for: by its number, or of what is older than the item `before`. */
+export function pageOf({ items, ever, address }: List, query: URLSearchParams): Told {
+  const page = Number(query.get('page') ?? 1);
+  const limit = Number(query.get('limit') ?? 20);
+  const before = query.get('before');
+  const rest =
+    before === null
+      ? items.slice((page - 1) * limit)
+      : items.filter(({ id }) => ever.indexOf(id) < ever.indexOf(before));
+  const data = rest.slice(0, limit);
+  const last = Math.max(1, Math.ceil(items.length / limit));
+  const numbered = (number: number): string => `${address}?page=${number}&limit=${limit}`;
+  const links = {
+    first: `${address}?limit=${limit}`,
+    ...(page > 1 && { prev: numbered(Math.min(page - 1, last)) }),
+    ...(rest.length > limit && { next: `${numbered(page + 1)}&before=${data.at(-1)?.id}` }),
+    last: numbered(last),
+  };
+  return { status: 200, body: { data, meta: { page, limit, total: items.length } }, links };
+}
+
+function numberProblems(name: string, value: string | null, most: number): string[] {
+  if (value === null) return [];
+  if (!/^(0|[1-9]\d*)$/.test(value)) return [`${name} wrong_type`];
+  if (Number(value) < 1) return [`${name} too_small`];
+  return Number(value) > most ? [`${name} too_large`] : [];
+}

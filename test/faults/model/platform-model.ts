@@ -1,0 +1,235 @@
+import type { Scope } from '../../../src/common/scopes.js';
+import type { User } from '../../../src/modules/users/user.entity.js';
+import type { Actor, AppName, Body, Call, PersonName, Told } from './api-call.js';
+import { commentProblems, keyProblems, postProblems, sentOf } from './body-rules.js';
+import { KeyRules } from './key-rules.js';
+import { pageOf, queryProblems, type List } from './list-rules.js';
+import { QuotaRules, secondsLeft } from './quota-rules.js';
+import { invalid, lacking, ok, refused, withHeaders } from './told.js';
+
+/** What there is before the first call. */
+export interface Facts {
+  /** Where addresses begin. */
+  baseUrl: string;
+  people: Readonly<Record<PersonName, Profile>>;
+  /** Posts a month of each app; null is no limit. */
+  limits: Readonly<Record<AppName, number | null>>;
+  /** What the person granted the app. */
+  scopesOf: (actor: Actor) => readonly Scope[];
+}
+
+export type Profile = Pick<User, 'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood'>;
+
+interface Post {
+  id: string;
+  owner: PersonName;
+  sent: Body;
+  createdAt: string;
+  likedBy: Set<PersonName>;
+  isDeleted: boolean;
+}
+
+interface Comment {
+  id: string;
+  postId: string;
+  author: PersonName;
+  text: unknown;
+  parentId: unknown;
+  createdAt: string;
+  isDeleted: boolean;
+}
+
+/** A call as its route understands it. */
+interface Request extends Actor {
+  path: string;
+  /** Of the path. */
+  id: string;
+  query: URLSearchParams;
+  body: Body;
+  key: string | undefined;
+  now: Date;
+  /** How the service calls what it makes. */
+  made: string;
+}
+
+const MOST_POSTS = 50;
+const MOST_COMMENTS = 100;
+
+/** The rules of the developer API, over everything that a few people have in memory. */
+export class PlatformModel {
+  /** All that ever were, the oldest first. */
+  readonly posts: Post[] = [];
+  readonly comments: Comment[] = [];
+  /** The calls that made something under a key. */
+  readonly keyed: Call[] = [];
+  /** Where the `next` of a list led, for who was told so. */
+  readonly nextPages: Call[] = [];
+  private readonly keys = new KeyRules();
+  private readonly quota: QuotaRules;
+  private readonly root: string;
+
+  constructor(private readonly facts: Facts) {
+    this.quota = new QuotaRules(facts.limits);
+    this.root = `${facts.baseUrl}/dev/v1`;
+  }
+
+  /** Each route with the scope that it needs, if any. */
+  private readonly routes: Record<string, [Scope | null, (request: Request) => Told]> = {
+    'GET me': ['profile.read', ({ person }) => ok({ ...this.facts.people[person] })],
+    'GET quota': [null, ({ app, now }) => ok(this.quota.standing(app, now))],
+    'POST posts': ['posts.write', (request) => this.publish(request)],
+    'GET posts': ['posts.read', (request) => this.listPosts(request)],
+    'GET posts/:id': ['posts.read', (request) => this.readPost(request)],
+    'DELETE posts/:id': ['posts.write', (request) => this.deletePost(request)],
+    'GET posts/:id/analytics': ['analytics.read', (request) => this.readAnalytics(request)],
+    'POST posts/:id/comments': ['posts.write', (request) => this.comment(request)],
+    'GET posts/:id/comments': ['posts.read', (request) => this.listComments(request)],
+    'DELETE comments/:id': ['posts.write', (request) => this.deleteComment(request)],
+  };
+
+  /** What the call must be answered at `now`; `made` is the id in the answer that it was given. */
+  answer(call: Call, now: Date, made: string): Told {
+    const [path = '', query = ''] = call.path.split('?');
+    const [, collection = '', id = '', part = ''] = path.split('/');
+    const segments = [collection, id && ':id', part].filter((segment) => segment !== '');
+    const route = this.routes[`${call.method} ${segments.join('/')}`];
+    if (!route) throw new Error(`The model knows nothing about ${call.method} ${path}.`);
+    const [scope, handle] = route;
+    const { by, key, body = {} } = call;
+    if (scope !== null && !this.facts.scopesOf(by).includes(scope)) return lacking(scope);
+    const asked = { query: new URLSearchParams(query), path, id, body, key, now, made };
+    const told = handle({ ...by, ...asked });
+    if (key !== undefined && told.status === 201) this.keyed.push(call);
+    const next = told.links?.['next'];
+    if (next !== undefined) this.nextPages.push({ ...call, path: next.slice(this.root.length) });
+    return told;
+  }
+
+  /** A comment of somebody on anybody's post, as the network itself adds it. */
+  addComment(comment: Omit<Comment, 'parentId' | 'isDeleted'>): void {
+    this.comments.push({ ...comment, parentId: null, isDeleted: false });
+  }
+
+  private publish(request: Request): Told {
+    const { app, person, key, body, now, made } = request;
+    const problems = [...postProblems(body), ...keyProblems(key)];
+    if (problems.length > 0) return invalid(problems);
+    const told = this.keys.once(request, () => {
+      if (this.quota.standing(app, now).remaining === 0) return refused(429, 'quota_exceeded');
+      this.quota.spend(app, now);
+      const createdAt = now.toISOString();
+      const sent = sentOf(body);
+      const post = { id: made, owner: person, sent, createdAt };
+      this.posts.push({ ...post, likedBy: new Set(), isDeleted: false });
+      const added = { id: made, permalink: this.permalink(made), createdAt };
+      const headers = { location: `/dev/v1/posts/${made}` };
+      return { status: 201, body: { ...sent, ...added }, headers };
+    });
+    const left = this.quota.headers(app, now);
+    if (told.status === 201) return withHeaders(told, left);
+    if (told.status !== 429) return told;
+    return withHeaders(told, { ...left, 'retry-after': String(secondsLeft(now)) });
+  }
+
+  private listPosts({ person, query, path }: Request): Told {
+    const problems = queryProblems(query, MOST_POSTS);
+    if (problems.length > 0) return invalid(problems);
+    const items = this.posts
+      .filter(({ owner, isDeleted }) => owner === person && !isDeleted)
+      .map(({ id, sent, createdAt }) => {
+        return { id, content: sent['content'] ?? null, permalink: this.permalink(id), createdAt };
+      });
+    return pageOf(this.list(items, this.posts, path), query);
+  }
+
+  private readPost(request: Request): Told {
+    const post = this.ownPost(request);
+    if (!post) return refused(404, 'not_found');
+    const { id, createdAt, sent } = post;
+    const { content = null, tags = [], reachKm = null, visibility = 'public' } = sent;
+    const permalink = this.permalink(id);
+    return ok({ id, content, tags, reachKm, visibility, permalink, createdAt });
+  }
+
+  private deletePost(request: Request): Told {
+    const post = this.ownPost(request);
+    if (!post) return refused(404, 'not_found');
+    post.isDeleted = true;
+    return ok({ id: post.id, deleted: true });
+  }
+
+  private readAnalytics(request: Request): Told {
+    const post = this.ownPost(request);
+    if (!post) return refused(404, 'not_found');
+    const { id, likedBy, createdAt: publishedAt } = post;
+    const comments = this.commentsOn(id).length;
+    return ok({ id, likes: likedBy.size, comments, publishedAt, permalink: this.permalink(id) });
+  }
+
+  private comment(request: Request): Told {
+    const { person: author, id: postId, key, body, now, made } = request;
+    const problems = [...commentProblems(body), ...keyProblems(key)];
+    if (problems.length > 0) return invalid(problems);
+    return this.keys.once(request, () => {
+      if (!this.ownPost(request)) return refused(404, 'not_found');
+      const { text, parentId = null } = sentOf(body);
+      if (parentId !== null && !this.commentsOn(postId).some(({ id }) => id === parentId))
+        return invalid(['parentId invalid_reference']);
+      const createdAt = now.toISOString();
+      const comment = { id: made, postId, author, text, parentId, createdAt, isDeleted: false };
+      this.comments.push(comment);
+      return { status: 201, body: this.shown(comment) };
+    });
+  }
+
+  private listComments(request: Request): Told {
+    const { query, path } = request;
+    const problems = queryProblems(query, MOST_COMMENTS);
+    if (problems.length > 0) return invalid(problems);
+    const post = this.ownPost(request);
+    if (!post) return refused(404, 'not_found');
+    const items = this.commentsOn(post.id).map((comment) => this.shown(comment));
+    return pageOf(this.list(items, this.comments, path), query);
+  }
+
+  private deleteComment({ person, id: wanted }: Request): Told {
+    const comment = this.comments.find(({ id }) => id === wanted);
+    if (!comment || comment.author !== person || comment.isDeleted)
+      return refused(404, 'not_found');
+    comment.isDeleted = true;
+    return ok({ id: comment.id, deleted: true });
+  }
+
+  private ownPost({ person, id: wanted }: Request): Post | undefined {
+    return this.posts.find(
+      ({ id, owner, isDeleted }) => id === wanted && owner === person && !isDeleted,
+    );
+  }
+
+  private commentsOn(post: string): Comment[] {
+    return this.comments.filter(({ postId, isDeleted }) => postId === post && !isDeleted);
+  }
+
+  private shown({ id, postId, author, text, parentId, createdAt }: Comment) {
+    const { id: userId, name, photoUrl: avatar } = this.facts.people[author];
+    const shownAuthor = { id: userId, name, avatar };
+    return {
+      id,
+      text,
+      parentId,
+      author: shownAuthor,
+      createdAt,
+      permalink: this.permalink(postId),
+    };
+  }
+
+  /** `items` come the oldest first. */
+  private list(items: List['items'], all: readonly { id: string }[], path: string): List {
+    const ever = all.map(({ id }) => id);
+    return { items: items.toReversed(), ever, address: `${this.root}${path}` };
+  }
+
+  private permalink(id: string): string {
+    return `${this.facts.baseUrl}/post/${id}`;
+  }
+}

@@ -1,0 +1,69 @@
+import * as fc from 'fast-check';
+import type { Body } from './api-call.js';
+
+const TEXTS = ['Hi', 'Bring a chair\nand something to share', '<b>👩‍👩‍👧‍👦 e\u0301'];
+const RIGHT = {
+  title: ['Party', '🎈'],
+  type: ['event', 'lost-and-found2'],
+  images: [[], ['https://example.com/a.jpg']],
+  tags: [[], ['party', 'party', 'Saturday']],
+  reachKm: [0.001, 2.5, 100],
+  visibility: ['public', 'neighborhood', 'private'],
+};
+const PLACE = { latitude: 37.7749, longitude: -122.4194 };
+const WRONG = {
+  title: ['', 'x'.repeat(301), 7],
+  content: [' \n', 'x'.repeat(10_001), ['Hi']],
+  type: ['Event', 1],
+  images: [['https://user@example.com/'], Array.from({ length: 11 }, () => 'https://a.b'), 'x'],
+  tags: [[''], ['x'.repeat(51)], Array.from({ length: 21 }, () => 'x'), [1]],
+  latitude: [0, 90.5, '0'],
+  longitude: [0, -180.5],
+  reachKm: [0, 100.5, '1'],
+  visibility: ['friends', 1],
+  colour: ['red', null],
+};
+
+const values = (named: Readonly<Record<string, readonly unknown[]>>, ...others: unknown[]) =>
+  Object.fromEntries(
+    Object.entries(named).map(([name, each]) => [name, fc.constantFrom(...each, ...others)]),
+  );
+
+const right: fc.Arbitrary<Body> = fc
+  .tuple(
+    fc.record(
+      { content: fc.constantFrom(...TEXTS), ...values(RIGHT, null) },
+      { requiredKeys: ['content'] },
+    ),
+    fc.constantFrom({}, PLACE),
+  )
+  .map(([fields, place]) => ({ ...fields, ...place }));
+
+const anything: fc.Arbitrary<Body> = fc
+  .tuple(
+    fc.record(values(RIGHT, null), { requiredKeys: [] }),
+    fc.record(values(WRONG, null), { requiredKeys: [] }),
+  )
+  .map(([fields, wrong]) => ({ ...fields, ...wrong }));
+
+/** Bodies of posts, of which one in six may have anything wrong with it. */
+export const postBodies: fc.Arbitrary<Body> = fc.oneof(
+  { weight: 5, arbitrary: right },
+  { weight: 1, arbitrary: anything },
+);
+
+/** The members of comments beside `parentId`, of which one in six may have something wrong with it. */
+export const commentTexts: fc.Arbitrary<Body> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ text: fc.constantFrom(...TEXTS) }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Body>(
+      {},
+      { text: null },
+      { text: '' },
+      { text: 7 },
+      { text: 'x'.repeat(2001) },
+      { text: 'Hi', texts: 'Ho' },
+    ),
+  },
+);

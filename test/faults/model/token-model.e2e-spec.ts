@@ -1,0 +1,60 @@
+import * as fc from 'fast-check';
+import { RUNS, SEED } from '../../support/contract/seed.js';
+import { onEachEngine } from '../../support/engines.js';
+import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import type { ClientName } from './token-request.js';
+import { GRANTED } from './token-rules.js';
+import { steps } from './token-steps.js';
+import { Tally, TokenWorld } from './token-world.js';
+
+const SEQUENCES = RUNS ?? times(250, 10);
+const BEGINNING = '2026-11-21T09:30:00.000Z';
+/** What there must be among the answers, unless so few are asked for that it may be missing. */
+const OUTCOMES =
+  RUNS !== undefined
+    ? []
+    : [
+        'exchange 200',
+        'exchange 400 invalid_grant',
+        'refresh 200',
+        'refresh 400 invalid_grant',
+        'revoke 200',
+        'use 200',
+        'use 401 invalid_token',
+      ];
+
+onEachEngine('Codes and tokens of two apps, and a model of their rules', (database) => {
+  const app = useTestApp(database);
+  let clients: Record<ClientName, TestClient>;
+  beforeAll(async () => {
+    clients = {
+      Server: await app().addClient({ name: 'Server', scope: GRANTED }),
+      Phone: await app().addClient({ name: 'Phone', scope: GRANTED, kind: 'public' }),
+    };
+  });
+
+  it(
+    `agree in ${SEQUENCES} sequences, whatever is sent at the same moment: some order of it explains each answer`,
+    { timeout: 600_000 },
+    async ({ task }) => {
+      const tally = new Tally();
+      await fc.assert(
+        fc.asyncProperty(steps, async (sequence) => {
+          app().clock.set(BEGINNING);
+          const world = await TokenWorld.begin(app(), clients, tally);
+          for (const step of sequence) await world.take(step);
+          await world.tryAll();
+        }),
+        { seed: SEED, numRuns: SEQUENCES, plugins: [fc.unbiased()] },
+      );
+      expect([...tally.outcomes.keys()]).toEqual(expect.arrayContaining(OUTCOMES));
+      expect(tally.races).toBeGreaterThan(0);
+      show(
+        task,
+        `${database.engine.label}: ${SEQUENCES} sequences, ${tally.answers.toLocaleString('en')} answers about codes and tokens as the model says, ${tally.races.toLocaleString('en')} times several at once, seed ${SEED}`,
+      );
+    },
+  );
+});

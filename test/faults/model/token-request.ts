@@ -1,0 +1,101 @@
+import { ConnectedAppsService } from '../../../src/modules/oauth/account/connected-apps.service.js';
+import { sendForm } from '../../support/granted.js';
+import { json } from '../../support/json.js';
+import type { TestApp, TestClient } from '../../support/test-app.js';
+import { exchange, requestToken } from '../../support/visitor.js';
+
+/** A confidential app without PKCE, and a public one with it. */
+export const CLIENTS = ['Server', 'Phone'] as const;
+export type ClientName = (typeof CLIENTS)[number];
+
+/** What is wrong with a request, at most one thing. */
+export type Mistake = 'secret' | 'redirect_uri' | 'verifier' | null;
+
+/** What clients ask of the service about codes and tokens, and what users do. */
+export type Request =
+  | { kind: 'exchange'; by: ClientName; value: string; mistake: Mistake }
+  | {
+      kind: 'refresh';
+      by: ClientName;
+      token: string;
+      mistake: 'secret' | null;
+      scope: string | undefined;
+    }
+  | { kind: 'revoke'; by: ClientName; token: string; mistake: 'secret' | null }
+  | { kind: 'use'; token: string }
+  | { kind: 'introspect'; token: string }
+  | { kind: 'remove'; client: ClientName; userId: string };
+
+/** What the answer says, as far as there is a rule about it. */
+export interface Told {
+  status: number;
+  /** Of a success. */
+  body?: object;
+  /** Of a refusal. */
+  error?: string;
+}
+
+const WRONG_SECRET = `svc_sec_${'x'.repeat(43)}`;
+const OTHER_URI = 'https://garden.example/other';
+const OTHER_VERIFIER = 'x'.repeat(43);
+
+/** Sends requests as what they are. */
+export class Requests {
+  constructor(
+    private readonly app: TestApp,
+    private readonly clients: Readonly<Record<ClientName, TestClient>>,
+  ) {}
+
+  async send(request: Request): Promise<Told> {
+    switch (request.kind) {
+      case 'exchange':
+        return toldBy(await this.exchange(request));
+      case 'refresh': {
+        const { by, token: refresh_token, scope, mistake } = request;
+        const form = { grant_type: 'refresh_token', refresh_token, scope };
+        return toldBy(await requestToken(this.app, this.client(by, mistake), form));
+      }
+      case 'revoke': {
+        const { by, token, mistake } = request;
+        return toldBy(
+          await sendForm(this.app, '/oauth/revoke', this.client(by, mistake), { token }),
+        );
+      }
+      case 'use':
+        return toldBy(await this.app.call(request.token, 'GET', '/me'), ['id']);
+      case 'introspect': {
+        const { token } = request;
+        const answer = await sendForm(this.app, '/oauth/introspect', this.clients.Server, {
+          token,
+        });
+        return toldBy(answer, ['active', 'scope', 'sub']);
+      }
+      case 'remove': {
+        const { clientId } = this.clients[request.client];
+        await this.app.service(ConnectedAppsService).revoke(request.userId, [clientId]);
+        return { status: 200, body: {} };
+      }
+    }
+  }
+
+  private exchange({ by, value, mistake }: Request & { kind: 'exchange' }): Promise<Response> {
+    return exchange(this.app, this.client(by, mistake), value, {
+      ...(mistake === 'redirect_uri' && { redirect_uri: OTHER_URI }),
+      ...(mistake === 'verifier' && { code_verifier: OTHER_VERIFIER }),
+    });
+  }
+
+  private client(name: ClientName, mistake: Mistake): TestClient {
+    const client = this.clients[name];
+    return mistake === 'secret' ? { ...client, secret: WRONG_SECRET } : client;
+  }
+}
+
+/** @param members those of the body that there is a rule about; all by default */
+async function toldBy(answer: Response, members?: readonly string[]): Promise<Told> {
+  const { status } = answer;
+  const body = await json(answer);
+  if (status >= 400) return { status, error: String(body['error']) };
+  const known = Object.entries(body).filter(([name]) => members?.includes(name) ?? true);
+  return { status, body: Object.fromEntries(known) };
+}

@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import { In, type DataSource } from 'typeorm';
+import { sha256 } from '../../../src/common/secrets.js';
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { AuthorizationCode } from '../../../src/modules/oauth/token/authorization-code.entity.js';
+import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import type { State } from './token-rules.js';
+
+/** What the tables hold of one grant. */
+export interface StoredGrant {
+  grant: Grant;
+  codes: AuthorizationCode[];
+  access: AccessToken[];
+  refresh: RefreshToken[];
+}
+
+/** What the tables hold of these grants, in their order. */
+export async function storedGrants(
+  { manager }: DataSource,
+  ids: readonly string[],
+): Promise<StoredGrant[]> {
+  const where = { grantId: In(ids) };
+  const [grants, codes, access, refresh] = await Promise.all([
+    manager.findBy(Grant, { id: In(ids) }),
+    manager.findBy(AuthorizationCode, where),
+    manager.findBy(AccessToken, where),
+    manager.findBy(RefreshToken, where),
+  ]);
+  const of = <T extends { grantId: string }>(rows: T[], id: string): T[] =>
+    rows.filter(({ grantId }) => grantId === id);
+  return grants
+    .toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
+    .map((grant) => ({
+      grant,
+      codes: of(codes, grant.id),
+      access: of(access, grant.id),
+      refresh: of(refresh, grant.id),
+    }));
+}
+
+/** What must hold in the tables whatever happened, and does not: an empty list when all is well. */
+export function violationsIn({ grant, access, refresh }: StoredGrant): string[] {
+  const unused = refresh.filter(({ consumedAt }) => consumedAt === null);
+  const first = refresh.filter(({ predecessorHash }) => predecessorHash === null);
+  const predecessors = new Set(refresh.map(({ predecessorHash }) => predecessorHash));
+  const used = refresh.filter(({ hash }) => predecessors.has(hash));
+  const repeatable = refresh.filter(({ sealedAnswer }) => sealedAnswer !== null);
+  const isBeforeLast = ({ hash }: RefreshToken): boolean =>
+    unused.some(({ predecessorHash }) => predecessorHash === hash);
+  return [
+    ...(unused.length > 1 ? [`${unused.length} refresh tokens are unused`] : []),
+    ...(first.length > 1 ? ['the code was exchanged more than once'] : []),
+    ...(new Set(refresh.map((token) => token.predecessorHash)).size < refresh.length
+      ? ['a refresh token has two successors']
+      : []),
+    ...(used.some(({ consumedAt }) => consumedAt === null)
+      ? ['a refresh token has a successor and is unused']
+      : []),
+    ...(access.length === refresh.length
+      ? []
+      : [`${access.length} access and ${refresh.length} refresh tokens`]),
+    ...(repeatable.every(isBeforeLast) ? [] : ['an answer is kept after its successor was used']),
+  ].map((violation) => `${grant.id}: ${violation}`);
+}
+
+/** Whether the tables hold what the state says, no more and no less. */
+export function isStored(state: State, stored: readonly StoredGrant[]): boolean {
+  const wanted = state.map(({ isEnded, code, access, refresh }) => [
+    isEnded,
+    [[sha256(code.value), code.usedAt !== null]],
+    access.map(({ value, isRevoked }) => [sha256(value), isRevoked]).toSorted(),
+    refresh.map(({ value, usedAt }) => [sha256(value), usedAt !== null]).toSorted(),
+  ]);
+  const found = stored.map(({ grant, codes, access, refresh }) => [
+    grant.revokedAt !== null,
+    codes.map(({ hash, consumedAt }) => [hash, consumedAt !== null]),
+    access.map(({ hash, revokedAt }) => [hash, revokedAt !== null]).toSorted(),
+    refresh.map(({ hash, consumedAt }) => [hash, consumedAt !== null]).toSorted(),
+  ]);
+  return isDeepStrictEqual(wanted, found);
+}

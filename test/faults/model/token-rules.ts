@@ -1,0 +1,218 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/common/clock.js';
+import type { TokenBody } from '../../support/json.js';
+import type { ClientName, Request, Told } from './token-request.js';
+
+/** What one consent gave, and what came of it. Times are in milliseconds since 1970. */
+export interface Grant {
+  readonly client: ClientName;
+  readonly userId: string;
+  readonly expiresAt: number;
+  isEnded: boolean;
+  readonly code: { readonly value: string; readonly expiresAt: number; usedAt: number | null };
+  readonly access: Access[];
+  readonly refresh: Refresh[];
+}
+
+interface Access {
+  readonly value: string;
+  readonly scope: string;
+  readonly expiresAt: number;
+  isRevoked: boolean;
+}
+
+interface Refresh {
+  readonly value: string;
+  readonly expiresAt: number;
+  usedAt: number | null;
+  /** What a used one was answered, as long as its successor is not used. */
+  answer: { access: string; refresh: string; scope: string } | null;
+}
+
+export type State = readonly Grant[];
+
+/** What every grant holds, and a part of it that may be asked for. */
+export const GRANTED = 'profile.read posts.read';
+export const NARROWER = 'profile.read';
+
+const CODE_MS = 5 * MINUTE;
+const ACCESS_MS = HOUR;
+const REFRESH_MS = 30 * DAY;
+const GRANT_MS = 180 * DAY;
+const HARMLESS_CODE_MS = 10 * SECOND;
+const HARMLESS_REFRESH_MS = 30 * SECOND;
+
+const INVALID_GRANT: Told = { status: 400, error: 'invalid_grant' };
+const INVALID_SCOPE: Told = { status: 400, error: 'invalid_scope' };
+const INVALID_REQUEST: Told = { status: 400, error: 'invalid_request' };
+const INVALID_CLIENT: Told = { status: 401, error: 'invalid_client' };
+const INVALID_TOKEN: Told = { status: 401, error: 'invalid_token' };
+const INACTIVE: Told = { status: 200, body: { active: false } };
+
+/** A grant that was just allowed, with its code. */
+export function newGrant(client: ClientName, userId: string, value: string, now: number): Grant {
+  const code = { value, expiresAt: now + CODE_MS, usedAt: null };
+  const expiresAt = now + GRANT_MS;
+  return { client, userId, expiresAt, isEnded: false, code, access: [], refresh: [] };
+}
+
+/** The rules of codes and tokens, applied to one request after the other at one moment. */
+export class TokenRules {
+  /** @param grants are changed by what is answered */
+  constructor(
+    private readonly grants: State,
+    private readonly now: number,
+  ) {}
+
+  /** What the request must be answered; `given` is what it was answered: new tokens are the service's choice. */
+  answer(request: Request, given: Told): Told {
+    switch (request.kind) {
+      case 'exchange':
+        return this.exchange(request, given);
+      case 'refresh':
+        return this.refresh(request, given);
+      case 'revoke':
+        return this.revoke(request);
+      case 'use':
+        return this.use(request.token);
+      case 'introspect':
+        return this.introspect(request.token);
+      case 'remove':
+        return this.remove(request);
+    }
+  }
+
+  private exchange(request: Request & { kind: 'exchange' }, given: Told): Told {
+    const { by, value, mistake } = request;
+    if (mistake === 'secret') return INVALID_CLIENT;
+    const grant = this.grants.find(({ code }) => code.value === value);
+    if (grant?.client !== by) return INVALID_GRANT;
+    const { code } = grant;
+    if (code.usedAt === null && this.now >= code.expiresAt) return INVALID_GRANT;
+    if (mistake === 'redirect_uri') return INVALID_GRANT;
+    // Only the public client sent a challenge.
+    if (mistake === 'verifier' && by === 'Server') return INVALID_REQUEST;
+    if (code.usedAt !== null) {
+      const isTheft = mistake === null && this.now - code.usedAt >= HARMLESS_CODE_MS;
+      if (isTheft) grant.isEnded = true;
+      return INVALID_GRANT;
+    }
+    if (!this.isLive(grant)) return INVALID_GRANT;
+    code.usedAt = this.now;
+    return mistake === 'verifier' ? INVALID_GRANT : this.issue(grant, GRANTED, given);
+  }
+
+  private refresh(request: Request & { kind: 'refresh' }, given: Told): Told {
+    const { by, token, mistake, scope = GRANTED } = request;
+    if (mistake === 'secret') return INVALID_CLIENT;
+    const found = this.find('refresh', token);
+    if (found?.grant.client !== by || !this.isLive(found.grant)) return INVALID_GRANT;
+    const { grant, credential: used } = found;
+    if (used.usedAt !== null) return this.repeat(grant, used, scope);
+    if (this.now >= used.expiresAt) return INVALID_GRANT;
+    if (!isGranted(scope)) return INVALID_SCOPE;
+    const told = this.issue(grant, scope, given);
+    for (const earlier of grant.refresh) earlier.answer = null;
+    const { access_token: access, refresh_token: refresh } = told.body as TokenBody;
+    used.usedAt = this.now;
+    used.answer = { access, refresh, scope };
+    return told;
+  }
+
+  /** A used refresh token that comes back: soon it is a lost answer, later a theft. */
+  private repeat(grant: Grant, { usedAt, answer }: Refresh, scope: string): Told {
+    const access = grant.access.find(({ value }) => value === answer?.access);
+    if (!answer || !access || this.now - (usedAt ?? 0) > HARMLESS_REFRESH_MS) {
+      grant.isEnded = true;
+      return INVALID_GRANT;
+    }
+    if (access.isRevoked) return INVALID_GRANT;
+    return scope === answer.scope ? this.pair(access, answer.refresh) : INVALID_SCOPE;
+  }
+
+  private revoke({ by, token, mistake }: Request & { kind: 'revoke' }): Told {
+    if (mistake === 'secret') return INVALID_CLIENT;
+    const access = this.find('access', token);
+    const grant = access?.grant ?? this.find('refresh', token)?.grant;
+    if (grant && grant.client !== by) return INVALID_REQUEST;
+    if (access) access.credential.isRevoked = true;
+    else if (grant) grant.isEnded = true;
+    return { status: 200, body: {} };
+  }
+
+  private use(token: string): Told {
+    const found = this.find('access', token);
+    if (!found || !this.isLive(found.grant) || !this.opens(found.credential)) return INVALID_TOKEN;
+    return { status: 200, body: { id: found.grant.userId } };
+  }
+
+  /** The confidential client asks. */
+  private introspect(token: string): Told {
+    const access = this.find('access', token);
+    const refresh = this.find('refresh', token);
+    const grant = access?.grant ?? refresh?.grant;
+    if (grant?.client !== 'Server' || !this.isLive(grant)) return INACTIVE;
+    const isActive = access ? this.opens(access.credential) : this.isUsable(refresh?.credential);
+    if (!isActive) return INACTIVE;
+    const scope = access?.credential.scope ?? GRANTED;
+    return { status: 200, body: { active: true, scope, sub: grant.userId } };
+  }
+
+  private remove({ client, userId }: Request & { kind: 'remove' }): Told {
+    for (const grant of this.grants)
+      if (grant.client === client && grant.userId === userId) grant.isEnded = true;
+    return { status: 200, body: {} };
+  }
+
+  private issue(grant: Grant, scope: string, given: Told): Told {
+    const { access_token, refresh_token } = (given.body ?? {}) as Partial<TokenBody>;
+    const access = {
+      value: this.isNew(access_token) ? access_token : 'a new access token',
+      scope,
+      expiresAt: Math.min(this.now + ACCESS_MS, grant.expiresAt),
+      isRevoked: false,
+    };
+    const refresh = {
+      value: this.isNew(refresh_token) ? refresh_token : 'a new refresh token',
+      expiresAt: Math.min(this.now + REFRESH_MS, grant.expiresAt),
+      usedAt: null,
+      answer: null,
+    };
+    grant.access.push(access);
+    grant.refresh.push(refresh);
+    return this.pair(access, refresh.value);
+  }
+
+  private pair({ value, scope, expiresAt }: Access, refresh_token: string): Told {
+    const expires_in = Math.max(1, Math.floor((expiresAt - this.now) / SECOND));
+    const tokens = { access_token: value, token_type: 'Bearer', expires_in, refresh_token, scope };
+    return { status: 200, body: tokens satisfies TokenBody };
+  }
+
+  private find<K extends 'access' | 'refresh'>(kind: K, value: string) {
+    for (const grant of this.grants)
+      for (const credential of grant[kind])
+        if (credential.value === value)
+          return { grant, credential: credential as Grant[K][number] };
+    return undefined;
+  }
+
+  private isNew(value: string | undefined): value is string {
+    return value !== undefined && !this.find('access', value) && !this.find('refresh', value);
+  }
+
+  private isLive({ isEnded, expiresAt }: Grant): boolean {
+    return !isEnded && this.now < expiresAt;
+  }
+
+  private opens({ isRevoked, expiresAt }: Access): boolean {
+    return !isRevoked && this.now < expiresAt;
+  }
+
+  private isUsable(token: Refresh | undefined): boolean {
+    return token?.usedAt === null && this.now < token.expiresAt;
+  }
+}
+
+function isGranted(scope: string): boolean {
+  return scope === GRANTED || scope === NARROWER;
+}
