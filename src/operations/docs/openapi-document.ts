@@ -5,6 +5,7 @@ import { CLIENT_SECURITY_SCHEME, SECURITY_SCHEME } from '../../access/security-s
 import { SCOPES } from '../../common/scopes.js';
 import { EXPOSED } from '../../http/developer-api.js';
 import type { AppConfig } from '../../config/app-config.js';
+import { UnknownPath } from '../../http/http-error.js';
 import { describeEveryAnswer } from './every-answer.js';
 import { VERSION } from '../version.js';
 import { GUIDE_PATH } from './guide.js';
@@ -18,6 +19,26 @@ Within version 1 there are only additions: new operations, optional parameters a
 Pages of any origin may call everything under /dev/v1 and read the answers, with these headers: ${EXPOSED.join(', ')}. What opens it is the access token, never a cookie.
 
 There are no events and no webhooks: ask again with If-None-Match, which costs little. The guide to integrating an app is at [${GUIDE_PATH}](${GUIDE_PATH}). Every error code, of OAuth as well, is explained at [/docs/errors](/docs/errors).`;
+
+/** What is served under `/docs`: Swagger UI's folder holds much that no page loads. */
+const SERVED: ReadonlySet<string> = new Set([
+  '/docs/',
+  '/docs/errors',
+  GUIDE_PATH,
+  ...[
+    'index.html',
+    'favicon-16x16.png',
+    'favicon-32x32.png',
+    'oauth2-redirect.html',
+    'oauth2-redirect.js',
+    'swagger-ui.css',
+    'swagger-ui-bundle.js',
+    'swagger-ui-bundle.js.LICENSE.txt',
+    'swagger-ui-init.js',
+    'swagger-ui-standalone-preset.js',
+    'swagger-ui-standalone-preset.js.LICENSE.txt',
+  ].map((file) => `/docs/${file}`),
+]);
 
 const SCOPE_DESCRIPTIONS: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'profile.read': 'Name, photo, karma and neighbourhood',
@@ -73,7 +94,11 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
 
 /** Serves the document at `/openapi.json` and Swagger UI over it at `/docs`. */
 export function serveDocumentation(app: NestExpressApplication, config: AppConfig): void {
-  app.use('/docs', (_request: Request, response: Response, next: NextFunction) => {
+  app.use('/docs', (request: Request, response: Response, next: NextFunction) => {
+    if (!SERVED.has(`/docs${request.path}`)) {
+      next(new UnknownPath());
+      return;
+    }
     response.setHeader(
       'Content-Security-Policy',
       "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'",
