@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, CommanderError } from 'commander';
 import { examples } from './command-line/command.js';
 import { textUpTo } from './command-line/option-values.js';
+import { visible } from './command-line/visible.js';
 import { addDemoCommands } from './modules/demo/demo.commands.js';
 import { addAppCommands, appName } from './modules/oauth/apps/apps.commands.js';
 import { addUserRevokeAllCommand } from './modules/oauth/grants/user-revoke-all.commands.js';
@@ -67,8 +68,8 @@ export function commandLine({ env, ...streams }: Surroundings): Command {
     .showHelpAfterError('Add --help to see examples.')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => streams.stdout.write(text),
-      writeErr: (text) => streams.stderr.write(text),
+      writeOut: (text) => streams.stdout.write(visible(text)),
+      writeErr: (text) => streams.stderr.write(visible(text)),
     })
     .addHelpText(
       'before',
@@ -125,7 +126,7 @@ export async function runCommandLine(
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USE;
-    surroundings.stderr.write(`${await failureSentence(error)}\n`);
+    surroundings.stderr.write(`${visible(await failureSentence(error))}\n`);
     return FAILED;
   }
 }

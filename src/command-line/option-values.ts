@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY, HOUR, later, MINUTE, SECOND } from '../common/clock.js';
 import { isId } from '../common/ids.js';
-import { codePoints, hasControlCharacter, isBlank, isWellFormed } from '../common/text.js';
+import { codePoints, isBlank, isWellFormed } from '../common/text.js';
 
 /** Readers of what an operator types. Each throws what commander reports as a wrong use of the command. */
 
@@ -17,7 +17,7 @@ export function textUpTo(longest: number): (typed: string) => string {
     const text = typed.trim();
     if (isBlank(text) || codePoints(text) > longest)
       throw new InvalidArgumentError(`It must be 1 to ${longest} characters.`);
-    if (hasControlCharacter(text) || /[\t\r\n]/.test(text) || !isWellFormed(text))
+    if (/[\p{Cc}\u2028\u2029]/u.test(text) || !isWellFormed(text))
       throw new InvalidArgumentError('It must be one line without control characters.');
     return text;
   };

@@ -1,4 +1,5 @@
 import { AppError } from '../../common/errors.js';
+import { SchemaIsNewer } from '../../database/schema.errors.js';
 import { CommandFailed, MigrationsPending } from './command-runner.js';
 import { Declined } from './operator.js';
 
@@ -7,6 +8,7 @@ export async function failureSentence(error: unknown): Promise<string> {
   const isForeseen =
     error instanceof AppError ||
     error instanceof MigrationsPending ||
+    error instanceof SchemaIsNewer ||
     error instanceof CommandFailed ||
     error instanceof Declined;
   if (isForeseen) return error.message;

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { WriteStream } from 'node:tty';
+import { visible } from '../../command-line/visible.js';
 
 /** The operator said no. */
 export class Declined extends Error {
@@ -27,14 +28,14 @@ export function isAttended(): boolean {
 /** Asks on the terminal; anything but yes, the end of the input included, is a no. @throws Declined */
 export async function askToConfirm(question: string): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: screen() });
-  const answer = await answerOn(terminal, `${question} [y/N] `);
+  const answer = await answerOn(terminal, `${visible(question)} [y/N] `);
   if (!/^y(es)?$/i.test(answer)) throw new Declined();
 }
 
 /** Asks on the terminal, and does not show what is typed: the terminal's echo is off, and readline's goes nowhere. */
 export async function askUnseen(question: string): Promise<string> {
   const shown = screen();
-  shown.write(`${question} `);
+  shown.write(`${visible(question)} `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   const answer = await answerOn(terminal, '');

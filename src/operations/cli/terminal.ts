@@ -1,4 +1,5 @@
 import { once, type EventEmitter } from 'node:events';
+import { visible } from '../../command-line/visible.js';
 
 /** A stream that takes text; `write` answers false when it must be waited for. */
 export interface Output {
@@ -38,19 +39,19 @@ export class Terminal {
   async print(text: string): Promise<void> {
     this.clear();
     const { stdout } = this.streams;
-    if (stdout.write(text) === false) await once(stdout as Output & EventEmitter, 'drain');
+    if (stdout.write(visible(text)) === false) await once(stdout as Output & EventEmitter, 'drain');
   }
 
   say(sentence: string): void {
     this.clear();
-    this.streams.stderr.write(`${sentence}\n`);
+    this.streams.stderr.write(`${visible(sentence)}\n`);
   }
 
   progress(text: string): void {
     if (!this.showsProgress || Date.now() - this.progressAt < PROGRESS_MS) return;
     this.progressAt = Date.now();
     this.hasProgress = true;
-    this.streams.stderr.write(`${CLEAR}${text}`);
+    this.streams.stderr.write(`${CLEAR}${visible(text)}`);
   }
 
   /** Takes the progress away, so that what follows has the line for itself. */

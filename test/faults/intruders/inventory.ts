@@ -46,8 +46,12 @@ export const LEFTOVERS = [
   '/assets/../../package.json',
 ];
 
-/** The files of the library that shows the documentation. */
-export function swaggerFiles(): Promise<string[]> {
+/** Files of the library that shows the documentation beside those that its page loads, and their licences. */
+export async function filesBeside(loaded: readonly (string | undefined)[]): Promise<string[]> {
   const { resolve } = createRequire(createRequire(import.meta.url).resolve('@nestjs/swagger'));
-  return readdir(dirname(resolve('swagger-ui-dist/package.json')));
+  const names = await readdir(dirname(resolve('swagger-ui-dist/package.json')));
+  return names.filter(
+    (name) =>
+      !loaded.includes(name.replace(/\.LICENSE\.txt$/, '')) && !name.startsWith('oauth2-redirect.'),
+  );
 }

@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 
-/** Longer than the service takes to answer, and shorter than it waits for the rest of a request. */
+/** Shorter than the service waits for the rest of a request. */
 const QUIET_MS = 300;
+/** Longer than the service takes to answer, on a slow machine. */
+const SILENT_MS = 2000;
 
 /** What came back over one connection. */
 export interface Conversation {
@@ -28,10 +30,11 @@ export function converse(url: string, ...parts: readonly string[]): Promise<Conv
       socket.destroy();
       resolve({ text, statuses: statusesIn(text), isClosed });
     };
-    const quiet = setTimeout(end(false), QUIET_MS);
+    let quiet = setTimeout(end(false), SILENT_MS);
     socket.setEncoding('latin1').on('data', (chunk: string) => {
       text += chunk;
-      quiet.refresh();
+      clearTimeout(quiet);
+      quiet = setTimeout(end(false), QUIET_MS);
     });
     socket.on('error', () => undefined).on('close', end(true));
   });
