@@ -23,6 +23,7 @@ import { StoredAccessTokenVerifier } from './modules/oauth/token/stored-access-t
 import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
+import { AdmissionGuard } from './operations/admission/admission.guard.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { ShutdownGuard } from './operations/shutdown/shutdown.guard.js';
 
@@ -67,6 +68,7 @@ export class AppModule {
       providers: [
         { provide: AccessTokenVerifier, useExisting: StoredAccessTokenVerifier },
         { provide: APP_GUARD, useClass: ShutdownGuard },
+        { provide: APP_GUARD, useClass: AdmissionGuard },
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_PIPE, useClass: RequestPipe },

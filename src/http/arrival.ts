@@ -3,6 +3,9 @@ import type { Request, RequestHandler, Response } from 'express';
 import { SECOND } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
 
+/** As much as its connection takes. */
+const LITTLE_BYTES = 16_384;
+
 export class RequestTimeout extends AppError {
   static readonly code = 'request_timeout';
 
@@ -14,28 +17,48 @@ export class RequestTimeout extends AppError {
   }
 }
 
+/** A reader of bodies. */
+interface Reader {
+  parse: RequestHandler;
+  /** Of a body, after decompression. */
+  mostBytes: number;
+}
+
 /**
  * Reads a body into `request.body`. What is still to come after `withinMs` milliseconds is not waited for: the connection
  * ends with the answer.
- * @throws RequestTimeout; what the parser refuses the body with
+ * @throws RequestTimeout; ServiceUnavailable when too much is on its way; what the parser refuses the body with
  */
-export function arrivalOf(
+export async function arrivalOf(
   request: Request,
   response: Response,
-  parse: RequestHandler,
+  { parse, mostBytes }: Reader,
   withinMs: number,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      response.setHeader('Connection', 'close');
-      reject(new RequestTimeout());
-    }, withinMs);
-    parse(request, response, (error?: unknown) => {
-      clearTimeout(timer);
-      if (error === undefined) resolve();
-      else reject(error);
+  request.place?.awaitBody(memoryFor(request, mostBytes));
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        response.setHeader('Connection', 'close');
+        reject(new RequestTimeout());
+      }, withinMs);
+      parse(request, response, (error?: unknown) => {
+        clearTimeout(timer);
+        if (error === undefined) resolve();
+        else reject(error);
+      });
     });
-  });
+  } finally {
+    request.place?.bodyArrived();
+  }
+}
+
+/** What a body may take; none where it is little, or refused as soon as it is looked at. */
+function memoryFor({ headers }: Request, most: number): number {
+  const announced = Number(headers['content-length'] ?? most);
+  if (announced > most) return 0;
+  const bytes = headers['content-encoding'] === undefined ? announced : most;
+  return bytes > LITTLE_BYTES ? bytes : 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
-import type { Express } from 'express';
+import type { Express, Request } from 'express';
 
 /**
  * A server for one Express application, whose requests and responses have that application's prototypes from the beginning.
@@ -8,7 +8,14 @@ import type { Express } from 'express';
  */
 export function expressServer(application: Express): Server {
   class ApplicationRequest extends IncomingMessage {}
-  class ApplicationResponse extends ServerResponse<ApplicationRequest> {}
+  class ApplicationResponse extends ServerResponse<ApplicationRequest> {
+    /** Whoever answers works on the request no longer, however slowly it is read, and though its caller may have left. */
+    override end(...answer: unknown[]): this {
+      (this.req as Request).place?.leave();
+      if (this.socket === null && !this.writableEnded) closeWithConnection(this);
+      return super.end(...(answer as [unknown, BufferEncoding]));
+    }
+  }
   const { prototype: request } = ApplicationRequest;
   const { prototype: response } = ApplicationResponse;
   Object.setPrototypeOf(request, application.request);
@@ -18,4 +25,16 @@ export function expressServer(application: Express): Server {
     { IncomingMessage: ApplicationRequest, ServerResponse: ApplicationResponse },
     application,
   );
+}
+
+/** Node does not close an answer that waits behind others when their connection ends. */
+function closeWithConnection(response: ServerResponse): void {
+  const { socket } = response.req;
+  const close = (): void => void response.emit('close');
+  if (socket.destroyed) {
+    process.nextTick(close);
+    return;
+  }
+  socket.setMaxListeners(0).once('close', close);
+  response.once('close', () => socket.off('close', close));
 }

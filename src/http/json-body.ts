@@ -50,6 +50,8 @@ const parse = express.json({
   },
 });
 
+const JSON_READER = { parse, mostBytes: MOST_BODY_BYTES };
+
 /** Reads a JSON body. An interceptor, because those run after the guards: who may not call is told so before sending it all. */
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
@@ -61,7 +63,7 @@ export class JsonBodyInterceptor implements NestInterceptor {
     const response = context.switchToHttp().getResponse<Response>();
     const { requestTimeoutMs } = this.config.server;
     try {
-      await arrivalOf(request, response, parse, requestTimeoutMs);
+      await arrivalOf(request, response, JSON_READER, requestTimeoutMs);
     } catch (error) {
       throw bodyError(error);
     }

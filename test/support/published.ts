@@ -17,7 +17,7 @@ export interface Published {
 
 /** What an app has published in the name of these users, who use no other app and deleted nothing. */
 export async function publishedBy(
-  app: TestApp,
+  app: Pick<TestApp, 'dataSource'>,
   ...members: readonly { user: Pick<User, 'id'>; client: Pick<TestClient, 'clientId'> }[]
 ): Promise<Published> {
   const { manager } = app.dataSource;

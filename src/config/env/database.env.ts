@@ -26,7 +26,7 @@ export const database = {
   DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
   DB_QUEUE_LIMIT: wholeNumber(1)
     .default(1000)
-    .describe('Most requests that wait for a connection; more are answered 503.'),
+    .describe('Most requests that wait for others to be answered; more are answered 503.'),
   MIGRATE: flag
     .optional()
     .describe('1 migrates the database at start, 0 does not; 1 by default outside production.'),

@@ -5,9 +5,10 @@ import { FormTooLarge, FormTooSlow, InvalidRequest } from './oauth.errors.js';
 import { isWellEncoded } from './parameters.js';
 
 const FORM = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)?$/i;
+const MOST_FORM_BYTES = 16_384;
 const parse = express.urlencoded({
   extended: false,
-  limit: 16_384,
+  limit: MOST_FORM_BYTES,
   parameterLimit: 100,
   type: () => true,
   verify: (_request, _response, body) => {
@@ -16,6 +17,8 @@ const parse = express.urlencoded({
     }
   },
 });
+
+const FORM_READER = { parse, mostBytes: MOST_FORM_BYTES };
 
 /**
  * Reads a form of at most 16,384 bytes and 100 parameters into `request.body` (RFC 6749 §3.2).
@@ -32,7 +35,7 @@ export async function readForm(
     );
   }
   try {
-    await arrivalOf(request, response, parse, withinMs);
+    await arrivalOf(request, response, FORM_READER, withinMs);
   } catch (error) {
     throw bodyError(error);
   }

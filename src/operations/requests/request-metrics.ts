@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { Admission } from '../../http/admission.js';
 import { Metrics } from '../../metrics/metrics.js';
 import type { EndedRequest } from './ended-request.js';
 
@@ -17,8 +18,8 @@ export class RequestMetrics {
   private readonly inFlight: Gauge;
   private readonly denied: Counter<'reason'>;
 
-  constructor({ registry }: Metrics) {
-    const registers = [registry];
+  constructor(metrics: Metrics, admission: Admission) {
+    const registers = [metrics.registry];
     this.duration = new Histogram({
       name: 'http_request_duration_seconds',
       help: 'Time from a request to the end of its answer, by the pattern of its route; status 499 when the client left.',
@@ -31,6 +32,11 @@ export class RequestMetrics {
       help: 'Requests that are being answered.',
       registers,
     });
+    metrics.watch(
+      'http_requests_waiting',
+      'Requests that wait until others are answered.',
+      () => admission.waiting,
+    );
     this.denied = new Counter({
       name: 'access_denied_total',
       help: 'Requests that were answered 401 or 403, by error code.',

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export interface RawAnswer {
+  status: number;
+  /** When it was asked for, in milliseconds of this process. */
+  sentAt: number;
+  /** Of a 503. */
+  retryAfter: string | undefined;
+  /** Milliseconds from the first byte of the request to the last of the answer. */
+  took: number;
+}
+
+const CLOSED = new Error('The service closed the connection.');
+
+/** One connection that sends requests as they are, one after the other. Costs little, so that a thousand can be had. */
+export class Caller {
+  private received = '';
+  private waiting?: { resolve: (answer: RawAnswer) => void; reject: (error: Error) => void };
+  private sentAt = 0;
+
+  private constructor(private readonly socket: Socket) {
+    socket.setEncoding('latin1').setNoDelay(true);
+    socket.on('data', (chunk: string) => this.read(chunk));
+    socket.on('error', (error) => this.fail(error));
+    socket.on('close', () => this.fail(CLOSED));
+  }
+
+  static async connect(baseUrl: string): Promise<Caller> {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return new Caller(socket);
+  }
+
+  /** @throws when the connection ends without an answer */
+  send(request: string): Promise<RawAnswer> {
+    this.sentAt = performance.now();
+    return new Promise((resolve, reject) => {
+      if (this.socket.destroyed) throw CLOSED;
+      this.waiting = { resolve, reject };
+      this.socket.write(request, 'latin1');
+    });
+  }
+
+  get isWaiting(): boolean {
+    return this.waiting !== undefined;
+  }
+
+  /** Sends more of the request. */
+  sendMore(part: string): void {
+    this.socket.write(part, 'latin1');
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private read(chunk: string): void {
+    this.received += chunk;
+    const end = this.received.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const head = this.received.slice(0, end);
+    const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+    if (this.received.length < end + 4 + length) return;
+    this.received = '';
+    this.waiting?.resolve({
+      status: Number(head.slice(9, 12)),
+      retryAfter: /^retry-after: (.*)$/im.exec(head)?.[1],
+      sentAt: this.sentAt,
+      took: performance.now() - this.sentAt,
+    });
+    this.waiting = undefined;
+  }
+
+  private fail(error: Error): void {
+    this.waiting?.reject(error);
+    this.waiting = undefined;
+  }
+}

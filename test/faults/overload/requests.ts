@@ -1,0 +1,23 @@
+/** The first ten posts, as it goes over the wire. */
+export function readPosts(baseUrl: string, token: string): string {
+  return requestOf('GET', '/dev/v1/posts?limit=10', headers(baseUrl, token));
+}
+
+export function publish(baseUrl: string, token: string, content: string): string {
+  const body = JSON.stringify({ content });
+  return publishBegun(baseUrl, token, body.length) + body;
+}
+
+/** Without its body, which is of so many bytes. */
+export function publishBegun(baseUrl: string, token: string, bytes: number): string {
+  const ofBody = ['Content-Type: application/json', `Content-Length: ${bytes}`];
+  return requestOf('POST', '/dev/v1/posts', [...headers(baseUrl, token), ...ofBody]);
+}
+
+function headers(baseUrl: string, token: string): string[] {
+  return [`Host: ${new URL(baseUrl).host}`, `Authorization: Bearer ${token}`];
+}
+
+function requestOf(method: string, path: string, lines: readonly string[]): string {
+  return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`;
+}

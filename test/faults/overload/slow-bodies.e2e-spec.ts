@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startProcess, type AppProcess } from '../../support/app-process.js';
+import { onSqlite } from '../../support/engines.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import { Caller, type RawAnswer } from './caller.js';
+import { percentile } from './crowd.js';
+import { publishBegun, readPosts } from './requests.js';
+
+const SLOW = 1000;
+/** Who come at the same moment. */
+const GROUP = 50;
+const LARGEST_BODY = 262_144;
+/** Of which so many may be on their way at once, in 64 MB, and as many after these. */
+const MOST_LARGE = 256;
+const TIMEOUT_MS = times(8000, 4000);
+const DRIP_MS = 500;
+const PAUSE_MS = 10;
+const MOST_MEMORY_MB = 300;
+const PROMPT_MS = 500;
+
+onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
+  const operator = useTestApp(database);
+  let service: AppProcess;
+  let member: Member;
+  beforeAll(async () => {
+    operator().clock.set(new Date().toISOString());
+    member = await Member.join(operator());
+    const env = {
+      MIGRATE: '0',
+      DEMO: '0',
+      LOG_LEVEL: 'error',
+      REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
+    };
+    service = await startProcess({ url: database.url, env });
+  });
+  afterAll(() => service?.stop());
+
+  /** How fast others are answered, and what the slow ones are in the end. */
+  async function besideSlow(
+    bytes: number,
+    drip: string,
+  ): Promise<{ others: RawAnswer[]; slow: RawAnswer[] }> {
+    const { baseUrl } = service;
+    const begun = publishBegun(baseUrl, member.token, bytes);
+    const callers: Caller[] = [];
+    const slow: Promise<RawAnswer>[] = [];
+    while (callers.length < SLOW) {
+      const some = Array.from({ length: GROUP }, () => Caller.connect(baseUrl));
+      for (const caller of await Promise.all(some)) {
+        callers.push(caller);
+        slow.push(caller.send(begun));
+      }
+    }
+    const other = await Caller.connect(baseUrl);
+    const dripping = setInterval(() => {
+      for (const caller of callers) if (caller.isWaiting) caller.sendMore(drip);
+    }, DRIP_MS);
+    const others: RawAnswer[] = [];
+    while (callers.some(({ isWaiting }) => isWaiting)) {
+      others.push(await other.send(readPosts(baseUrl, member.token)));
+      await sleep(PAUSE_MS);
+    }
+    clearInterval(dripping);
+    for (const caller of [...callers, other]) caller.close();
+    return { others, slow: await Promise.all(slow) };
+  }
+
+  it.for([
+    { kind: 'small', bytes: 1000, drip: ' ', refused: 0 },
+    {
+      kind: 'as large as may be',
+      bytes: LARGEST_BODY,
+      drip: ' '.repeat(15_000),
+      refused: SLOW - 2 * MOST_LARGE,
+    },
+  ])(
+    'keep nobody waiting, and take a bounded memory: $kind',
+    { timeout: 60_000 },
+    async ({ kind, bytes, drip, refused }, { task }) => {
+      const { others, slow } = await besideSlow(bytes, drip);
+      const count = (status: number): number => slow.filter((one) => one.status === status).length;
+      expect(count(408) + count(503)).toBe(SLOW);
+      expect(count(503)).toBeGreaterThanOrEqual(refused);
+      expect(count(408)).toBeGreaterThanOrEqual(MOST_LARGE);
+      expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(percentile(others, 95)).toBeLessThan(PROMPT_MS);
+      const memory = await service.peakMemory();
+      expect(memory).toBeLessThan(MOST_MEMORY_MB);
+      show(
+        task,
+        `${SLOW} slow bodies, ${kind}: ${count(408)} × 408, ${count(503)} × 503, others answered within ${Math.round(percentile(others, 95))} ms in 95 of 100 cases, ${memory} MB`,
+      );
+    },
+  );
+});
