@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Clock } from '../common/clock.js';
 import { isId, newId, type IdPrefix } from '../common/ids.js';
 import { currentRequest } from '../common/current-request.js';
-import { insertAll } from '../database/insert.js';
+import { insertAll, insertOnAnySchema } from '../database/insert.js';
 import type { Transaction } from '../database/transaction.js';
 import { AuditEvent } from './audit-event.entity.js';
 
@@ -60,6 +60,19 @@ export class AuditLog {
     details?: Record<string, unknown>,
   ): Promise<void> {
     return this.insertAll(tx, [this.event(action, subject, change, details)]);
+  }
+
+  /** The same where the schema may be older than this version. */
+  recordOnAnySchema(
+    tx: Transaction,
+    action: string,
+    subject: string,
+    change: Change,
+    details?: Record<string, unknown>,
+  ): Promise<void> {
+    const at = this.clock.now();
+    const event = this.event(action, subject, change, details);
+    return insertOnAnySchema(tx, AuditEvent, { ...event, at, id: newId('evt', at) });
   }
 
   /** Events that happen now, written by one statement. */

@@ -8,6 +8,7 @@ import { migrations } from './migrations.js';
 import { driverWithTimeouts, type ServerKind } from './mysql-driver.js';
 import { SnakeCaseColumns } from './naming-strategy.js';
 import { KEEP_ALIVE_MS, ServerGroup } from './server-group.js';
+import { UnheardLogger } from './unheard-logger.js';
 
 /** What mysql2 waits for a connection unless told otherwise. */
 const DRIVER_WAIT_MS = 10_000;
@@ -28,6 +29,7 @@ export async function dataSourceOptions(
     migrations,
     migrationsTransactionMode: 'each' as const,
     namingStrategy: new SnakeCaseColumns(),
+    logger: new UnheardLogger(),
   };
   if (config.url.startsWith('sqlite:')) {
     return {
@@ -66,12 +68,13 @@ export async function dataSourceOptions(
 
 /**
  * The same for whoever migrates: on a server, a step takes as long as its table is large, and one that is cut goes on there,
- * unrecorded. It still does not wait for locks without end. SQLite's statements have no limit.
+ * unrecorded. It still does not wait for locks without end. One connection changes the schema while another holds the turn.
+ * SQLite's statements have no limit, and it has one connection.
  */
 export function withoutStatementLimit(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
   const { type: kind, connectTimeout: waitMs = DRIVER_WAIT_MS } = options;
-  return { ...options, driver: driverWithTimeouts(kind, { waitMs, statementMs: 0 }) };
+  return { ...options, poolSize: 2, driver: driverWithTimeouts(kind, { waitMs, statementMs: 0 }) };
 }
 
 /** What was deleted would stay readable in the file until SQLite needs its place. */

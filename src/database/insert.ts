@@ -27,25 +27,49 @@ export async function insertAll<T extends ObjectLiteral>(
   await writeRows(tx, insertOf(metadata) + more, values);
 }
 
+/** Inserts one row with the columns that its table has, of which that of an older version may lack some. */
+export async function insertOnAnySchema<T extends ObjectLiteral>(
+  tx: Transaction,
+  entity: EntityTarget<T>,
+  row: T,
+): Promise<void> {
+  const { dataSource, queryRunner } = entities(tx);
+  const metadata = dataSource.getMetadata(entity);
+  const table = await queryRunner?.getTable(metadata.tableName);
+  const columns = metadata.columns.filter(({ databaseName }) =>
+    table?.findColumnByName(databaseName),
+  );
+  const part = { dataSource, tableName: metadata.tableName, columns };
+  await writeRows(tx, written(part), valuesOf(part, row));
+}
+
 /** Written once for each entity of a data source. */
 const inserts = new WeakMap<EntityMetadata, string>();
 
 function insertOf(metadata: EntityMetadata): string {
   const known = inserts.get(metadata);
   if (known !== undefined) return known;
-  const { columns, dataSource, tableName } = metadata;
-  const names = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName));
-  const table = dataSource.driver.escape(tableName);
-  const insert = `INSERT INTO ${table} (${names.join(', ')}) VALUES ${placeholders(metadata)}`;
+  const insert = written(metadata);
   inserts.set(metadata, insert);
   return insert;
 }
 
-function placeholders({ columns }: EntityMetadata): string {
+type Columns = Pick<EntityMetadata, 'columns' | 'dataSource' | 'tableName'>;
+
+function written({ columns, dataSource, tableName }: Columns): string {
+  const names = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName));
+  const table = dataSource.driver.escape(tableName);
+  return `INSERT INTO ${table} (${names.join(', ')}) VALUES ${placeholders({ columns })}`;
+}
+
+function placeholders({ columns }: Pick<Columns, 'columns'>): string {
   return `(${columns.map(() => '?').join(', ')})`;
 }
 
-function valuesOf({ columns, dataSource }: EntityMetadata, row: ObjectLiteral): Value[] {
+function valuesOf(
+  { columns, dataSource }: Omit<Columns, 'tableName'>,
+  row: ObjectLiteral,
+): Value[] {
   return columns.map((column) => {
     const value: unknown = column.getEntityValue(row);
     return dataSource.driver.preparePersistentValue(value, column) ?? null;

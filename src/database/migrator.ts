@@ -1,20 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { isConflict } from '../common/database-faults.js';
 import { withoutStatementLimit } from './data-source-options.js';
 import { migrations } from './migrations.js';
+import { RELEASES, type Release } from './releases.js';
 import { missingStatements } from './schema-difference.js';
-
-const ATTEMPTS = 10;
-const LONGEST_PAUSE_MS = 500;
-
-/**
- * What the slower of two processes is told that change the schema at once. MariaDB does not list a table while another process
- * alters it.
- */
-const OVERTAKEN =
-  /already exists|does(n't| not) exist|duplicate (column|key) name|database is locked/i;
+import { SchemaIsNewer } from './schema.errors.js';
+import { despiteOthers, inTurn } from './schema-turns.js';
+import { transactionOf, type Transaction } from './transaction.js';
 
 /** Two processes that finish together both write down the same migration, which would then be undone twice. */
 const FORGET_REPEATS = `DELETE FROM migrations WHERE id NOT IN
@@ -35,26 +27,47 @@ export interface SchemaDifference {
   statements: string[];
 }
 
-/** Brings the schema up to date and tells how far it is. */
+/** Brings the schema up to date, or back, and tells how far it is. */
 @Injectable()
 export class Migrator {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs what is pending, oldest first, each in a transaction where the engine has them for schema changes. Several processes
-   * may do so at once: whoever finds a step already taken starts over.
+   * Runs what is pending, oldest first, in a transaction where the engine has them for schema changes. Several processes may do
+   * so at once: whoever finds a step already taken starts over.
    * @returns the names of what was pending, whichever process ran it
    */
-  async migrate(): Promise<string[]> {
-    const { options } = this.dataSource;
-    const patient = withoutStatementLimit(options);
-    if (patient === options) return runPending(this.dataSource);
-    const dataSource = await new DataSource(patient).initialize();
-    try {
-      return await runPending(dataSource);
-    } finally {
-      await dataSource.destroy();
-    }
+  migrate(): Promise<string[]> {
+    return this.patiently(runPending);
+  }
+
+  /** What the database has had beyond a release, newest first. @throws SchemaIsNewer */
+  async since(release: Release): Promise<string[]> {
+    const applied = await appliedNames(this.dataSource);
+    const known = migrations.map(({ name }) => name);
+    const unknown = [...applied].filter((name) => !known.includes(name));
+    if (unknown.length > 0) throw new SchemaIsNewer(unknown);
+    const beyond = known.slice(known.indexOf(RELEASES[release]) + 1);
+    return beyond.filter((name) => applied.has(name)).toReversed();
+  }
+
+  /**
+   * Undoes what came after a release, newest first, and loses what that stored. Where a run was stopped, the next one goes on.
+   * Several processes may do so at once, as with `migrate`.
+   * @param onUndone is called by the process that undid a migration, in the transaction that forgets it
+   * @returns the names of what there was to undo, whichever process undid it
+   * @throws SchemaIsNewer
+   */
+  async revert(
+    release: Release,
+    onUndone: (tx: Transaction, name: string) => Promise<void>,
+  ): Promise<string[]> {
+    const names = await this.since(release);
+    await this.patiently(async (dataSource) => {
+      for (const name of names)
+        await despiteOthers(() => undo(dataSource, name, (tx) => onUndone(tx, name)));
+    });
+    return names;
   }
 
   /** Every migration of this version, oldest first. */
@@ -76,6 +89,18 @@ export class Migrator {
   async isCurrent(): Promise<boolean> {
     return (await this.status()).every(({ applied }) => applied);
   }
+
+  private async patiently<T>(work: (dataSource: DataSource) => Promise<T>): Promise<T> {
+    const { options } = this.dataSource;
+    const patient = withoutStatementLimit(options);
+    if (patient === options) return work(this.dataSource);
+    const dataSource = await new DataSource(patient).initialize();
+    try {
+      return await work(dataSource);
+    } finally {
+      await dataSource.destroy();
+    }
+  }
 }
 
 async function appliedNames(dataSource: DataSource): Promise<Set<string>> {
@@ -94,19 +119,30 @@ async function runPending(dataSource: DataSource): Promise<string[]> {
   const pending = dataSource.migrations
     .map(({ name, constructor }) => name ?? constructor.name)
     .filter((name) => !applied.has(name));
-  for (let attempt = 1; pending.length > 0; attempt += 1) {
-    try {
-      await dataSource.runMigrations();
+  if (pending.length > 0)
+    await despiteOthers(async () => {
+      // An empty database has nothing yet to take turns by.
+      if ((await appliedNames(dataSource)).size === 0) await dataSource.runMigrations();
+      else await inTurn(dataSource, () => dataSource.runMigrations({ transaction: 'none' }));
       await dataSource.query(FORGET_REPEATS);
-      return pending;
-    } catch (error) {
-      if (!isOvertaken(error) || attempt === ATTEMPTS) throw error;
-      await sleep(Math.random() * LONGEST_PAUSE_MS);
-    }
-  }
+    });
   return pending;
 }
 
-function isOvertaken(error: unknown): boolean {
-  return isConflict(error) || (error instanceof Error && OVERTAKEN.test(error.message));
+function undo(
+  dataSource: DataSource,
+  name: string,
+  onUndone: (tx: Transaction) => Promise<void>,
+): Promise<void> {
+  return inTurn(dataSource, async (holder) => {
+    if (!(await appliedNames(dataSource)).has(name)) return;
+    const runner = dataSource.createQueryRunner();
+    try {
+      await dataSource.migrations.find((one) => one.name === name)?.down(runner);
+    } finally {
+      await runner.release();
+    }
+    await holder.query('DELETE FROM migrations WHERE name = ?', [name]);
+    await onUndone(transactionOf(holder.manager));
+  });
 }

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../audit/audit-log.repository.js';
 import { Migrator } from '../database/migrator.js';
+import type { Release } from '../database/releases.js';
 import { TransactionRunner } from '../database/transaction.js';
 
-/** Migrates for an operator. */
+/** Migrates for an operator, forward and back. */
 @Injectable()
 export class SchemaUpgrade {
   constructor(
@@ -20,5 +21,21 @@ export class SchemaUpgrade {
         this.audit.record(tx, 'db.migrated', 'database', change, { applied }),
       );
     return applied;
+  }
+
+  /** What `revert` would undo, newest first. @throws SchemaIsNewer */
+  since(release: Release): Promise<string[]> {
+    return this.migrator.since(release);
+  }
+
+  /**
+   * Undoes what came after a release, and writes down who did.
+   * @returns the names of what there was to undo, newest first
+   * @throws SchemaIsNewer
+   */
+  revert(release: Release, change: Change): Promise<string[]> {
+    return this.migrator.revert(release, (tx, undone) =>
+      this.audit.recordOnAnySchema(tx, 'db.reverted', 'database', change, { release, undone }),
+    );
   }
 }

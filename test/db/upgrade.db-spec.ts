@@ -1,12 +1,19 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Migrator } from '../../src/database/migrator.js';
+import { RELEASES as KNOWN_RELEASES } from '../../src/database/releases.js';
 import { anasPosts } from '../../src/modules/demo/demo-content.js';
 import { DemoService } from '../../src/modules/demo/demo.service.js';
 import { connect } from '../support/connect.js';
 import { onEachEngine, onSqlite, type TestDatabase } from '../support/engines.js';
 import { json } from '../support/json.js';
-import { dump, fileOf, releasedDatabase, restore } from '../support/released-database.js';
+import {
+  dump,
+  fileOf,
+  releasedDatabase,
+  restore,
+  type ReleasedDatabase,
+} from '../support/released-database.js';
 import { TestApp } from '../support/test-app.js';
 import type { PageBody, PostBody } from '../e2e/api/member.js';
 
@@ -37,6 +44,15 @@ function checking(): void {
   it('has a kept database for the newest release', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
     expect(RELEASES).toContain(version);
+  });
+
+  it('can go back to each release: its newest migration is named in src/database/releases.ts', async () => {
+    const newest = RELEASES.map(async (release) => {
+      const kept = await readFile(`test/released/${release}/sqlite.json`, 'utf8');
+      const { rows } = JSON.parse(kept) as ReleasedDatabase;
+      return [release, rows['migrations']?.at(-1)?.['name']];
+    });
+    expect(KNOWN_RELEASES).toEqual(Object.fromEntries(await Promise.all(newest)));
   });
 
   describe.each(RELEASES)('The database of %s', (release) => {

@@ -29,6 +29,16 @@ export function dump({ engine, url }: TestDatabase): Promise<ReleasedDatabase> {
   return engine.kind === 'sqlite' ? dumpFile(fileIn(url)) : onServer(url, dumpServer);
 }
 
+/** The statements of `dump` that make the schema, without what a server counts on with the rows. */
+export async function schemaOf(database: TestDatabase): Promise<string[]> {
+  const { statements } = await dump(database);
+  return statements.map(withoutCount);
+}
+
+function withoutCount(statement: string): string {
+  return statement.replace(/ AUTO_INCREMENT=\d+/, '');
+}
+
 /** Makes it again in an empty database. */
 export async function restore(
   { engine, url }: TestDatabase,

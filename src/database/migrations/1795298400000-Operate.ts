@@ -32,10 +32,14 @@ export class Operate1795298400000 implements MigrationInterface {
     }
   }
 
+  /** Goes on like `up`: what is gone already is passed over. */
   async down(queryRunner: QueryRunner): Promise<void> {
     for (const { table, indices, columns } of changesOf(await queryRunner.getTables(NAMES))) {
-      await queryRunner.dropIndices(table, indices);
-      if (columns.length > 0) await queryRunner.dropColumns(table, columns);
+      const known = table.indices.map(({ name }) => name);
+      const left = indices.filter(({ name }) => known.includes(name));
+      if (left.length > 0) await queryRunner.dropIndices(table, left);
+      const held = columns.filter(({ name }) => table.findColumnByName(name));
+      if (held.length > 0) await queryRunner.dropColumns(table, held);
     }
   }
 }

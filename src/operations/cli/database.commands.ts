@@ -1,16 +1,18 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { examples, type Answer, type RunCommand } from '../../command-line/command.js';
 import { textUpTo } from '../../command-line/option-values.js';
 import { table } from '../../command-line/tables.js';
 import type { SchemaDifference } from '../../database/migrator.js';
+import { RELEASES, type Release } from '../../database/releases.js';
 
-/** `db migrate|status|check`: they work on any database, an empty one included. */
+/** `db migrate|revert|status|check`: they work on any database, an empty one included. */
 export function addDatabaseCommands(program: Command, run: RunCommand): void {
   const database = program
     .command('db')
-    .description('Bring the database up to date.')
+    .description('Bring the database up to date, or back to a release.')
     .addHelpText('before', examples('db migrate', 'db status --json', 'db check'));
   addMigrate(database, run);
+  addRevert(database, run);
   addStatus(database, run);
   addCheck(database, run);
 }
@@ -33,6 +35,42 @@ function addMigrate(database: Command, run: RunCommand): void {
               ? 'The database is up to date.'
               : applied.map((name) => `Applied ${name}`).join('\n');
           return { json: { applied }, text };
+        },
+        { onAnySchema: true },
+      ),
+    );
+}
+
+function addRevert(database: Command, run: RunCommand): void {
+  database
+    .command('revert')
+    .summary('Undo the migrations that came after a release.')
+    .description(
+      'Undo the migrations that came after a release, newest first, so that the schema is that of the release again. The columns that they added go, with what is stored in them; everything else stays. The release itself may go on serving: end the processes of newer versions first. Safe to stop and to run again. Asks first at a terminal; scripts and --json are not asked.',
+    )
+    .addArgument(
+      new Argument('<release>', 'the version to go back to').choices(Object.keys(RELEASES)),
+    )
+    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
+    .option('--yes', 'do not ask')
+    .addHelpText('before', examples('db revert 1.0.0 --reason "Back to 1.0.0"'))
+    .action((release: Release, _options, command: Command) =>
+      run(
+        command,
+        async (session) => {
+          const { SchemaUpgrade } = await import('../schema-upgrade.service.js');
+          const upgrade = session.get(SchemaUpgrade);
+          const names = await upgrade.since(release);
+          if (names.length > 0)
+            await session.confirm(
+              `Undo ${names.join(', ')}, and lose what is stored in the columns that it added?`,
+            );
+          const undone = await upgrade.revert(release, session.change);
+          const text =
+            undone.length === 0
+              ? `The schema has nothing that came after ${release}.`
+              : undone.map((name) => `Undid ${name}`).join('\n');
+          return { json: { undone }, text };
         },
         { onAnySchema: true },
       ),

@@ -1,3 +1,4 @@
+import { Migrator } from '../../../src/database/migrator.js';
 import { OtpFailures } from '../../../src/modules/oauth/sign-in/otp-failures.entity.js';
 import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../../src/modules/users/user.entity.js';
@@ -19,6 +20,8 @@ interface Act {
   args: (ground: Ground) => string[] | Promise<string[]>;
   /** What it reads from standard input. */
   input?: (ground: Ground) => string;
+  /** What brings back what the others need. */
+  after?: (ground: Ground) => Promise<unknown>;
   actions: string[];
 }
 
@@ -112,6 +115,11 @@ const ACTS: Readonly<Record<string, Act>> = {
     },
     actions: ['db.migrated'],
   },
+  'db revert': {
+    args: () => ['1.0.0'],
+    after: ({ app }) => app.service(Migrator).migrate(),
+    actions: ['db.reverted'],
+  },
   prune: { args: () => [], actions: ['job.run'] },
   'quota reset': { args: () => [], actions: ['job.run'] },
   'usage rollup': { args: () => [], actions: ['job.run'] },
@@ -137,7 +145,7 @@ onEachEngine('What an operator has changed', (database) => {
   const cli = new CommandLine(database);
 
   it.each(Object.entries(ACTS))('by "%s" is in "audit list", with who and why', async (...act) => {
-    const [path, { args, actions, input = () => '' }] = act;
+    const [path, { args, actions, input = () => '', after }] = act;
     // The command goes by the real clock.
     app().clock.set(new Date().toISOString());
     const member = await Member.join(app());
@@ -146,6 +154,7 @@ onEachEngine('What an operator has changed', (database) => {
     const words = [...path.split(' '), ...(await args(ground))];
     const reason = `Because of ${path}`;
     await cli.jsonWith(input(ground), ...words, '--actor', 'olga', '--reason', reason);
+    await after?.(ground);
 
     const events = await cli.json<Record<string, unknown>[]>('audit', 'list', '--limit', 'all');
     const own = events.filter((event) => event['reason'] === reason);

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { Migrator } from '../../../src/database/migrator.js';
 import { CommandLine, runProcess } from '../../support/command-line.js';
 import { connect } from '../../support/connect.js';
-import { onEachEngine } from '../../support/engines.js';
+import { onEachEngine, onEachServer } from '../../support/engines.js';
 
 interface Check {
   current: boolean;
@@ -105,6 +105,74 @@ onEachEngine('The command "db check"', (database) => {
     expect(changed.sentence).toContain('Somebody changed the schema by hand.');
     await dataSource.query('CREATE INDEX ix_posts_deleted_at ON posts (deleted_at)');
     expect(await cli.json('db', 'check')).toMatchObject({ current: true });
+  });
+});
+
+onEachServer('The command "db migrate" that has to wait', (database) => {
+  it('prints its result alone', { timeout: 60_000 }, async () => {
+    const dataSource = await connect(database.url);
+    await new Migrator(dataSource).migrate();
+    await new Migrator(dataSource).revert('1.0.0', async () => undefined);
+    const reader = dataSource.createQueryRunner();
+    await reader.startTransaction();
+    await reader.query('SELECT * FROM posts');
+    const env = { DATABASE_URL: database.url, DB_TIMEOUT_MS: '1000' };
+    const migrating = runProcess(['db', 'migrate', '--json'], env);
+    const waiting = `SELECT id FROM information_schema.processlist
+      WHERE db = DATABASE() AND state LIKE 'Waiting for table metadata lock%'`;
+    const isWaiting = async (): Promise<number> =>
+      (await dataSource.query<object[]>(waiting)).length;
+    await expect.poll(isWaiting, { timeout: 15_000 }).toBe(1);
+    await expect.poll(isWaiting, { timeout: 15_000 }).toBe(0);
+    await reader.commitTransaction();
+    await reader.release();
+    const { code, stdout, stderr } = await migrating;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({ applied: [expect.stringMatching(/^Operate/)] });
+    await dataSource.destroy();
+  });
+});
+
+onEachEngine('The command "db revert"', (database) => {
+  const cli = new CommandLine(database);
+
+  it('goes back to the schema of a release, once, and only to a release', async () => {
+    expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: [] });
+    const { applied } = await cli.json<{ applied: string[] }>('db', 'migrate');
+    const [, ...since] = applied;
+    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+      code: 0,
+      stdout: since
+        .toReversed()
+        .map((name) => `Undid ${name}\n`)
+        .join(''),
+      stderr: '',
+    });
+    expect(await cli.json('db', 'migrate')).toEqual({ applied: since });
+    expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: since.toReversed() });
+    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+      code: 0,
+      stdout: 'The schema has nothing that came after 1.0.0.\n',
+      stderr: '',
+    });
+    const refused = await cli.run('db', 'revert', '0.9.0');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('Allowed choices are 1.0.0.');
+  });
+
+  it('leaves a schema that a newer version made', async () => {
+    await cli.json('db', 'migrate');
+    const dataSource = await connect(database.url);
+    const later = 'Later1999999999999';
+    await dataSource.query(
+      `INSERT INTO migrations (timestamp, name) VALUES (1999999999999, '${later}')`,
+    );
+    await dataSource.destroy();
+    expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `A newer version migrated this database: ${later}. Run "db revert" of that version.\n`,
+    });
   });
 });
 

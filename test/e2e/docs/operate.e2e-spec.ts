@@ -125,6 +125,11 @@ onEachEngine('docs/operate.md', (database) => {
     expect(await section(name)).toMatch(expected);
   });
 
+  it('Upgrade: goes back to the release before, and forward again', async () => {
+    expect(await section('Upgrade', 'run-back')).toMatch(/^Undid Operate/);
+    expect(await section('Upgrade')).toContain('Applied Operate');
+  });
+
   const { kind } = database.engine;
   it.skipIf(!clients[kind === 'sqlite' ? 'sqlite' : 'server'])(
     'Back up and restore: the copy is whole, and the doctor tells what a dump does not hold',

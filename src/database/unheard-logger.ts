@@ -1,0 +1,8 @@
+import { AbstractLogger } from 'typeorm';
+
+/** TypeORM's own would tell of each migration that starts over, on standard output, between the results of a command. */
+export class UnheardLogger extends AbstractLogger {
+  protected override writeLog(): void {
+    // What fails is thrown as well.
+  }
+}

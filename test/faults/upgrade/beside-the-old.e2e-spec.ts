@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { startProcess, type AppProcess } from '../../support/app-process.js';
+import { Cluster } from '../../support/cluster.js';
+import { CommandLine, run, runProcess } from '../../support/command-line.js';
+import { connect } from '../../support/connect.js';
+import { diagnosis } from '../../support/diagnosis.js';
+import { onEachEngine } from '../../support/engines.js';
+import { freePort } from '../../support/free-port.js';
+import { releasedDatabase, restore, schemaOf } from '../../support/released-database.js';
+import { releasedVersion, type ReleasedVersion } from '../../support/released-version.js';
+import { NO_BUDGETS } from '../../support/test-app.js';
+import { KeyedLoad } from '../created-once/keyed-load.js';
+import { show } from '../figures.js';
+import { IS_QUICK, times } from '../promises.js';
+import { expectKept, publisherIn } from './kept-rows.js';
+import { Visits } from './visits.js';
+
+const RELEASE = '1.0.0';
+const ROUNDS = times(3, 1);
+const ROUND_MS = 60_000;
+const PUBLISHERS = 4;
+/** How long both go on before the next step. */
+const BETWEEN_MS = IS_QUICK ? 200 : 1000;
+const NO_HISTORY = 'The history of this repository has the release, and is not here.';
+
+onEachEngine('The first release', (database) => {
+  const { url, engine } = database;
+  const smsFile = join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
+  const env: Record<string, string> = {
+    ...NO_BUDGETS,
+    MIGRATE: '0',
+    DEMO: '0',
+    OTP_PEPPER: randomBytes(32).toString('hex'),
+    QUOTA_DEFAULT_LIMIT: '1000000',
+    SMS_FILE: smsFile,
+  };
+  let release: ReleasedVersion | undefined;
+  let dataSource: DataSource;
+  /** Those that answer, by turns. */
+  let serving: AppProcess[] = [];
+  let site: Cluster;
+  beforeAll(async () => {
+    release = await releasedVersion(RELEASE);
+    if (release === undefined) return;
+    const kept = await releasedDatabase(RELEASE, database);
+    await restore(database, kept);
+    dataSource = await connect(url);
+    env.PUBLIC_URL = `http://127.0.0.1:${await freePort()}`;
+    serve([await startProcess({ url, env, version: release })]);
+  }, 120_000);
+  afterAll(async () => {
+    await site?.stop();
+    await dataSource?.destroy();
+    await rm(smsFile, { force: true });
+  });
+
+  function serve(processes: AppProcess[]): void {
+    serving = processes;
+    site = new Cluster(env.PUBLIC_URL ?? '', processes);
+  }
+
+  const cli = new CommandLine(database, runProcess);
+
+  /** This version serves beside the release for a while. SQLite is for one process. */
+  async function serveBeside(): Promise<void> {
+    if (engine.kind === 'sqlite') return;
+    const older = serving;
+    const newer = await startProcess({ url, env });
+    await expect
+      .poll(() => fetch(`${newer.baseUrl}/readyz`).then(({ status }) => status))
+      .toBe(200);
+    serve([...older, newer]);
+    await sleep(BETWEEN_MS);
+    serve(older);
+    expect(await newer.stop()).toBe(0);
+  }
+
+  it(
+    `serves on while the schema goes forward and back ${ROUNDS} times, and forward again`,
+    { timeout: 60_000 + ROUNDS * ROUND_MS },
+    async ({ task, skip }) => {
+      if (release === undefined) return skip(NO_HISTORY);
+      const released = await schemaOf(database);
+      const member = await publisherIn(dataSource, () => site);
+      let requests = 0;
+      const next = (): string => serving[(requests += 1) % serving.length]?.baseUrl ?? '';
+      const load = new KeyedLoad(member, next, PUBLISHERS);
+      const visits = new Visits(() => site, member.user, member.client);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await sleep(BETWEEN_MS);
+        const { applied } = await cli.json<{ applied: string[] }>('db', 'migrate');
+        expect(applied).not.toEqual([]);
+        await serveBeside();
+        const { undone } = await cli.json<{ undone: string[] }>('db', 'revert', RELEASE);
+        expect(undone).toEqual(applied.toReversed());
+        expect(await schemaOf(database)).toEqual(released);
+      }
+      await sleep(BETWEEN_MS);
+      await cli.json('db', 'migrate');
+      await sleep(BETWEEN_MS);
+      await visits.stop();
+      await load.stop();
+      const here = new CommandLine(database, (args, more) =>
+        run(args, { ...more, METRICS_PORT: 'off' }),
+      );
+      expect(await here.json('db', 'check')).toMatchObject({ current: true });
+      const found = await diagnosis(here);
+      expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
+      await expectKept(database, RELEASE);
+      show(
+        task,
+        `${engine.label}: ${ROUNDS} times forward and back under 1.0.0, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions; ${visits.done} sign-ins with tokens and comments, ${visits.putOff} of them put off by a 503`,
+      );
+    },
+  );
+});

@@ -1,0 +1,47 @@
+import type { DataSource } from 'typeorm';
+import { User } from '../../../src/modules/users/user.entity.js';
+import { SCOPES } from '../../../src/common/scopes.js';
+import type { TestDatabase } from '../../support/engines.js';
+import { json, type TokenBody } from '../../support/json.js';
+import { dump, releasedDatabase } from '../../support/released-database.js';
+import type { TestClient } from '../../support/test-app.js';
+import { approve, exchange, type Site } from '../../support/visitor.js';
+import type { Publisher } from '../created-once/keyed-load.js';
+
+/** In the database of a release: a public app that nobody used, and a user without posts. */
+const CLIENT: TestClient = {
+  clientId: 'svc_app_00000000000000000000000001',
+  name: 'Garden Share (demo)',
+  kind: 'public',
+  redirectUris: ['http://127.0.0.1/callback'],
+  scopes: [...SCOPES],
+  enabled: true,
+  createdAt: new Date('2026-11-21T09:30:00Z'),
+};
+const USER_ID = 'usr_00000000000000000000000002';
+
+/** Rows that change with use, or are kept by each version in its own way. */
+const OTHERWISE = new Set(['migrations', 'quota_usage', 'users']);
+
+/** That user, signed in through that app. */
+export async function publisherIn(dataSource: DataSource, site: () => Site): Promise<Publisher> {
+  const user = await dataSource.manager.findOneByOrFail(User, { id: USER_ID });
+  const code = (await approve(site(), user, CLIENT)).get('code') ?? '';
+  const { access_token: token } = await json<TokenBody>(await exchange(site(), CLIENT, code));
+  return { app: { dataSource }, user, client: CLIENT, token };
+}
+
+/** Asserts that every row of the release is still there, as it was. */
+export async function expectKept(database: TestDatabase, release: string): Promise<void> {
+  const { rows: kept } = await releasedDatabase(release, database);
+  const { rows } = await dump(database);
+  for (const [table, before] of Object.entries(kept)) {
+    if (OTHERWISE.has(table)) continue;
+    const columns = Object.keys(before[0] ?? {});
+    const now = (rows[table] ?? []).map((row) =>
+      JSON.stringify(columns.map((column) => row[column])),
+    );
+    const asItWas = before.map((row) => JSON.stringify(columns.map((column) => row[column])));
+    expect(now, table).toEqual(expect.arrayContaining(asItWas));
+  }
+}

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { Migrator } from '../../../src/database/migrator.js';
+import { CommandLine, runProcess } from '../../support/command-line.js';
+import { connect } from '../../support/connect.js';
+import { onEachEngine, type TestDatabase } from '../../support/engines.js';
+import { releasedDatabase, restore, schemaOf } from '../../support/released-database.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import { expectKept } from './kept-rows.js';
+
+const RELEASE = '1.0.0';
+const KILLS = times(6, 1);
+const KILL_MS = 20_000;
+/** Longer than a command needs before it changes the schema. */
+const STEP_MS = 15_000;
+
+/** Steps in the middle, by what a server is told, in their order. */
+const FORWARD = [
+  'ADD `client_id`',
+  'ADD `closed_limit`',
+  'UPDATE audit_events',
+  'CREATE INDEX `ix_audit_events_client_id`',
+  'CREATE INDEX `ix_idempotency_keys_user_id`',
+  'CREATE INDEX `ix_comments_deleted_at`',
+];
+const BACK = [
+  'DROP INDEX `ix_audit_events_client_id`',
+  'DROP COLUMN `user_id`',
+  'DROP INDEX `ix_otp_challenges_phone`',
+  'DROP COLUMN `closed_plan`',
+  'DROP INDEX `ix_comments_deleted_at`',
+  'DELETE FROM migrations WHERE name',
+];
+
+/** Ends a command by force: on a server after the step, on SQLite at a moment of its life. */
+type Kill = (args: readonly string[], step: string) => Promise<void>;
+
+function spawned(url: string, args: readonly string[]) {
+  return spawn(process.execPath, ['dist/src/bundle/cli.js', ...args], {
+    env: { PATH: process.env.PATH, DATABASE_URL: url },
+    stdio: 'ignore',
+  });
+}
+
+function onServer({ url }: TestDatabase): Kill {
+  return async (args, step) => {
+    const proxy = await TcpProxy.start(url);
+    const child = spawned(proxy.url, args);
+    const ended = once(child, 'exit');
+    const isLate = sleep(STEP_MS, 'late', { ref: false });
+    expect(await Promise.race([proxy.holdAfter(step), isLate]), step).not.toBe('late');
+    child.kill('SIGKILL');
+    await ended;
+    await proxy.stop();
+  };
+}
+
+function onFile({ url }: TestDatabase, longestMs: number): Kill {
+  return async (args) => {
+    const child = spawned(url, args);
+    const ended = once(child, 'exit');
+    await Promise.race([sleep(Math.random() * longestMs), ended]);
+    child.kill('SIGKILL');
+    await ended;
+  };
+}
+
+onEachEngine('A change of the schema that is killed again and again', (database) => {
+  let dataSource: DataSource;
+  let migrator: Migrator;
+  let released: string[];
+  let current: string[];
+  let kill: Kill;
+  beforeAll(async () => {
+    await restore(database, await releasedDatabase(RELEASE, database));
+    dataSource = await connect(database.url);
+    migrator = new Migrator(dataSource);
+    released = await schemaOf(database);
+    const began = Date.now();
+    await new CommandLine(database, runProcess).json('db', 'migrate');
+    const lifeMs = Date.now() - began;
+    kill = database.engine.kind === 'sqlite' ? onFile(database, lifeMs) : onServer(database);
+    current = await schemaOf(database);
+  }, 120_000);
+  afterAll(() => dataSource?.destroy());
+
+  it(
+    `ends where it should in the next run, forward and back, ${KILLS} times, and loses no row`,
+    { timeout: 60_000 + 2 * KILLS * KILL_MS },
+    async ({ task }) => {
+      let halfway = 0;
+      const look = async (): Promise<void> => {
+        const schema = JSON.stringify(await schemaOf(database));
+        if (![released, current].some((whole) => JSON.stringify(whole) === schema)) halfway += 1;
+      };
+      for (let number = 0; number < KILLS; number += 1) {
+        const place = Math.floor((FORWARD.length * (number + Math.random())) / KILLS);
+        await kill(['db', 'revert', RELEASE], BACK[place] ?? '');
+        await look();
+        await migrator.revert(RELEASE, async () => undefined);
+        expect(await schemaOf(database)).toEqual(released);
+        await kill(['db', 'migrate'], FORWARD[place] ?? '');
+        await look();
+        await migrator.migrate();
+        expect(await schemaOf(database)).toEqual(current);
+        await expectKept(database, RELEASE);
+      }
+      expect(await migrator.difference()).toEqual({ pending: [], unknown: [], statements: [] });
+      if (database.engine.kind === 'sqlite') expect(halfway).toBe(0);
+      show(
+        task,
+        `${database.engine.label}: ${2 * KILLS} kills of "db migrate" and "db revert", ${halfway} of them left the schema halfway; the next run ended it, and no row was lost`,
+      );
+    },
+  );
+});
