@@ -9,7 +9,10 @@ const AWAY = new Set([
   'PROTOCOL_SEQUENCE_TIMEOUT',
   'POOL_CLOSED',
   'ER_SERVER_SHUTDOWN',
+  'ER_SERVER_OFFLINE_MODE',
   'ER_CON_COUNT_ERROR',
+  'ER_TOO_MANY_USER_CONNECTIONS',
+  'ER_USER_LIMIT_REACHED',
   'ER_QUERY_TIMEOUT',
   'ER_QUERY_INTERRUPTED',
   'ER_LOCK_WAIT_TIMEOUT',
@@ -33,8 +36,9 @@ const AWAY_IN_WORDS = new Set([
   "Can't add new command when connection is in closed state",
 ]);
 
+const LOCK_WAIT = 1205;
 /** Deadlock, lock wait, snapshot conflict, and what Galera, TiDB and Vitess say in their place. */
-const CONFLICTS = new Set([1213, 1205, 1020, 1047, 8002, 8005, 9007]);
+const CONFLICTS = new Set([1213, LOCK_WAIT, 1020, 1047, 8002, 8005, 9007]);
 
 interface DriverError {
   code?: unknown;
@@ -60,6 +64,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 export function isConflict(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
   return (typeof errno === 'number' && CONFLICTS.has(errno)) || code === 'SQLITE_BUSY_SNAPSHOT';
+}
+
+/** Whether it is a conflict with a unit that holds a lock, perhaps for long. */
+export function isLockWait(error: unknown): boolean {
+  return fieldsOf(error).errno === LOCK_WAIT;
 }
 
 /** Whether the server ended the statement because it took too long, as one does that waits for others. */

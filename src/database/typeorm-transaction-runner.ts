@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { isConflict } from '../common/database-faults.js';
+import { isConflict, isLockWait } from '../common/database-faults.js';
 import { transactionOf, TransactionRunner, type Transaction } from './transaction.js';
 
 const RETRIES = 3;
@@ -18,12 +18,18 @@ const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>
 @Injectable()
 export class TypeormTransactionRunner extends TransactionRunner {
   private readonly oneAtATime: boolean;
+  /** Who has waited so long for a lock does not wait again: the caller waits, and others for the connection. */
+  private readonly longestMs: number;
   private last: Promise<unknown> = Promise.resolve();
   private queued = 0;
 
   constructor(private readonly dataSource: DataSource) {
     super();
-    this.oneAtATime = dataSource.options.type === 'better-sqlite3';
+    const { options } = dataSource;
+    this.oneAtATime = options.type === 'better-sqlite3';
+    const timeoutMs =
+      options.type === 'mysql' || options.type === 'mariadb' ? options.connectTimeout : undefined;
+    this.longestMs = timeoutMs ?? Infinity;
   }
 
   override get waiting(): number {
@@ -54,6 +60,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   }
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
+    const until = performance.now() + this.longestMs;
     for (let retry = 0; ; retry += 1) {
       const unit = { dataSource: this.dataSource, open: true };
       try {
@@ -62,6 +69,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
         );
       } catch (error) {
         if (!isConflict(error) || retry === retries) throw error;
+        if (isLockWait(error) && performance.now() > until) throw error;
         await sleep(Math.random() * LONGEST_PAUSE_MS * (retry + 1));
       } finally {
         unit.open = false;

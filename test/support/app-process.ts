@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +19,8 @@ export interface ProcessSettings {
   env?: Readonly<Record<string, string>>;
   /** Options of Node and V8. */
   nodeOptions?: readonly string[];
+  /** Another version of the service: its program, and the folder that it runs in. Its answers are not held against the document. */
+  version?: { readonly main: string; readonly folder: string };
 }
 
 /** The built service, running as a process of its own. */
@@ -41,6 +44,8 @@ export interface AppProcess {
   readonly ended: Promise<number | null>;
   /** Ends it by force, in the middle of whatever it does. */
   kill(): Promise<void>;
+  /** The most memory that it ever had, in MB. */
+  peakMemory(): Promise<number>;
 }
 
 /**
@@ -51,6 +56,7 @@ export async function startProcess({
   url,
   env = {},
   nodeOptions = [],
+  version,
 }: ProcessSettings): Promise<AppProcess> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
@@ -66,10 +72,15 @@ export async function startProcess({
     SMS_FILE: join(tmpdir(), `platform-sms-${port}-${Date.now()}.jsonl`),
     ...env,
   };
-  const child = spawn(process.execPath, [...nodeOptions, 'dist/src/bundle/main.js'], {
-    env: { PATH: process.env.PATH, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, version?.main ?? 'dist/src/bundle/main.js'],
+    {
+      cwd: version?.folder,
+      env: { PATH: process.env.PATH, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   const printed: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
@@ -82,7 +93,7 @@ export async function startProcess({
     await stop(child);
     throw new Error(`The service did not start.\n${output()}`, { cause: error });
   }
-  collectFromProcess(baseUrl, ended);
+  if (version === undefined) collectFromProcess(baseUrl, ended);
   return {
     baseUrl,
     smsFile: settings.SMS_FILE,
@@ -100,6 +111,7 @@ export async function startProcess({
     signal: (name) => void child.kill(name),
     ended,
     kill: () => kill(child),
+    peakMemory: () => peakMemoryOf(child.pid),
   };
 }
 
@@ -131,6 +143,11 @@ async function kill(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
+}
+
+async function peakMemoryOf(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
 }
 
 function hasEnded(child: ChildProcess): boolean {

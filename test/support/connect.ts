@@ -5,8 +5,8 @@ import { Migrator } from '../../src/database/migrator.js';
 import { entities } from '../../src/entities.js';
 
 /** Connects as the service does, to whatever stands in the database. The caller destroys the data source. */
-export async function connect(url: string): Promise<DataSource> {
-  const { database } = loadConfig({ DATABASE_URL: url, NODE_ENV: 'test' });
+export async function connect(url: string, env: Record<string, string> = {}): Promise<DataSource> {
+  const { database } = loadConfig({ DATABASE_URL: url, NODE_ENV: 'test', ...env });
   return new DataSource(await dataSourceOptions(database, entities)).initialize();
 }
 

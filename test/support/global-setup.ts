@@ -11,14 +11,18 @@ import { serverVersion } from './sql.js';
 /** Finds what this run tests on, starts what belongs to it and builds `dist`. Answers how to end it all. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const [browser, prometheus] = await Promise.all([findBrowser(), findPrometheus()]);
-  const [buildFailure, servers] = await Promise.all([buildOnce(), startPrivateServers()]);
+  const given = givenUrls();
+  const [buildFailure, servers] = await Promise.all([
+    buildOnce(),
+    startPrivateServers(given.length > 0),
+  ]);
   const templated: Engine[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(templated.map(dropTemplate));
     await Promise.all(servers.map((server) => server.stop()));
   };
   try {
-    const urls = [...servers.map(({ url }) => url), ...givenUrls()];
+    const urls = [...servers.map(({ url }) => url), ...given];
     const engines = [sqlite(), ...(await Promise.all(urls.map(engineAt)))];
     if (process.env.CI === 'true') {
       if (buildFailure !== null) throw new Error(buildFailure);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { processOnPort } from './process-on-port.js';
 import { runSql } from './sql.js';
 
 const run = promisify(execFile);
@@ -80,18 +80,4 @@ async function membersAs(command: string, word: 'start' | 'status'): Promise<Gro
   return [...stdout.matchAll(/^(\d+)\s+([A-Z]+)\s+([A-Z]+)\s*$/gm)].map(
     ([, port, state = '', role = '']) => ({ port: Number(port), state, role }),
   );
-}
-
-function processOnPort(port: number): number | undefined {
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const pid = processes.find((name) => {
-    try {
-      const [program = '', ...options] = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
-      return program.endsWith('mysqld') && options.includes(`--port=${port}`);
-    } catch {
-      // It ended meanwhile.
-      return false;
-    }
-  });
-  return pid === undefined ? undefined : Number(pid);
 }

@@ -7,46 +7,37 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { startCommandedServer } from './commanded-server.js';
 import { freePort } from './free-port.js';
+import {
+  FAST_SETTINGS,
+  STOP_MS,
+  testAccount,
+  type PrivateServer,
+  type PrivateServerOptions,
+} from './private-server-parts.js';
 import { findProgram, versionLine } from './programs.js';
 import { serverVersion } from './sql.js';
 
+export type { PrivateServer };
+
 const START_MS = 60_000;
-const STOP_MS = 10_000;
-
-/** A database server that belongs to this run alone. */
-export interface PrivateServer {
-  readonly url: string;
-  readonly pid: number | undefined;
-  /** Ends it in order and starts it anew, on the same data and port. */
-  restart(): Promise<void>;
-  kill(): Promise<void>;
-  /** Starts it again after `kill`, on the same data and port. */
-  launch(): Promise<void>;
-  /** Stops it where it is: connections stay open, and nothing is answered. */
-  freeze(): void;
-  /** Lets it go on after `freeze`. */
-  thaw(): void;
-  stop(): Promise<void>;
-}
-
-export interface PrivateServerOptions {
-  /** Where it has its folder; that for temporary files by default. */
-  parent?: string;
-  /** More options of the server, which win over those that are fast rather than durable. */
-  settings?: readonly string[];
-}
 
 /** What such a server wrote outlives its own end, but not the machine's. */
 const NEVER_SYNCED = ['--innodb-flush-method=nosync'];
 
+type ServerKind = 'mariadb' | 'mysql';
 type Prepare = (options: string[]) => Promise<unknown>;
 
-/** Starts one server of each kind that is installed, each with a folder, a port and a password of its own. */
-export async function startPrivateServers(): Promise<PrivateServer[]> {
+/**
+ * Starts one server of each kind that is installed, each with a folder, a port and a password of its own. By a command only
+ * where no servers are given.
+ */
+export async function startPrivateServers(areOthersGiven: boolean): Promise<PrivateServer[]> {
+  const startMysql = areOthersGiven ? startInstalled : startPrivateServer;
   const servers = [
     startPrivateServer('mariadb', { settings: NEVER_SYNCED }),
-    startPrivateServer('mysql', { settings: NEVER_SYNCED }),
+    startMysql('mysql', { settings: NEVER_SYNCED }),
   ];
   const outcomes = await Promise.allSettled(servers);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -58,10 +49,18 @@ export async function startPrivateServers(): Promise<PrivateServer[]> {
   throw failed.reason;
 }
 
-/** Starts a server of this kind, with a folder of its own. Undefined where none is installed. */
+/** Starts a server of this kind, with a folder of its own. Undefined where none is installed, nor started by a command. */
 export async function startPrivateServer(
-  kind: 'mariadb' | 'mysql',
+  kind: ServerKind,
   server: PrivateServerOptions = {},
+): Promise<PrivateServer | undefined> {
+  const installed = await startInstalled(kind, server);
+  return installed ?? (kind === 'mysql' ? startCommandedServer(server) : undefined);
+}
+
+async function startInstalled(
+  kind: ServerKind,
+  server: PrivateServerOptions,
 ): Promise<PrivateServer | undefined> {
   const run = promisify(execFile);
   if (kind === 'mariadb') {
@@ -155,18 +154,10 @@ async function start(
 
 /** One statement a line, as an init file wants it. */
 function accounts(password: string): string {
-  return [
-    `CREATE USER tests@'127.0.0.1' IDENTIFIED BY '${password}';`,
-    `GRANT ALL ON *.* TO tests@'127.0.0.1' WITH GRANT OPTION;`,
-    `ALTER USER root@localhost IDENTIFIED BY '${password}';`,
-    '',
-  ].join('\n');
+  const root = `ALTER USER root@localhost IDENTIFIED BY '${password}'`;
+  return [...testAccount(password), root].map((statement) => `${statement};\n`).join('');
 }
 
-/**
- * Fast rather than durable. Not in UTC and not strict, so that whoever asks the server for local time, or counts on it
- * to refuse what does not fit, is found out.
- */
 function settings(folder: string, port: number): string[] {
   return [
     '--bind-address=127.0.0.1',
@@ -175,15 +166,8 @@ function settings(folder: string, port: number): string[] {
     `--pid-file=${join(folder, 'pid')}`,
     `--secure-file-priv=${folder}`,
     '--skip-name-resolve',
-    '--default-time-zone=-05:30',
-    '--sql-mode=',
-    '--innodb-flush-log-at-trx-commit=2',
-    '--innodb-buffer-pool-size=64M',
-    '--innodb-doublewrite=OFF',
-    '--skip-log-bin',
-    '--performance-schema=OFF',
-    '--max-connections=500',
     '--loose-mysqlx=OFF',
+    ...FAST_SETTINGS,
   ];
 }
 

@@ -6,9 +6,11 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 
 /** As whoever wants to lose nothing runs it. */
 const DURABLE = ['--innodb-flush-log-at-trx-commit=1', '--innodb-doublewrite=ON'];
+const SERVICE = `service@'127.0.0.1'`;
 const PASSWORD = 'of-the-service';
 /** The least that MariaDB takes. */
 const FEW_CONNECTIONS = 10;
+const MORE_THAN_ENOUGH = 2 * FEW_CONNECTIONS;
 
 /** A database server of our own behind a network of our own, both of which may be broken. */
 export class BreakableServer {
@@ -24,9 +26,9 @@ export class BreakableServer {
     const server = await startPrivateServer(kind, { settings: DURABLE });
     if (server === undefined) return undefined;
     await runSql(server.url, 'CREATE DATABASE service');
-    await runSql(server.url, `CREATE USER service@'127.0.0.1' IDENTIFIED BY '${PASSWORD}'`);
+    await runSql(server.url, `CREATE USER ${SERVICE} IDENTIFIED BY '${PASSWORD}'`);
     // An administrator would write to a server that is read-only, and have a connection where nobody else has.
-    await runSql(server.url, `GRANT ALL ON service.* TO service@'127.0.0.1'`);
+    await runSql(server.url, `GRANT ALL ON service.* TO ${SERVICE}`);
     return new BreakableServer(server, await TcpProxy.start(server.url));
   }
 
@@ -41,10 +43,15 @@ export class BreakableServer {
   }
 
   /** Leaves no connection to the service: it loses those that it has, and gets no other. */
-  async takeConnections(): Promise<void> {
-    await runSql(this.server.url, `SET GLOBAL max_connections = ${FEW_CONNECTIONS}`);
+  async takeConnections(limited: 'of the server' | 'of the user'): Promise<void> {
+    await runSql(
+      this.server.url,
+      limited === 'of the server'
+        ? `SET GLOBAL max_connections = ${FEW_CONNECTIONS}`
+        : `ALTER USER ${SERVICE} WITH MAX_USER_CONNECTIONS ${FEW_CONNECTIONS}`,
+    );
     await this.network.cut('hung up');
-    for (;;) {
+    while (this.connections.length < MORE_THAN_ENOUGH) {
       try {
         const connection = await mysql.createConnection({
           uri: this.server.url,
@@ -64,6 +71,7 @@ export class BreakableServer {
     await expect
       .poll(() => runSql(this.server.url, 'SET GLOBAL max_connections = 500').then(() => true))
       .toBe(true);
+    await runSql(this.server.url, `ALTER USER ${SERVICE} WITH MAX_USER_CONNECTIONS 0`);
   }
 
   async stop(): Promise<void> {

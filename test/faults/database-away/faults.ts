@@ -1,3 +1,5 @@
+import type { EngineKind } from '../../support/provided.js';
+import { runSql } from '../../support/sql.js';
 import type { BreakableServer } from './breakable-server.js';
 
 const SLOW_MS = 5000;
@@ -9,6 +11,8 @@ export interface Fault {
   end(database: BreakableServer): void | Promise<void>;
   /** Whether what only reads is answered meanwhile. */
   reads?: true;
+  /** The one kind of server that can do it. */
+  only?: EngineKind;
 }
 
 const mend = ({ network }: BreakableServer): Promise<void> => network.mend();
@@ -52,8 +56,19 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'has no connection left',
-    begin: (database) => database.takeConnections(),
+    begin: (database) => database.takeConnections('of the server'),
     end: (database) => database.returnConnections(),
+  },
+  {
+    title: 'has no connection left for its user',
+    begin: (database) => database.takeConnections('of the user'),
+    end: (database) => database.returnConnections(),
+  },
+  {
+    title: 'was taken offline',
+    begin: ({ server }) => runSql(server.url, 'SET GLOBAL offline_mode = ON').then(() => undefined),
+    end: ({ server }) => runSql(server.url, 'SET GLOBAL offline_mode = OFF').then(() => undefined),
+    only: 'mysql',
   },
   {
     title: 'takes no writes',

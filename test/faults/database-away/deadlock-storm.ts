@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql, { type Connection } from 'mysql2/promise';
+import type { EngineKind } from '../../support/provided.js';
+import { runSql } from '../../support/sql.js';
+import type { Member } from '../../e2e/api/member.js';
+
+const DEADLOCK = 1213;
+const LOCK_WAIT_TIMEOUT = 1205;
+const CLIENT_WAIT_SECONDS = 2;
+/** More rows than a unit of work of the service writes: the server ends whoever wrote less. */
+const BALLAST_ROWS = 60;
+const LONGEST_HOLD_MS = 5;
+const LONGEST_PAUSE_MS = 5;
+
+/** Statements that lock, and the values of their placeholders. */
+type Locks = readonly (readonly [statement: string, values: string[]])[];
+
+/** What units of work of the service lock, each in the opposite order. */
+export const OPPOSITES = {
+  /** Key, post, user, quota. */
+  publish: ({ user, client }: Pick<Member, 'user' | 'client'>): Locks => [
+    ['SELECT used FROM quota_usage WHERE client_id = ? FOR UPDATE', [client.clientId]],
+    ['SELECT id FROM users WHERE id = ? FOR UPDATE', [user.id]],
+    ['SELECT hash FROM idempotency_keys WHERE user_id = ? FOR UPDATE', [user.id]],
+  ],
+  /** Post, user. */
+  deletion: ({ user: { id } }: Pick<Member, 'user'>): Locks => [
+    ['SELECT id FROM users WHERE id = ? FOR UPDATE', [id]],
+    ['SELECT id FROM posts WHERE user_id = ? ORDER BY id DESC LIMIT 20 FOR UPDATE', [id]],
+  ],
+  /** Post, comment. */
+  comment: (postId: string): Locks => [
+    ['SELECT id FROM comments WHERE post_id = ? FOR UPDATE', [postId]],
+    ['SELECT id FROM posts WHERE id = ? FOR UPDATE', [postId]],
+  ],
+  /** Comment, post. */
+  commentDeletion: (postId: string): Locks => [
+    ['SELECT id FROM posts WHERE id = ? FOR UPDATE', [postId]],
+    ['SELECT id FROM comments WHERE post_id = ? ORDER BY id DESC LIMIT 20 FOR UPDATE', [postId]],
+  ],
+  /** Grant, used token, new tokens. */
+  refresh: (grantId: string): Locks => [
+    ['SELECT hash FROM access_tokens WHERE grant_id = ? FOR UPDATE', [grantId]],
+    ['SELECT hash FROM refresh_tokens WHERE grant_id = ? FOR UPDATE', [grantId]],
+    ['SELECT id FROM grants WHERE id = ? FOR UPDATE', [grantId]],
+  ],
+};
+
+/** Clients of the database that lock what the service's units of work lock, in the opposite order, again and again. */
+export class DeadlockStorm {
+  /** How many the clients lost. */
+  deadlocks = 0;
+  private isOver = false;
+  private readonly clients: Promise<void>[];
+
+  private constructor(
+    connections: readonly Connection[],
+    private readonly fights: readonly Locks[],
+  ) {
+    this.clients = connections.map((connection, client) => this.fight(connection, client));
+  }
+
+  static async begin(url: string, size: number, fights: readonly Locks[]): Promise<DeadlockStorm> {
+    const connections = await Promise.all(
+      Array.from({ length: size }, () => mysql.createConnection(url)),
+    );
+    const [first] = connections as [Connection];
+    await first.query('CREATE TABLE IF NOT EXISTS ballast (id INTEGER PRIMARY KEY, n INTEGER)');
+    const rows = Array.from({ length: size * BALLAST_ROWS }, (_, id) => [id, 0]);
+    await first.query('INSERT INTO ballast (id, n) VALUES ?', [rows]);
+    return new DeadlockStorm(connections, fights);
+  }
+
+  /** @throws what a client met that is no lost fight */
+  async end(): Promise<void> {
+    this.isOver = true;
+    await Promise.all(this.clients);
+  }
+
+  private async fight(connection: Connection, client: number): Promise<void> {
+    await connection.query(`SET SESSION innodb_lock_wait_timeout = ${CLIENT_WAIT_SECONDS}`);
+    try {
+      for (let round = client; !this.isOver; round += 1) {
+        await this.lockAll(connection, round, client);
+        await sleep(Math.random() * LONGEST_PAUSE_MS);
+      }
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  private async lockAll(connection: Connection, round: number, client: number): Promise<void> {
+    const locks = this.fights[round % this.fights.length] as Locks;
+    await connection.beginTransaction();
+    try {
+      if (Math.random() < 0.5) {
+        const from = client * BALLAST_ROWS;
+        const own = [from, from + BALLAST_ROWS - 1];
+        await connection.query('UPDATE ballast SET n = n + 1 WHERE id BETWEEN ? AND ?', own);
+      }
+      for (const [statement, values] of locks) {
+        await connection.query(statement, values);
+        // Others get their first row meanwhile.
+        await sleep(Math.random() * LONGEST_HOLD_MS);
+      }
+    } catch (error) {
+      const { errno } = error as { errno?: number };
+      if (errno === DEADLOCK) this.deadlocks += 1;
+      else if (errno !== LOCK_WAIT_TIMEOUT) throw error;
+    } finally {
+      await connection.rollback();
+    }
+  }
+}
+
+/** How many deadlocks the server has found since it started. */
+export async function deadlocksOn(url: string, kind: EngineKind): Promise<number> {
+  const [row] = await runSql(
+    url,
+    kind === 'mariadb'
+      ? "SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'"
+      : "SELECT COUNT AS Value FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_deadlocks'",
+  );
+  return Number(row?.Value);
+}

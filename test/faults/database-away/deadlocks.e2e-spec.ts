@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { IsNull } from 'typeorm';
+import { Comment } from '../../../src/modules/comments/comment.entity.js';
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { Post } from '../../../src/modules/posts/post.entity.js';
+import { onEachServer } from '../../support/engines.js';
+import { granted, opens } from '../../support/granted.js';
+import type { TokenBody } from '../../support/json.js';
+import { allAre, publishedBy } from '../../support/published.js';
+import { queriesOf } from '../../support/recorded-queries.js';
+import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { KeyedLoad } from '../created-once/keyed-load.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import { DeadlockStorm, deadlocksOn, OPPOSITES } from './deadlock-storm.js';
+import { MixedLoad } from './mixed-load.js';
+
+const STORM_MS = times(20_000, 3000);
+const TEST_MS = 120_000;
+const FIGHTERS = 8;
+const PUBLISHERS = 4;
+/** Deadlocks are found at once, so this is four tries and some for a slow machine. */
+const LONGEST_ANSWER_MS = 5000;
+/** Of those who call when the storm ends. */
+const LAST_ANSWERS_MS = 2000;
+const CALM_MS = 1000;
+const SETTINGS = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
+
+/** Tokens that are refreshed, one after the other. */
+interface Chain {
+  client: TestClient;
+  grantId: string;
+  tokens: TokenBody;
+}
+
+onEachServer('A database with deadlocks all the time', (database) => {
+  const app = useTestApp(database, SETTINGS);
+
+  async function chain(): Promise<Chain> {
+    const client = await app().addClient();
+    const tokens = await granted(app(), client);
+    const { clientId } = client;
+    const { id } = await app().dataSource.manager.findOneByOrFail(Grant, { clientId });
+    return { client, grantId: id, tokens };
+  }
+
+  const deadlocks = (): Promise<number> => deadlocksOn(database.url, database.engine.kind);
+
+  it(
+    'does what it answers, once, tells the others to come back, and is well as soon as they end',
+    { timeout: TEST_MS },
+    async ({ task }) => {
+      const { manager } = app().dataSource;
+      const client = await app().addClient();
+      const plain = [await Member.join(app(), { client }), await Member.join(app(), { client })];
+      const [brief, keyed, commenter] = [
+        await Member.join(app()),
+        await Member.join(app()),
+        await Member.join(app()),
+      ];
+      const { id: postId } = await commenter.publish();
+      const chains = [await chain(), await chain()];
+
+      const load = new MixedLoad();
+      for (const member of plain) load.publish(member);
+      for (const { client: holder, tokens } of chains) load.refresh(app(), holder, tokens);
+      for (let both = 0; both < 2; both += 1) {
+        load.publishAndDelete(brief);
+        load.comment(commenter, postId);
+      }
+      const keys = new KeyedLoad(keyed, () => app().baseUrl, PUBLISHERS);
+
+      const earlier = await deadlocks();
+      const storm = await DeadlockStorm.begin(database.url, FIGHTERS, [
+        ...[...plain, brief, keyed].map(OPPOSITES.publish),
+        ...chains.map(({ grantId }) => OPPOSITES.refresh(grantId)),
+        OPPOSITES.deletion(brief),
+        OPPOSITES.comment(postId),
+        OPPOSITES.commentDeletion(postId),
+      ]);
+      const statements = await queriesOf(app().dataSource, async () => {
+        await sleep(STORM_MS);
+        await storm.end();
+      });
+      const found = (await deadlocks()) - earlier;
+      const lost = statements.filter(({ query }) => query === 'ROLLBACK').length;
+      expect(lost).toBeGreaterThan(0);
+      expect(storm.deadlocks).toBeGreaterThan(0);
+      expect(found).toBeGreaterThanOrEqual(storm.deadlocks);
+
+      await sleep(LAST_ANSWERS_MS);
+      const refusals = (): number[] => [load.refused, keys.repetitions];
+      const before = { refusals: refusals(), done: load.all, keys: keys.posts.size };
+      await sleep(CALM_MS);
+      expect(refusals()).toEqual(before.refusals);
+      expect(load.all).toBeGreaterThan(before.done);
+      expect(keys.posts.size).toBeGreaterThan(before.keys);
+
+      await load.stop();
+      await keys.stop();
+      // Most of what is lost is done again at once, and nobody hears of it.
+      const toldLater = load.refused + keys.repetitions;
+      expect(toldLater).toBeLessThan(lost / 2);
+      expect(load.surprises).toEqual([]);
+      expect(load.slowest).toBeLessThan(LONGEST_ANSWER_MS);
+      expect(await publishedBy(app(), ...plain)).toEqual(allAre(load.count('publish')));
+      const posts = load.count('brief publish');
+      expect(await publishedBy(app(), brief)).toEqual({
+        ...allAre(posts),
+        counted: posts - load.count('deletion'),
+      });
+      expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));
+      const comments = load.count('comment') - load.count('comment deletion');
+      expect(await manager.countBy(Comment, { postId, deletedAt: IsNull() })).toBe(comments);
+      const { commentCount } = await manager.findOneByOrFail(Post, { id: postId });
+      expect(commentCount).toBe(comments);
+      for (const { tokens } of chains) expect(await opens(app(), tokens.access_token)).toBe(true);
+
+      const published = load.count('publish') + posts + keys.posts.size;
+      show(
+        task,
+        `${database.engine.label}: ${found} deadlocks in ${STORM_MS / 1000} s, of which the service lost ${lost}: ${published} posts and ${load.count('comment')} comments, each there and counted once, ${load.count('refresh')} refreshes, ${toldLater} told to come back, the slowest answer after ${(load.slowest / 1000).toFixed(1)} s`,
+      );
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import { Comment } from '../../../src/modules/comments/comment.entity.js';
+import { onEachServer } from '../../support/engines.js';
+import { granted, opens } from '../../support/granted.js';
+import { allAre, publishedBy } from '../../support/published.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { KeyedLoad } from '../created-once/keyed-load.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import { MixedLoad } from './mixed-load.js';
+
+const HOLD_MS = times(20_000, 3000);
+const TEST_MS = 120_000;
+/** A second with others, a second alone, and some for a slow machine. */
+const LONGEST_ANSWER_MS = 4000;
+const RECOVERY_MS = 5000;
+const SETTINGS = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
+
+onEachServer(
+  'A client of the database that holds rows for longer than anybody waits',
+  (database) => {
+    const app = useTestApp(database, SETTINGS);
+
+    it(
+      'lets those who need them be told to come back, and others notice nothing',
+      { timeout: TEST_MS },
+      async ({ task }) => {
+        const [plain, keyed, commenter, bystander] = [
+          await Member.join(app()),
+          await Member.join(app()),
+          await Member.join(app()),
+          await Member.join(app()),
+        ];
+        await plain.publish();
+        const { id: postId } = await commenter.publish();
+        const client = await app().addClient();
+        const tokens = await granted(app(), client);
+
+        const load = new MixedLoad();
+        const calm = new MixedLoad();
+        calm.publish(bystander);
+        const holder = await mysql.createConnection(database.url);
+        let keys: KeyedLoad | undefined;
+        const refused = { held: 0 };
+        try {
+          // As the service does: whoever locks rows only locks no gaps between them.
+          await holder.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+          await holder.beginTransaction();
+          const held = [
+            ['SELECT used FROM quota_usage WHERE client_id = ? FOR UPDATE', plain.client.clientId],
+            ['SELECT id FROM users WHERE id = ? FOR UPDATE', keyed.user.id],
+            ['SELECT id FROM posts WHERE id = ? FOR UPDATE', postId],
+            ['SELECT id FROM grants WHERE client_id = ? FOR UPDATE', client.clientId],
+          ] as const;
+          for (const [statement, id] of held) await holder.query(statement, [id]);
+          load.publish(plain);
+          load.comment(commenter, postId);
+          load.refresh(app(), client, tokens);
+          keys = new KeyedLoad(keyed, () => app().baseUrl, 2);
+          await sleep(HOLD_MS);
+          expect(load.all).toBe(0);
+          expect(keys.posts.size).toBe(0);
+          refused.held = load.refused + keys.repetitions;
+          expect(load.refused).toBeGreaterThanOrEqual(3);
+        } finally {
+          holder.destroy();
+        }
+        for (const name of ['publish', 'comment', 'refresh'])
+          await expect.poll(() => load.count(name), { timeout: RECOVERY_MS }).toBeGreaterThan(0);
+        await expect.poll(() => keys?.posts.size, { timeout: RECOVERY_MS }).toBeGreaterThan(0);
+
+        await Promise.all([load.stop(), calm.stop(), keys.stop()]);
+        expect([load.surprises, calm.surprises]).toEqual([[], []]);
+        expect(load.slowest).toBeLessThan(LONGEST_ANSWER_MS);
+        expect(calm.refused).toBe(0);
+        expect(await publishedBy(app(), plain)).toEqual(allAre(1 + load.count('publish')));
+        expect(await publishedBy(app(), bystander)).toEqual(allAre(calm.count('publish')));
+        const { manager } = app().dataSource;
+        expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));
+        expect(await opens(app(), tokens.access_token)).toBe(true);
+        show(
+          task,
+          `${database.engine.label}: rows held for ${HOLD_MS / 1000} s, ${refused.held} told to come back within ${(load.slowest / 1000).toFixed(1)} s, ${calm.count('publish')} posts beside them`,
+        );
+      },
+    );
+  },
+);

@@ -1,0 +1,135 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from './free-port.js';
+import {
+  FAST_SETTINGS,
+  STOP_MS,
+  testAccount,
+  type PrivateServer,
+  type PrivateServerOptions,
+} from './private-server-parts.js';
+import { processOnPort } from './process-on-port.js';
+import { runSql } from './sql.js';
+
+/** It may have to install the server, or to recover its data. */
+const COMMAND_MS = 110_000;
+const KILLED_MS = 10_000;
+
+/**
+ * Starts a MySQL server by a command, with data and a port of its own. Undefined where none is named, nothing is to be broken,
+ * or the server's folder has to be where the command does not put it.
+ *
+ * The command understands `start PORT`, which takes more options of the server from `MYSQL_ARGS` and prints a URL, and
+ * `drop PORT`, which deletes its data.
+ */
+export async function startCommandedServer({
+  parent,
+  settings = [],
+}: PrivateServerOptions): Promise<PrivateServer | undefined> {
+  const { TEST_MYSQL_COMMAND: command = '', FAULTS } = process.env;
+  if (command === '' || FAULTS === undefined || parent !== undefined) return undefined;
+  const server = new CommandedServer(command, await freePort(), [...FAST_SETTINGS, ...settings]);
+  await server.prepare();
+  return server;
+}
+
+class CommandedServer implements PrivateServer {
+  private readonly password = randomBytes(16).toString('hex');
+
+  constructor(
+    private readonly command: string,
+    private readonly port: number,
+    private readonly settings: readonly string[],
+  ) {}
+
+  get url(): string {
+    return `mysql://tests:${this.password}@127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number | undefined {
+    return processOnPort(this.port);
+  }
+
+  /** Starts it for the first time. */
+  async prepare(): Promise<void> {
+    process.once('exit', this.endWithRun);
+    try {
+      const administrator = new URL(await this.start());
+      administrator.pathname = '/';
+      for (const statement of testAccount(this.password))
+        await runSql(administrator.href, statement);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async restart(): Promise<void> {
+    await this.end();
+    await this.launch();
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    if (!(await this.isGoneWithin(KILLED_MS)))
+      throw new Error(`The server on port ${this.port} outlives SIGKILL.`);
+  }
+
+  async launch(): Promise<void> {
+    await this.start();
+  }
+
+  freeze(): void {
+    this.signal('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.signal('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    await this.end();
+    process.off('exit', this.endWithRun);
+    await this.run('drop');
+  }
+
+  /** Answers the URL of the server's administrator. */
+  private async start(): Promise<string> {
+    return (await this.run('start')).trim().split('\n').at(-1) ?? '';
+  }
+
+  private async run(word: 'start' | 'drop'): Promise<string> {
+    const { stdout } = await promisify(execFile)(this.command, [word, String(this.port)], {
+      env: { ...process.env, MYSQL_ARGS: this.settings.join(' ') },
+      timeout: COMMAND_MS,
+    });
+    return stdout;
+  }
+
+  /** In order, or by force where it does not. */
+  private async end(): Promise<void> {
+    this.signal('SIGTERM');
+    if (!(await this.isGoneWithin(STOP_MS))) await this.kill();
+  }
+
+  private signal(name: NodeJS.Signals): void {
+    const { pid } = this;
+    if (pid !== undefined) process.kill(pid, name);
+  }
+
+  private async isGoneWithin(ms: number): Promise<boolean> {
+    const deadline = Date.now() + ms;
+    while (this.pid !== undefined) {
+      if (Date.now() > deadline) return false;
+      await sleep(50);
+    }
+    return true;
+  }
+
+  private readonly endWithRun = (): void => {
+    this.signal('SIGKILL');
+    spawnSync(this.command, ['drop', String(this.port)], { stdio: 'ignore', timeout: COMMAND_MS });
+  };
+}
