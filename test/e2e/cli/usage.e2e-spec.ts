@@ -71,9 +71,14 @@ describe('The help of the command line', () => {
   });
 
   it('comes without loading the application', async () => {
-    const started = performance.now();
-    await runProcess(['--help'], NO_DATABASE);
-    expect(performance.now() - started).toBeLessThan(1000);
+    const costs: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const started = performance.now();
+      await runProcess(['--help'], NO_DATABASE);
+      costs.push(performance.now() - started);
+    }
+    // The fastest, since other tests may have taken the processor from the others.
+    expect(Math.min(...costs)).toBeLessThan(1000);
   });
 
   it('has no colours', async () => {
