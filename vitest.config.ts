@@ -5,27 +5,53 @@ import { SummaryReporter } from './test/support/summary-reporter.js';
 /** `npm run test:faults`. */
 const BREAKS = process.env.FAULTS !== undefined;
 
+/** What holds for every test. */
+const EVERYWHERE = {
+  globals: true,
+  setupFiles: ['./test/support/contract/collector-setup.ts'],
+  pool: 'forks' as const,
+  // Loading Nest and TypeORM for each file anew took half of the time; nothing of ours keeps state outside of its application.
+  isolate: false,
+  // One more than the two cores that CI has: tests wait for servers and for time.
+  maxWorkers: 3,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
+
+/** Those that compare times run alone, after the others. */
+const FAULTS = [
+  {
+    test: {
+      ...EVERYWHERE,
+      name: 'faults',
+      include: ['test/faults/**/*-spec.ts'],
+      exclude: ['test/faults/overload/**'],
+      sequence: { groupOrder: 0 },
+    },
+  },
+  {
+    test: {
+      ...EVERYWHERE,
+      name: 'overload',
+      include: ['test/faults/overload/*-spec.ts'],
+      maxWorkers: 1,
+      sequence: { groupOrder: 1 },
+    },
+  },
+];
+
 export default defineConfig({
   test: {
-    globals: true,
+    ...EVERYWHERE,
+    ...(BREAKS && { projects: FAULTS }),
     // Measurements take long: each has a script of its own.
     include:
       process.env.MEASURE === '1'
         ? ['test/measure/*.measure.ts']
-        : BREAKS
-          ? ['test/faults/**/*-spec.ts']
-          : ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
-    exclude: BREAKS ? [] : ['test/faults/**'],
+        : ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
+    exclude: ['test/faults/**'],
     globalSetup: ['./test/support/global-setup.ts'],
-    setupFiles: ['./test/support/contract/collector-setup.ts'],
     reporters: ['default', new SummaryReporter(), ...(BREAKS ? [new FiguresReporter()] : [])],
-    pool: 'forks',
-    // Loading Nest and TypeORM for each file anew took half of the time; nothing of ours keeps state outside of its application.
-    isolate: false,
-    // One more than the two cores that CI has: tests wait for servers and for time.
-    maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
     allowOnly: process.env.CI !== 'true',
   },
 });

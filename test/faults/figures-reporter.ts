@@ -27,7 +27,8 @@ export class FiguresReporter implements Reporter {
       const outcome = outcomeOf(
         modules.filter(({ moduleId }) => moduleId.includes(`/test/faults/${promise}/`)),
       );
-      this.vitest?.logger.log(lineOf(promise, outcome));
+      const { passed, failed, skipped } = outcome;
+      if (passed + failed + skipped > 0) this.vitest?.logger.log(lineOf(promise, outcome));
       isWhole &&= outcome.failed === 0 && outcome.passed > 0;
       figures[promise] = outcome.figures;
     }

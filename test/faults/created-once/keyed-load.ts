@@ -4,12 +4,18 @@ import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { json } from '../../support/json.js';
+import type { TestApp } from '../../support/test-app.js';
 import type { Member, PostBody } from '../../e2e/api/member.js';
 
 const ANSWER_MS = 15_000;
 const PAUSE_MS = 50;
 /** What a client is told to repeat: the first request with the key still runs, or the database is away. */
 const REPEATED = new Set([409, 503]);
+
+/** Whoever publishes, and where that can be looked at. */
+export type Publisher = Pick<Member, 'user' | 'client' | 'token'> & {
+  readonly app: Pick<TestApp, 'dataSource'>;
+};
 
 /** Publishes in a member's name, and repeats each post with its Idempotency-Key until it is acknowledged, as apps are told to. */
 export class KeyedLoad {
@@ -24,7 +30,7 @@ export class KeyedLoad {
 
   /** @param baseUrl of the service that the next request goes to */
   constructor(
-    private readonly member: Member,
+    private readonly member: Publisher,
     private readonly baseUrl: () => string,
     size: number,
   ) {

@@ -8,7 +8,7 @@ import { show } from '../figures.js';
 import { times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';
 
-const KILLS = times(200, 6);
+const KILLS = times(200, 4);
 const KILL_MS = 10_000;
 const PUBLISHERS = 8;
 const LONGEST_LIFE_MS = 300;
