@@ -1,5 +1,6 @@
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
-import type { Express, Request } from 'express';
+import type { Socket } from 'node:net';
+import type { Express, Request, Response } from 'express';
 
 /**
  * A server for one Express application, whose requests and responses have that application's prototypes from the beginning.
@@ -7,12 +8,15 @@ import type { Express, Request } from 'express';
  * full garbage collection, and is slow to use (decision 0019).
  */
 export function expressServer(application: Express): Server {
+  /** Connections whose last answer was given. */
+  const ending = new WeakSet<Socket>();
   class ApplicationRequest extends IncomingMessage {}
   class ApplicationResponse extends ServerResponse<ApplicationRequest> {
     /** Whoever answers works on the request no longer, however slowly it is read, and though its caller may have left. */
     override end(...answer: unknown[]): this {
       (this.req as Request).place?.leave();
       if (this.socket === null && !this.writableEnded) closeWithConnection(this);
+      if (isLast(this)) ending.add(this.req.socket);
       return super.end(...(answer as [unknown, BufferEncoding]));
     }
   }
@@ -23,7 +27,20 @@ export function expressServer(application: Express): Server {
   Object.assign(application, { request, response });
   return createServer(
     { IncomingMessage: ApplicationRequest, ServerResponse: ApplicationResponse },
-    application,
+    (incoming, outgoing) => {
+      // What follows the last request is not to be looked at (RFC 9112 §9.6): nobody would be told what became of it.
+      if (outgoing.socket === null && ending.has(incoming.socket)) return;
+      application(incoming as Request, outgoing as Response);
+    },
+  );
+}
+
+/** Whether its connection ends with it: as it says, or as Node says by itself to a request without a host. */
+function isLast(response: ServerResponse): boolean {
+  const { headers, httpVersion } = response.req;
+  return (
+    response.getHeader('connection') === 'close' ||
+    (headers.host === undefined && httpVersion === '1.1')
   );
 }
 
