@@ -58,7 +58,6 @@ export async function dataSourceOptions(
       statementMs: config.timeoutMs,
     }),
     extra: {
-      queueLimit: config.queueLimit,
       enableKeepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_MS,
       group: urls.length > 1 ? new ServerGroup(urls) : undefined,

@@ -1,8 +1,8 @@
 import { MetricsServer } from '../../../src/operations/metrics/metrics-server.js';
-import { onEachEngine } from '../../support/engines.js';
+import { onEachEngine, onEachServer } from '../../support/engines.js';
 import { freePort } from '../../support/free-port.js';
 import { json } from '../../support/json.js';
-import { TestApp } from '../../support/test-app.js';
+import { TestApp, useTestApp } from '../../support/test-app.js';
 
 const OK = [200, { status: 'ok' }];
 
@@ -52,5 +52,24 @@ onEachEngine('The health of a process', (database) => {
     ]);
     for (const path of ['/livez', '/readyz', '/dev/v1/me'])
       expect((await fetch(operators + path)).status).toBe(404);
+  });
+});
+
+onEachServer('Many who ask at once whether a process is ready', (database) => {
+  const app = useTestApp(database);
+
+  it('are told the same, and do not each ask the database', async () => {
+    const asking = 50;
+    app().clock.set(new Date().toISOString());
+    const answers: Response[] = [];
+    const statements = await app().statementsOf(async () => {
+      answers.push(
+        ...(await Promise.all(Array.from({ length: asking }, () => app().fetch('/readyz')))),
+      );
+    });
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(answers).toHaveLength(asking);
+    expect(statements.length).toBeGreaterThan(0);
+    expect(statements.length).toBeLessThan(asking);
   });
 });
