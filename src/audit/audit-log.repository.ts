@@ -70,9 +70,8 @@ export class AuditLog {
     change: Change,
     details?: Record<string, unknown>,
   ): Promise<void> {
-    const at = this.clock.now();
     const event = this.event(action, subject, change, details);
-    return insertOnAnySchema(tx, AuditEvent, { ...event, at, id: newId('evt', at) });
+    return insertOnAnySchema(tx, AuditEvent, identified(event, this.clock.now()));
   }
 
   /** Events that happen now, written by one statement. */
@@ -81,9 +80,13 @@ export class AuditLog {
     return insertAll(
       tx,
       AuditEvent,
-      events.map((event) => ({ ...event, at, id: newId('evt', at) })),
+      events.map((event) => identified(event, at)),
     );
   }
+}
+
+function identified(event: NewAuditEvent, at: Date): AuditEvent {
+  return { ...event, at, id: newId('evt', at) };
 }
 
 /** The first of `values` that is an id with this prefix. */

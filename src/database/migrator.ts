@@ -5,8 +5,11 @@ import { migrations } from './migrations.js';
 import { RELEASES, type Release } from './releases.js';
 import { missingStatements } from './schema-difference.js';
 import { SchemaIsNewer } from './schema.errors.js';
-import { despiteOthers, inTurn } from './schema-turns.js';
+import { despiteOthers, exclusively } from './schema-turns.js';
 import { transactionOf, type Transaction } from './transaction.js';
+
+/** The migrations of this version, oldest first. */
+const KNOWN = migrations.map(({ name }) => name);
 
 /** Two processes that finish together both write down the same migration, which would then be undone twice. */
 const FORGET_REPEATS = `DELETE FROM migrations WHERE id NOT IN
@@ -44,10 +47,9 @@ export class Migrator {
   /** What the database has had beyond a release, newest first. @throws SchemaIsNewer */
   async since(release: Release): Promise<string[]> {
     const applied = await appliedNames(this.dataSource);
-    const known = migrations.map(({ name }) => name);
-    const unknown = [...applied].filter((name) => !known.includes(name));
+    const unknown = unknownAmong(applied);
     if (unknown.length > 0) throw new SchemaIsNewer(unknown);
-    const beyond = known.slice(known.indexOf(RELEASES[release]) + 1);
+    const beyond = KNOWN.slice(KNOWN.indexOf(RELEASES[release]) + 1);
     return beyond.filter((name) => applied.has(name)).toReversed();
   }
 
@@ -73,17 +75,15 @@ export class Migrator {
   /** Every migration of this version, oldest first. */
   async status(): Promise<MigrationStatus[]> {
     const applied = await appliedNames(this.dataSource);
-    return migrations.map(({ name }) => ({ name, applied: applied.has(name) }));
+    return KNOWN.map((name) => ({ name, applied: applied.has(name) }));
   }
 
   /** Compares all tables, columns and indices with what this version expects. Changes nothing. */
   async difference(): Promise<SchemaDifference> {
     const applied = await appliedNames(this.dataSource);
-    const known = migrations.map(({ name }) => name);
-    const pending = known.filter((name) => !applied.has(name));
-    const unknown = [...applied].filter((name) => !known.includes(name));
+    const pending = pendingAfter(applied);
     const statements = pending.length > 0 ? [] : await missingStatements(this.dataSource);
-    return { pending, unknown, statements };
+    return { pending, unknown: unknownAmong(applied), statements };
   }
 
   async isCurrent(): Promise<boolean> {
@@ -114,16 +114,21 @@ async function appliedNames(dataSource: DataSource): Promise<Set<string>> {
   }
 }
 
+function pendingAfter(applied: ReadonlySet<string>): string[] {
+  return KNOWN.filter((name) => !applied.has(name));
+}
+
+function unknownAmong(applied: ReadonlySet<string>): string[] {
+  return [...applied].filter((name) => !KNOWN.includes(name));
+}
+
 async function runPending(dataSource: DataSource): Promise<string[]> {
-  const applied = await appliedNames(dataSource);
-  const pending = dataSource.migrations
-    .map(({ name, constructor }) => name ?? constructor.name)
-    .filter((name) => !applied.has(name));
+  const pending = pendingAfter(await despiteOthers(() => appliedNames(dataSource)));
   if (pending.length > 0)
     await despiteOthers(async () => {
       // An empty database has nothing yet to take turns by.
       if ((await appliedNames(dataSource)).size === 0) await dataSource.runMigrations();
-      else await inTurn(dataSource, () => dataSource.runMigrations({ transaction: 'none' }));
+      else await exclusively(dataSource, () => dataSource.runMigrations({ transaction: 'none' }));
       await dataSource.query(FORGET_REPEATS);
     });
   return pending;
@@ -134,7 +139,7 @@ function undo(
   name: string,
   onUndone: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
-  return inTurn(dataSource, async (holder) => {
+  return exclusively(dataSource, async (holder) => {
     if (!(await appliedNames(dataSource)).has(name)) return;
     const runner = dataSource.createQueryRunner();
     try {

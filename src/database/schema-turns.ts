@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { isConflict } from '../common/database-faults.js';
+import { isConflict, isLockWait } from '../common/database-faults.js';
 import { RELEASES } from './releases.js';
 
 const ATTEMPTS = 10;
@@ -33,14 +33,13 @@ export async function despiteOthers<T>(work: () => Promise<T>): Promise<T> {
  * commits after it. On SQLite that is the transaction of everything, which writes first: one that reads first is refused when
  * another process has written since. On a server a step ends the transaction of its own connection, so `work` needs another one.
  */
-export async function inTurn<T>(
+export async function exclusively<T>(
   dataSource: DataSource,
   work: (holder: QueryRunner) => Promise<T>,
 ): Promise<T> {
   const holder = dataSource.createQueryRunner();
   try {
-    await holder.startTransaction();
-    await holder.query(TAKE_TURN);
+    while (!(await hasTurn(holder))) await holder.rollbackTransaction();
     const done = await work(holder);
     await holder.commitTransaction();
     return done;
@@ -49,6 +48,18 @@ export async function inTurn<T>(
     throw error;
   } finally {
     await holder.release();
+  }
+}
+
+/** False when another process still has it, who may have a large table to change. */
+async function hasTurn(holder: QueryRunner): Promise<boolean> {
+  await holder.startTransaction();
+  try {
+    await holder.query(TAKE_TURN);
+    return true;
+  } catch (error) {
+    if (isLockWait(error)) return false;
+    throw error;
   }
 }
 

@@ -27,7 +27,8 @@ declare global {
 /**
  * Lets in as many requests as can be worked on at once. As many more wait for their turn, so that there is always a next one.
  * What comes beyond these waits outside until no more come: so a burst is worked off. When that takes too long it is a storm, in
- * which nobody comes in from outside, so that those who are let in are answered soon. Who waits outside is refused after about a second: sooner, callers who come back at once would keep the service busy with refusals.
+ * which nobody comes in from outside, so that those who are let in are answered soon. Who waits outside is refused after about a
+ * second: sooner, callers who come back at once would keep the service busy with refusals.
  */
 @Injectable()
 export class Admission {
