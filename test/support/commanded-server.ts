@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.js';
@@ -72,8 +73,10 @@ class CommandedServer implements PrivateServer {
   }
 
   async kill(): Promise<void> {
-    this.signal('SIGKILL');
-    if (!(await this.isGoneWithin(KILLED_MS)))
+    const { pid } = this;
+    if (pid === undefined) return;
+    process.kill(pid, 'SIGKILL');
+    if (!(await isGoneWithin(KILLED_MS, pid)))
       throw new Error(`The server on port ${this.port} outlives SIGKILL.`);
   }
 
@@ -110,8 +113,10 @@ class CommandedServer implements PrivateServer {
 
   /** In order, or by force where it does not. */
   private async end(): Promise<void> {
-    this.signal('SIGTERM');
-    if (!(await this.isGoneWithin(STOP_MS))) await this.kill();
+    const { pid } = this;
+    if (pid === undefined) return;
+    process.kill(pid, 'SIGTERM');
+    if (!(await isGoneWithin(STOP_MS, pid))) await this.kill();
   }
 
   private signal(name: NodeJS.Signals): void {
@@ -119,17 +124,18 @@ class CommandedServer implements PrivateServer {
     if (pid !== undefined) process.kill(pid, name);
   }
 
-  private async isGoneWithin(ms: number): Promise<boolean> {
-    const deadline = Date.now() + ms;
-    while (this.pid !== undefined) {
-      if (Date.now() > deadline) return false;
-      await sleep(50);
-    }
-    return true;
-  }
-
   private readonly endWithRun = (): void => {
     this.signal('SIGKILL');
     spawnSync(this.command, ['drop', String(this.port)], { stdio: 'ignore', timeout: COMMAND_MS });
   };
+}
+
+/** A server that finds the process of an earlier one there, though it is only dying, does not start. */
+async function isGoneWithin(ms: number, pid: number): Promise<boolean> {
+  const deadline = Date.now() + ms;
+  while (existsSync(`/proc/${pid}`)) {
+    if (Date.now() > deadline) return false;
+    await sleep(50);
+  }
+  return true;
 }

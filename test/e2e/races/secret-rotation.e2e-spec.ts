@@ -14,6 +14,7 @@ import {
 import { CommandLine, runProcess } from '../../support/command-line.js';
 import { onEachEngine, onSqliteAndOneServer } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
+import { Repeated } from '../../support/repeated.js';
 import { TestApp, useTestApp, type TestClient } from '../../support/test-app.js';
 import { requestToken } from '../../support/visitor.js';
 
@@ -36,7 +37,7 @@ class Load {
   /** Statuses, by the secret that was sent. */
   readonly answers = new Map<string, number[]>();
   private readonly calls = Array<number>(WORKERS).fill(0);
-  private isOver = false;
+  private readonly workers = new Repeated();
 
   constructor(
     private readonly cluster: Cluster,
@@ -44,9 +45,9 @@ class Load {
     private secret: string,
   ) {}
 
-  async work(worker: number, refreshToken: string): Promise<void> {
+  begin(worker: number, refreshToken: string): void {
     let newest = refreshToken;
-    while (!this.isOver) {
+    this.workers.begin(async () => {
       const { secret } = this;
       const form = { grant_type: 'refresh_token', refresh_token: newest };
       const answer = await requestToken(this.cluster, { ...this.client, secret }, form);
@@ -54,7 +55,7 @@ class Load {
       if (answer.status === 200) newest = body.refresh_token;
       this.answers.set(secret, [...(this.answers.get(secret) ?? []), answer.status]);
       this.calls[worker] = (this.calls[worker] ?? 0) + 1;
-    }
+    });
   }
 
   /** Waits until every worker has called so many times more. */
@@ -68,8 +69,8 @@ class Load {
     this.secret = secret;
   }
 
-  end(): void {
-    this.isOver = true;
+  stop(): Promise<void> {
+    return this.workers.stop();
   }
 }
 
@@ -126,19 +127,14 @@ onSqliteAndOneServer('A rotation under load', (database) => {
       const tokens = await atOnce(WORKERS, () => refreshTokenOf(operator, client));
       const cli = new CommandLine(database, runProcess);
       const load = new Load(cluster, client, old);
-      const working = Promise.all(tokens.map((token, worker) => load.work(worker, token)));
-      let secret: string;
-      try {
-        await load.goOn();
-        const rotate = ['app', 'secret', 'rotate', clientId, '--grace', '1h'];
-        ({ client_secret: secret } = await cli.json<{ client_secret: string }>(...rotate));
-        await load.goOn();
-        load.changeOver(secret);
-        await load.goOn();
-      } finally {
-        load.end();
-        await working;
-      }
+      for (const [worker, token] of tokens.entries()) load.begin(worker, token);
+      await load.goOn();
+      const rotate = ['app', 'secret', 'rotate', clientId, '--grace', '1h'];
+      const { client_secret: secret } = await cli.json<{ client_secret: string }>(...rotate);
+      await load.goOn();
+      load.changeOver(secret);
+      await load.goOn();
+      await load.stop();
       expect([...load.answers.keys()]).toEqual([old, secret]);
       for (const statuses of load.answers.values())
         expect(statuses.filter((status) => status !== 200)).toEqual([]);

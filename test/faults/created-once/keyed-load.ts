@@ -4,6 +4,7 @@ import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { json } from '../../support/json.js';
+import { Repeated } from '../../support/repeated.js';
 import type { TestApp } from '../../support/test-app.js';
 import type { Member, PostBody } from '../../e2e/api/member.js';
 
@@ -25,8 +26,7 @@ export class KeyedLoad {
   repetitions = 0;
   /** Statuses that no client can expect, with their bodies. */
   private readonly surprises: string[] = [];
-  private isOver = false;
-  private readonly publishers: Promise<void>[];
+  private readonly publishers = new Repeated();
 
   /** @param baseUrl of the service that the next request goes to */
   constructor(
@@ -34,13 +34,12 @@ export class KeyedLoad {
     private readonly baseUrl: () => string,
     size: number,
   ) {
-    this.publishers = Array.from({ length: size }, () => this.publish());
+    for (let begun = 0; begun < size; begun += 1) this.publishers.begin(() => this.publish());
   }
 
   /** Ends when everything that was begun is acknowledged. Asserts that everything is there once, and that nothing else is. */
   async stop(): Promise<void> {
-    this.isOver = true;
-    await Promise.all(this.publishers);
+    await this.publishers.stop();
     const { app, client } = this.member;
     const { clientId } = client;
     const { manager } = app.dataSource;
@@ -53,12 +52,10 @@ export class KeyedLoad {
   }
 
   private async publish(): Promise<void> {
-    while (!this.isOver) {
-      const key = randomUUID();
-      while (!(await this.isAcknowledged(key))) {
-        this.repetitions += 1;
-        await sleep(PAUSE_MS * Math.random());
-      }
+    const key = randomUUID();
+    while (!(await this.isAcknowledged(key)) && !this.publishers.isAbandoned) {
+      this.repetitions += 1;
+      await sleep(PAUSE_MS * Math.random());
     }
   }
 

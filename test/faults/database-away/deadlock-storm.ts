@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type Connection } from 'mysql2/promise';
 import type { EngineKind } from '../../support/provided.js';
+import { Repeated } from '../../support/repeated.js';
 import { runSql } from '../../support/sql.js';
 import type { Member } from '../../e2e/api/member.js';
 
@@ -50,14 +51,14 @@ export const OPPOSITES = {
 export class DeadlockStorm {
   /** How many the clients lost. */
   deadlocks = 0;
-  private isOver = false;
-  private readonly clients: Promise<void>[];
+  private readonly clients = new Repeated();
 
   private constructor(
-    connections: readonly Connection[],
+    private readonly connections: readonly Connection[],
     private readonly fights: readonly Locks[],
   ) {
-    this.clients = connections.map((connection, client) => this.fight(connection, client));
+    for (const [client, connection] of connections.entries())
+      this.clients.begin((round) => this.fight(connection, client, round));
   }
 
   static async begin(url: string, size: number, fights: readonly Locks[]): Promise<DeadlockStorm> {
@@ -65,6 +66,8 @@ export class DeadlockStorm {
       Array.from({ length: size }, () => mysql.createConnection(url)),
     );
     const [first] = connections as [Connection];
+    for (const connection of connections)
+      await connection.query(`SET SESSION innodb_lock_wait_timeout = ${CLIENT_WAIT_SECONDS}`);
     await first.query('CREATE TABLE IF NOT EXISTS ballast (id INTEGER PRIMARY KEY, n INTEGER)');
     const rows = Array.from({ length: size * BALLAST_ROWS }, (_, id) => [id, 0]);
     await first.query('INSERT INTO ballast (id, n) VALUES ?', [rows]);
@@ -73,24 +76,12 @@ export class DeadlockStorm {
 
   /** @throws what a client met that is no lost fight */
   async end(): Promise<void> {
-    this.isOver = true;
-    await Promise.all(this.clients);
+    await this.clients.stop();
+    for (const connection of this.connections) connection.destroy();
   }
 
-  private async fight(connection: Connection, client: number): Promise<void> {
-    await connection.query(`SET SESSION innodb_lock_wait_timeout = ${CLIENT_WAIT_SECONDS}`);
-    try {
-      for (let round = client; !this.isOver; round += 1) {
-        await this.lockAll(connection, round, client);
-        await sleep(Math.random() * LONGEST_PAUSE_MS);
-      }
-    } finally {
-      connection.destroy();
-    }
-  }
-
-  private async lockAll(connection: Connection, round: number, client: number): Promise<void> {
-    const locks = this.fights[round % this.fights.length] as Locks;
+  private async fight(connection: Connection, client: number, round: number): Promise<void> {
+    const locks = this.fights[(client + round) % this.fights.length] as Locks;
     await connection.beginTransaction();
     try {
       if (Math.random() < 0.5) {
@@ -110,6 +101,7 @@ export class DeadlockStorm {
     } finally {
       await connection.rollback();
     }
+    await sleep(Math.random() * LONGEST_PAUSE_MS);
   }
 }
 

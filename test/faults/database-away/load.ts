@@ -1,4 +1,5 @@
 import { json } from '../../support/json.js';
+import { Repeated } from '../../support/repeated.js';
 import type { Member, PostBody } from '../../e2e/api/member.js';
 
 export interface Outcome {
@@ -12,15 +13,14 @@ export interface Outcome {
 
 /** Publishes in a member's name, several posts at a time, until it is stopped. */
 export class Load {
-  private isOver = false;
   private readonly outcomes: Outcome[] = [];
-  private readonly publishers: Promise<void>[];
+  private readonly publishers = new Repeated();
 
   constructor(
     private readonly member: Member,
     size: number,
   ) {
-    this.publishers = Array.from({ length: size }, () => this.publish());
+    for (let begun = 0; begun < size; begun += 1) this.publishers.begin(() => this.publish());
   }
 
   /** How many answers had this status so far. */
@@ -30,19 +30,16 @@ export class Load {
 
   /** @throws when a call got no answer at all */
   async stop(): Promise<readonly Outcome[]> {
-    this.isOver = true;
-    await Promise.all(this.publishers);
+    await this.publishers.stop();
     return this.outcomes;
   }
 
   private async publish(): Promise<void> {
-    while (!this.isOver) {
-      const startedAt = performance.now();
-      const answer = await this.member.post('/posts', { content: 'Hi' });
-      const { id } = await json<Partial<PostBody>>(answer);
-      const { status, headers } = answer;
-      const took = performance.now() - startedAt;
-      this.outcomes.push({ status, id, retryAfter: headers.get('retry-after'), took });
-    }
+    const startedAt = performance.now();
+    const answer = await this.member.post('/posts', { content: 'Hi' });
+    const { id } = await json<Partial<PostBody>>(answer);
+    const { status, headers } = answer;
+    const took = performance.now() - startedAt;
+    this.outcomes.push({ status, id, retryAfter: headers.get('retry-after'), took });
   }
 }

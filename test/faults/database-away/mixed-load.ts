@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { json, type TokenBody } from '../../support/json.js';
+import { Repeated } from '../../support/repeated.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { requestToken } from '../../support/visitor.js';
 import type { CommentBody, Member, PostBody } from '../../e2e/api/member.js';
@@ -13,11 +14,8 @@ export class MixedLoad {
   refused = 0;
   /** The slowest answer, in milliseconds. */
   slowest = 0;
-  /** Answers that nobody may get. */
-  readonly surprises: string[] = [];
   private readonly done = new Map<string, number>();
-  private readonly callers: Promise<void>[] = [];
-  private isOver = false;
+  private readonly callers = new Repeated();
 
   /** How often this was done. */
   count(name: string): number {
@@ -30,13 +28,13 @@ export class MixedLoad {
   }
 
   publish(member: Member): void {
-    this.repeat(async () => {
+    this.callers.begin(async () => {
       await this.settle('publish', 201, () => member.post('/posts', { content: 'Hi' }));
     });
   }
 
   publishAndDelete(member: Member): void {
-    this.repeat(async () => {
+    this.callers.begin(async () => {
       const answer = await this.settle('brief publish', 201, () =>
         member.post('/posts', { content: 'Hi' }),
       );
@@ -52,7 +50,7 @@ export class MixedLoad {
       const send = () => member.post(`/posts/${postId}/comments`, body);
       return json<CommentBody>(await this.settle('comment', 201, send));
     };
-    this.repeat(async () => {
+    this.callers.begin(async () => {
       const { id } = await add();
       await add();
       await this.settle('comment deletion', 200, () => member.delete(`/comments/${id}`));
@@ -61,28 +59,16 @@ export class MixedLoad {
 
   /** Refreshes, and leaves the newest tokens in `tokens`. */
   refresh(app: TestApp, client: TestClient, tokens: TokenBody): void {
-    this.repeat(async () => {
+    this.callers.begin(async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
       const answer = await this.settle('refresh', 200, () => requestToken(app, client, form));
       Object.assign(tokens, await json<TokenBody>(answer));
     });
   }
 
-  /** Ends when everything that was begun is done. */
-  async stop(): Promise<void> {
-    this.isOver = true;
-    await Promise.all(this.callers);
-  }
-
-  private repeat(errand: () => Promise<void>): void {
-    const call = async (): Promise<void> => {
-      while (!this.isOver) await errand();
-    };
-    this.callers.push(
-      call().catch((error: unknown) => {
-        this.surprises.push(String(error));
-      }),
-    );
+  /** Ends when everything that was begun is done. @throws when an answer was one that nobody may get */
+  stop(): Promise<void> {
+    return this.callers.stop();
   }
 
   private async settle(
@@ -91,7 +77,7 @@ export class MixedLoad {
     send: () => Promise<Response>,
   ): Promise<Response> {
     const deadline = performance.now() + LONGEST_ERRAND_MS;
-    while (performance.now() < deadline) {
+    while (performance.now() < deadline && !this.callers.isAbandoned) {
       const startedAt = performance.now();
       const answer = await send();
       this.slowest = Math.max(this.slowest, performance.now() - startedAt);

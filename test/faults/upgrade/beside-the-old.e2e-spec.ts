@@ -21,7 +21,7 @@ import { expectKept, publisherIn } from './kept-rows.js';
 import { Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
-const ROUNDS = times(3, 1);
+const ROUNDS = times(2, 1);
 const ROUND_MS = 60_000;
 const PUBLISHERS = 4;
 /** How long both go on before the next step. */

@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { json, type TokenBody } from '../../support/json.js';
+import { Repeated } from '../../support/repeated.js';
 import type { TestClient } from '../../support/test-app.js';
 import { approve, exchange, requestToken, type Site } from '../../support/visitor.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import type { PageBody, PostBody } from '../../e2e/api/member.js';
+
+const PAUSE_MS = 50;
 
 /** The service said that it is to be asked again later, as it may. */
 class AskedAgainLater extends Error {}
@@ -13,9 +17,7 @@ export class Visits {
   done = 0;
   /** How many ended with a 503 that says when to come again. */
   putOff = 0;
-  private readonly surprises: string[] = [];
-  private isOver = false;
-  private readonly visitor: Promise<void>;
+  private readonly visitor = new Repeated();
 
   /** @param site where the next request goes to */
   constructor(
@@ -23,26 +25,23 @@ export class Visits {
     private readonly user: User,
     private readonly client: TestClient,
   ) {
-    this.visitor = this.comeAgain();
+    this.visitor.begin(() => this.come());
   }
 
-  /** Asserts that each visit went through, or was put off. */
+  /** @throws when a visit neither went through nor was put off */
   async stop(): Promise<void> {
-    this.isOver = true;
-    await this.visitor;
-    expect(this.surprises).toEqual([]);
+    await this.visitor.stop();
     expect(this.done).toBeGreaterThan(0);
   }
 
-  private async comeAgain(): Promise<void> {
-    while (!this.isOver) {
-      try {
-        await this.visit();
-        this.done += 1;
-      } catch (error) {
-        if (error instanceof AskedAgainLater) this.putOff += 1;
-        else this.surprises.push(String(error));
-      }
+  private async come(): Promise<void> {
+    try {
+      await this.visit();
+      this.done += 1;
+    } catch (error) {
+      if (!(error instanceof AskedAgainLater)) throw error;
+      this.putOff += 1;
+      await sleep(PAUSE_MS);
     }
   }
 
