@@ -62,18 +62,6 @@ export class AuditLog {
     return this.insertAll(tx, [this.event(action, subject, change, details)]);
   }
 
-  /** The same where the schema may be older than this version. */
-  recordOnAnySchema(
-    tx: Transaction,
-    action: string,
-    subject: string,
-    change: Change,
-    details?: Record<string, unknown>,
-  ): Promise<void> {
-    const event = this.event(action, subject, change, details);
-    return insertOnAnySchema(tx, AuditEvent, identified(event, this.clock.now()));
-  }
-
   /** Events that happen now, written by one statement. */
   insertAll(tx: Transaction, events: readonly NewAuditEvent[]): Promise<void> {
     const at = this.clock.now();
@@ -82,6 +70,11 @@ export class AuditLog {
       AuditEvent,
       events.map((event) => identified(event, at)),
     );
+  }
+
+  /** An event that happens now, where the schema may be older than this version. */
+  insertOnAnySchema(tx: Transaction, event: NewAuditEvent): Promise<void> {
+    return insertOnAnySchema(tx, AuditEvent, identified(event, this.clock.now()));
   }
 }
 

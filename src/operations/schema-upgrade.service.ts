@@ -35,7 +35,10 @@ export class SchemaUpgrade {
    */
   revert(release: Release, change: Change): Promise<string[]> {
     return this.migrator.revert(release, (tx, undone) =>
-      this.audit.recordOnAnySchema(tx, 'db.reverted', 'database', change, { release, undone }),
+      this.audit.insertOnAnySchema(
+        tx,
+        this.audit.event('db.reverted', 'database', change, { release, undone }),
+      ),
     );
   }
 }
