@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { FiguresReporter } from './test/faults/figures-reporter.js';
+import { LongestFirst } from './test/faults/longest-first.js';
 import { SummaryReporter } from './test/support/summary-reporter.js';
 
 /** `npm run test:faults`. */
@@ -43,7 +44,7 @@ const FAULTS = [
 export default defineConfig({
   test: {
     ...EVERYWHERE,
-    ...(BREAKS && { projects: FAULTS }),
+    ...(BREAKS && { projects: FAULTS, sequence: { sequencer: LongestFirst } }),
     // Measurements take long: each has a script of its own.
     include:
       process.env.MEASURE === '1'

@@ -1,4 +1,4 @@
-const SEVERAL = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)(.*)$/;
+const SEVERAL = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$/;
 
 /** A `DATABASE_URL` for each server that one names: `mysql://user:password@first:3306,second:3306/name` are two. */
 export function urlOfEachServer(databaseUrl: string): string[] {

@@ -60,7 +60,7 @@ export async function dataSourceOptions(
     extra: {
       enableKeepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_MS,
-      group: urls.length > 1 ? new ServerGroup(urls) : undefined,
+      group: urls.length > 1 ? new ServerGroup(urls, config.timeoutMs / urls.length) : undefined,
     },
   };
 }

@@ -1,15 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { withoutStatementLimit } from './data-source-options.js';
-import { migrations } from './migrations.js';
 import { RELEASES, type Release } from './releases.js';
 import { missingStatements } from './schema-difference.js';
 import { SchemaIsNewer } from './schema.errors.js';
 import { despiteOthers, exclusively } from './schema-turns.js';
 import { transactionOf, type Transaction } from './transaction.js';
-
-/** The migrations of this version, oldest first. */
-const KNOWN = migrations.map(({ name }) => name);
 
 /** Two processes that finish together both write down the same migration, which would then be undone twice. */
 const FORGET_REPEATS = `DELETE FROM migrations WHERE id NOT IN
@@ -47,9 +43,10 @@ export class Migrator {
   /** What the database has had beyond a release, newest first. @throws SchemaIsNewer */
   async since(release: Release): Promise<string[]> {
     const applied = await appliedNames(this.dataSource);
-    const unknown = unknownAmong(applied);
+    const known = knownTo(this.dataSource);
+    const unknown = without(applied, known);
     if (unknown.length > 0) throw new SchemaIsNewer(unknown);
-    const beyond = KNOWN.slice(KNOWN.indexOf(RELEASES[release]) + 1);
+    const beyond = known.slice(known.indexOf(RELEASES[release]) + 1);
     return beyond.filter((name) => applied.has(name)).toReversed();
   }
 
@@ -75,15 +72,16 @@ export class Migrator {
   /** Every migration of this version, oldest first. */
   async status(): Promise<MigrationStatus[]> {
     const applied = await appliedNames(this.dataSource);
-    return KNOWN.map((name) => ({ name, applied: applied.has(name) }));
+    return knownTo(this.dataSource).map((name) => ({ name, applied: applied.has(name) }));
   }
 
   /** Compares all tables, columns and indices with what this version expects. Changes nothing. */
   async difference(): Promise<SchemaDifference> {
     const applied = await appliedNames(this.dataSource);
-    const pending = pendingAfter(applied);
+    const known = knownTo(this.dataSource);
+    const pending = without(known, applied);
     const statements = pending.length > 0 ? [] : await missingStatements(this.dataSource);
-    return { pending, unknown: unknownAmong(applied), statements };
+    return { pending, unknown: without(applied, known), statements };
   }
 
   async isCurrent(): Promise<boolean> {
@@ -114,16 +112,19 @@ async function appliedNames(dataSource: DataSource): Promise<Set<string>> {
   }
 }
 
-function pendingAfter(applied: ReadonlySet<string>): string[] {
-  return KNOWN.filter((name) => !applied.has(name));
+/** The migrations of this version, oldest first. */
+function knownTo(dataSource: DataSource): string[] {
+  return dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name);
 }
 
-function unknownAmong(applied: ReadonlySet<string>): string[] {
-  return [...applied].filter((name) => !KNOWN.includes(name));
+function without(names: Iterable<string>, others: Iterable<string>): string[] {
+  const left = new Set(others);
+  return [...names].filter((name) => !left.has(name));
 }
 
 async function runPending(dataSource: DataSource): Promise<string[]> {
-  const pending = pendingAfter(await despiteOthers(() => appliedNames(dataSource)));
+  const applied = await despiteOthers(() => appliedNames(dataSource));
+  const pending = without(knownTo(dataSource), applied);
   if (pending.length > 0)
     await despiteOthers(async () => {
       // An empty database has nothing yet to take turns by.

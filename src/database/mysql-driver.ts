@@ -25,6 +25,12 @@ export interface Timeouts {
 /** A server's own timeouts are looked at once a second by some of its threads, so it may need this much longer. */
 const GRACE_MS = 2000;
 
+/** Whoever changes a schema may hold a turn on one connection while another works: servers may be told to end those that idle. */
+const STAY: Readonly<Record<ServerKind, string>> = {
+  mysql: 'wait_timeout = 86400',
+  mariadb: 'wait_timeout = 86400, idle_transaction_timeout = 0, idle_write_transaction_timeout = 0',
+};
+
 /**
  * mysql2 as TypeORM wants it, with an end to every wait: for a connection that is free, and for the answer to a statement. With
  * the option `group`, which mysql2 does not know, it connects to the server of the group that takes writes.
@@ -42,6 +48,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
     `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}`,
     // Not what the server has beside it: with NO_BACKSLASH_ESCAPES, the driver's escapes would be none.
     `SET SESSION sql_mode = 'STRICT_ALL_TABLES'`,
+    ...(statementMs > 0 ? [] : [`SET SESSION ${STAY[kind]}`]),
   ];
   return {
     ...mysql,

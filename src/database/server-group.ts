@@ -16,8 +16,14 @@ export class ServerGroup {
   private readonly places = new WeakMap<Socket, number>();
   private readonly primaries = new WeakSet<Socket>();
 
-  /** @param urls one of each server */
-  constructor(urls: readonly string[]) {
+  /**
+   * @param urls one of each server
+   * @param answerMs the longest, in milliseconds, until a server has said that it takes writes
+   */
+  constructor(
+    urls: readonly string[],
+    private readonly answerMs: number,
+  ) {
     this.servers = urls.map((url) => {
       const { hostname, port } = new URL(url);
       return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || DEFAULT_PORT) };
@@ -34,7 +40,11 @@ export class ServerGroup {
     const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
     const socket = connect({ host, port, noDelay: true, ...keepAlive });
     this.places.set(socket, this.turn);
+    const silent = setTimeout(() => {
+      if (!this.primaries.has(socket)) socket.destroy(noAnswer());
+    }, this.answerMs).unref();
     const leave = (): void => {
+      clearTimeout(silent);
       if (!this.primaries.has(socket)) this.leave(socket);
     };
     return socket.once('error', leave).once('close', leave);
@@ -49,4 +59,8 @@ export class ServerGroup {
   leave(socket: Socket): void {
     if (this.places.get(socket) === this.turn) this.turn = (this.turn + 1) % this.size;
   }
+}
+
+function noAnswer(): NodeJS.ErrnoException {
+  return Object.assign(new Error('The server does not answer.'), { code: 'ETIMEDOUT' });
 }

@@ -55,10 +55,9 @@ export async function arrivalOf(
 
 /** What a body may take; none where it is little, or refused as soon as it is looked at. */
 function memoryFor({ headers }: Request, most: number): number {
+  if (headers['content-encoding'] !== undefined) return most;
   const announced = Number(headers['content-length'] ?? most);
-  if (announced > most) return 0;
-  const bytes = headers['content-encoding'] === undefined ? announced : most;
-  return bytes > LITTLE_BYTES ? bytes : 0;
+  return announced > most || announced <= LITTLE_BYTES ? 0 : announced;
 }
 
 /**

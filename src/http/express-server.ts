@@ -15,7 +15,6 @@ export function expressServer(application: Express): Server {
     /** Whoever answers works on the request no longer, however slowly it is read, and though its caller may have left. */
     override end(...answer: unknown[]): this {
       (this.req as Request).place?.leave();
-      if (this.socket === null && !this.writableEnded) closeWithConnection(this);
       if (isLast(this)) ending.add(this.req.socket);
       return super.end(...(answer as [unknown, BufferEncoding]));
     }
@@ -29,8 +28,10 @@ export function expressServer(application: Express): Server {
     { IncomingMessage: ApplicationRequest, ServerResponse: ApplicationResponse },
     (incoming, outgoing) => {
       // What follows the last request is not to be looked at (RFC 9112 §9.6): nobody would be told what became of it.
-      if (outgoing.socket === null && ending.has(incoming.socket)) return;
+      if (ending.has(incoming.socket)) return;
+      if (outgoing.socket === null) closeWithConnection(outgoing);
       application(incoming as Request, outgoing as Response);
+      if (isLast(outgoing)) ending.add(incoming.socket);
     },
   );
 }
@@ -44,10 +45,12 @@ function isLast(response: ServerResponse): boolean {
   );
 }
 
-/** Node does not close an answer that waits behind others when their connection ends. */
+/** Node does not close an answer that still waits behind others when their connection ends. */
 function closeWithConnection(response: ServerResponse): void {
   const { socket } = response.req;
-  const close = (): void => void response.emit('close');
+  const close = (): void => {
+    if (response.socket === null) response.emit('close');
+  };
   if (socket.destroyed) {
     process.nextTick(close);
     return;

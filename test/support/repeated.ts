@@ -6,9 +6,10 @@ export class Repeated {
   private readonly failures: unknown[] = [];
 
   constructor() {
-    onTestFinished(() => {
+    onTestFinished(async () => {
       this.isOver = true;
       this.isLeft = true;
+      await Promise.all(this.workers);
     });
   }
 

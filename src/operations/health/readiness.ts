@@ -14,16 +14,16 @@ export class Readiness {
     private readonly shutdown: Shutdown,
   ) {}
 
-  /** Why not, in words for operators; undefined when it may. Those who ask at once are told the same: anybody may ask, and often. */
-  problem(): Promise<string | undefined> {
-    this.asked ??= this.ask().finally(() => {
+  /** Why not, in words for operators; undefined when it may. The database is asked once for all who ask at once: anybody may, and often. */
+  async problem(): Promise<string | undefined> {
+    this.asked ??= this.askDatabase().finally(() => {
       this.asked = undefined;
     });
-    return this.asked;
+    const reason = await this.asked;
+    return this.shutdown.isUnderWay ? 'the service is shutting down' : reason;
   }
 
-  private async ask(): Promise<string | undefined> {
-    if (this.shutdown.isUnderWay) return 'the service is shutting down';
+  private async askDatabase(): Promise<string | undefined> {
     try {
       if (!(await this.migrator.isCurrent())) return 'migrations are pending';
       return await this.clockSkew.problem();

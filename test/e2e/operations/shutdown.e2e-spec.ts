@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { json as jsonOf } from 'node:stream/consumers';
+import { json as jsonOf, text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
 import { onEachEngine, onSqlite } from '../../support/engines.js';
@@ -155,6 +155,29 @@ onEachEngine('SIGTERM during traffic', (database) => {
       expect(await publishedBy(operator(), member)).toMatchObject({ posts: 1, recorded: 1 });
     },
   );
+
+  it('C28 does nothing that is sent behind the last request of a connection', async () => {
+    const member = await Member.join(operator());
+    const { host, hostname, port } = new URL(service.baseUrl);
+    const body = JSON.stringify({ content: 'Hi' });
+    const publish = [
+      'POST /dev/v1/posts HTTP/1.1',
+      `Host: ${host}`,
+      `Authorization: Bearer ${member.token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    ].join('\r\n');
+    service.signal('SIGTERM');
+    await expect.poll(readiness).toEqual([503, expect.anything(), 'close', expect.anything()]);
+    const connection = connect(Number(port), hostname);
+    connection.write(publish.repeat(3));
+    const answers = await textOf(connection);
+    expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
+    expect(await service.ended).toBe(0);
+    expect(await publishedBy(operator(), member)).toEqual(allAre(1));
+  });
 });
 
 onSqlite('The signals that end the service', (database) => {

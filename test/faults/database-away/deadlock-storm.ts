@@ -54,9 +54,12 @@ export class DeadlockStorm {
   private readonly clients = new Repeated();
 
   private constructor(
-    private readonly connections: readonly Connection[],
+    connections: readonly Connection[],
     private readonly fights: readonly Locks[],
   ) {
+    onTestFinished(() => {
+      for (const connection of connections) connection.destroy();
+    });
     for (const [client, connection] of connections.entries())
       this.clients.begin((round) => this.fight(connection, client, round));
   }
@@ -75,9 +78,8 @@ export class DeadlockStorm {
   }
 
   /** @throws what a client met that is no lost fight */
-  async end(): Promise<void> {
-    await this.clients.stop();
-    for (const connection of this.connections) connection.destroy();
+  end(): Promise<void> {
+    return this.clients.stop();
   }
 
   private async fight(connection: Connection, client: number, round: number): Promise<void> {

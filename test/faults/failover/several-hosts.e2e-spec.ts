@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { freePort } from '../../support/free-port.js';
 import { onEachServer } from '../../support/engines.js';
 import { runSql } from '../../support/sql.js';
@@ -11,6 +13,13 @@ const DB_TIMEOUT_MS = '1000';
 /** A `DATABASE_URL` with these hosts, whatever host it had. */
 function withHosts(url: string, ...hosts: string[]): string {
   return url.replace(new URL(url).host, hosts.join(','));
+}
+
+/** Takes connections and says nothing, like a server that stands still. */
+async function silentServer(): Promise<Server> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
 }
 
 /** Each test has an application of its own, on the same database. */
@@ -51,6 +60,22 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
       await replica?.stop();
     }
   }, 60_000);
+
+  it('lead past one that takes connections and says nothing, also at the start', async ({
+    skip,
+  }) => {
+    if (database === undefined) return skip();
+    const silent = await silentServer();
+    try {
+      const { port } = silent.address() as AddressInfo;
+      const url = withHosts(database.url, `127.0.0.1:${port}`, new URL(database.url).host);
+      app = await TestApp.start({ url }, { DB_TIMEOUT_MS });
+      const member = await join(app, '+14155552004');
+      expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
+    } finally {
+      silent.close();
+    }
+  });
 
   it('are left one for the other when one dies, with no answer but 201 and 503', async ({
     skip,

@@ -21,6 +21,10 @@ onEachServer('Two processes that change the schema', (database) => {
     async ({ task }) => {
       const first = await mysql.createConnection(database.url);
       const dataSource = await connect(database.url, SETTINGS);
+      onTestFinished(async () => {
+        first.destroy();
+        await dataSource.destroy();
+      });
       const migrator = new Migrator(dataSource);
       await first.beginTransaction();
       await first.query('SELECT name FROM migrations FOR UPDATE');
@@ -34,8 +38,6 @@ onEachServer('Two processes that change the schema', (database) => {
       await first.rollback();
       expect(await second).not.toEqual([]);
       expect(await migrator.difference()).toEqual({ pending: [], unknown: [], statements: [] });
-      first.destroy();
-      await dataSource.destroy();
       show(
         task,
         `${database.engine.label}: a change of the schema that took ${TURN_MS / 1000} s was waited for, then the next one went on`,
