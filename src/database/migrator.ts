@@ -36,8 +36,12 @@ export class Migrator {
    * so at once: whoever finds a step already taken starts over.
    * @returns the names of what was pending, whichever process ran it
    */
-  migrate(): Promise<string[]> {
-    return this.patiently(runPending);
+  async migrate(): Promise<string[]> {
+    const applied = await despiteOthers(() => appliedNames(this.dataSource));
+    const pending = without(knownTo(this.dataSource), applied);
+    if (pending.length > 0)
+      await this.patiently((dataSource) => despiteOthers(() => runPending(dataSource)));
+    return pending;
   }
 
   /** What the database has had beyond a release, newest first. @throws SchemaIsNewer */
@@ -62,6 +66,7 @@ export class Migrator {
     onUndone: (tx: Transaction, name: string) => Promise<void>,
   ): Promise<string[]> {
     const names = await this.since(release);
+    if (names.length === 0) return names;
     await this.patiently(async (dataSource) => {
       for (const name of names)
         await despiteOthers(() => undo(dataSource, name, (tx) => onUndone(tx, name)));
@@ -122,17 +127,11 @@ function without(names: Iterable<string>, others: Iterable<string>): string[] {
   return [...names].filter((name) => !left.has(name));
 }
 
-async function runPending(dataSource: DataSource): Promise<string[]> {
-  const applied = await despiteOthers(() => appliedNames(dataSource));
-  const pending = without(knownTo(dataSource), applied);
-  if (pending.length > 0)
-    await despiteOthers(async () => {
-      // An empty database has nothing yet to take turns by.
-      if ((await appliedNames(dataSource)).size === 0) await dataSource.runMigrations();
-      else await exclusively(dataSource, () => dataSource.runMigrations({ transaction: 'none' }));
-      await dataSource.query(FORGET_REPEATS);
-    });
-  return pending;
+async function runPending(dataSource: DataSource): Promise<void> {
+  // An empty database has nothing yet to take turns by.
+  if ((await appliedNames(dataSource)).size === 0) await dataSource.runMigrations();
+  else await exclusively(dataSource, () => dataSource.runMigrations({ transaction: 'none' }));
+  await dataSource.query(FORGET_REPEATS);
 }
 
 function undo(

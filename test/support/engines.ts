@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject } from 'vitest';
 import { expectNoCredential } from './credentials.js';
 import { expectBalance, type Select } from './ledger.js';
 import type { Engine } from './provided.js';
@@ -20,11 +20,14 @@ export interface TestDatabase {
   readonly url: string;
 }
 
+/** What these test is what databases do, each in its own way. */
+const ABOUT_DATABASES = /\/test\/(db|faults|e2e\/races)\//;
+
 const NO_SERVER: Engine = { kind: 'mysql', label: 'no MySQL or MariaDB found' };
 
 /** Runs the suite once on every engine of this run, each time against a database of its own. */
 export function onEachEngine(title: string, suite: (database: TestDatabase) => void): void {
-  for (const engine of inject('engines')) onEngine(engine, title, suite);
+  for (const engine of engines()) onEngine(engine, title, suite);
 }
 
 /** The same on MySQL and MariaDB only, where units of work overlap. Without such a server the suite shows as skipped. */
@@ -37,9 +40,27 @@ export function onOneServer(title: string, suite: (database: TestDatabase) => vo
   for (const engine of servers().slice(0, 1)) onEngine(engine, title, suite);
 }
 
+/**
+ * Those of this run; with `TEST_SERVERS=in-turn`, where time is short, a file that is not about databases has one of the servers,
+ * always the same, and others have the others.
+ */
+function engines(): readonly Engine[] {
+  const all = inject('engines');
+  const { testPath = '' } = expect.getState();
+  if (process.env.TEST_SERVERS !== 'in-turn' || ABOUT_DATABASES.test(testPath)) return all;
+  const running = all.filter(isServer);
+  const [first = 0] = createHash('sha256').update(basename(testPath)).digest();
+  const own = running[first % running.length];
+  return all.filter((engine) => !isServer(engine) || engine === own);
+}
+
 function servers(): readonly Engine[] {
-  const running = inject('engines').filter(({ serverUrl }) => serverUrl !== undefined);
+  const running = engines().filter(isServer);
   return running.length > 0 ? running : [NO_SERVER];
+}
+
+function isServer({ serverUrl }: Engine): boolean {
+  return serverUrl !== undefined;
 }
 
 /** The same on SQLite and on one server, for what is long and the same on every server. */

@@ -13,7 +13,7 @@ const DB_TIMEOUT_MS = 1000;
 /** A second for a connection, three for a statement of a server that says nothing, and some for a slow machine. */
 const LONGEST_ANSWER_MS = 6000;
 const LONGEST_RECOVERY_MS = 5000;
-const FAULT_MS = times(5000, 1000);
+const FAULT_MS = times(4000, 1000);
 const TEST_MS = 90_000;
 
 interface Call {

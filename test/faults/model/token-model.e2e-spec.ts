@@ -9,7 +9,7 @@ import { GRANTED } from './token-rules.js';
 import { steps } from './token-steps.js';
 import { Tally, TokenWorld } from './token-world.js';
 
-const SEQUENCES = RUNS ?? times(60, 6);
+const SEQUENCES = RUNS ?? times(50, 6);
 const BEGINNING = '2026-11-21T09:30:00.000Z';
 /** What there must be among the answers, unless so few are asked for that it may be missing. */
 const OUTCOMES =
