@@ -16,7 +16,6 @@ import {
 const BOUNDED: Readonly<Record<string, string>> = {
   'src/bin/breaking-changes.ts': 'a path in our own published document',
   'src/bin/new-migration.ts': 'a migration of our own',
-  'src/config/database-servers.ts': "the operator's own DATABASE_URL",
   'src/config/env/quota.env.ts': "the operator's own QUOTA_PLANS",
   'src/config/env/values.ts': "the operator's own addresses",
   'src/operations/doctor/examination.ts': 'the message of an error, for "doctor"',
