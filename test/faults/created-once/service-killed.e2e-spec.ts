@@ -12,7 +12,8 @@ const KILLS = times(200, 4);
 /** SQLite is for one process: while that starts, nobody is answered. */
 const KILLS_OF_ONE = times(40, 4);
 const KILL_MS = 10_000;
-const PUBLISHERS = 8;
+/** Few, since starting a process again wants the processor that they take. */
+const PUBLISHERS = 3;
 const LONGEST_LIFE_MS = 300;
 
 /** A process of the service on a port of its own, as whatever restarts it keeps it. */
