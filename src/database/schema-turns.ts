@@ -16,7 +16,10 @@ const OVERTAKEN =
 /** Changes nothing, but takes the lock of a row that is there from the first migration on; on SQLite, that of all writers. */
 const TAKE_TURN = `UPDATE migrations SET name = name WHERE name = '${RELEASES['1.0.0']}'`;
 
-/** Starts over while another process is in the way, which changes the schema or writes. @throws what `work` throws otherwise, or in the end */
+/**
+ * Starts over while another process is in the way, which changes the schema or writes.
+ * @throws what `work` throws otherwise, or in the end
+ */
 export async function despiteOthers<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -14,13 +14,19 @@ export class Readiness {
     private readonly shutdown: Shutdown,
   ) {}
 
-  /** Why not, in words for operators; undefined when it may. The database is asked once for all who ask at once: anybody may, and often. */
+  /**
+   * Why not, in words for operators; undefined when it may. The database is asked once for all who ask at once: anybody may, and
+   * often. Whoever asks while the service ends does not wait for it.
+   */
   async problem(): Promise<string | undefined> {
-    this.asked ??= this.askDatabase().finally(() => {
-      this.asked = undefined;
-    });
-    const reason = await this.asked;
-    return this.shutdown.isUnderWay ? 'the service is shutting down' : reason;
+    if (!this.shutdown.isUnderWay) {
+      this.asked ??= this.askDatabase().finally(() => {
+        this.asked = undefined;
+      });
+      const reason = await this.asked;
+      if (!this.shutdown.isUnderWay) return reason;
+    }
+    return 'the service is shutting down';
   }
 
   private async askDatabase(): Promise<string | undefined> {
