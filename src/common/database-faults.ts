@@ -31,7 +31,6 @@ const AWAY_ON_MARIADB = new Set([STATEMENT_TIMEOUT_ON_MARIADB, 1927]);
 
 /** What the driver says without a code, of its pool and of a connection that died between two statements. */
 const AWAY_IN_WORDS = new Set([
-  'Queue limit reached.',
   'Pool is closed.',
   "Can't add new command when connection is in closed state",
 ]);

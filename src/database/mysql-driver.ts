@@ -11,6 +11,7 @@ import type {
 } from 'mysql2';
 import { toPrimary } from './primary-connections.js';
 import type { ServerGroup } from './server-group.js';
+import { timedOut } from './timed-out.js';
 
 export type ServerKind = 'mysql' | 'mariadb';
 
@@ -82,7 +83,7 @@ interface WaitingQueue {
 }
 
 /**
- * The pool's own queue is limited in length only. Whoever stops waiting leaves it, or gives the connection back when it comes,
+ * In the pool's own queue one waits without end. Whoever stops waiting leaves it, or gives the connection back when it comes,
  * if it was on its way already.
  */
 function endWaitsForConnections(pool: Pool, waitMs: number): void {
@@ -152,8 +153,4 @@ function exactDoubles(field: TypeCastField, next: TypeCastNext): unknown {
   if (field.type !== 'DOUBLE') return next();
   const digits = field.string();
   return digits === null ? null : Number(digits);
-}
-
-function timedOut(message: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { timedOut } from './timed-out.js';
 
 const DEFAULT_PORT = 3306;
 
@@ -41,7 +42,7 @@ export class ServerGroup {
     const socket = connect({ host, port, noDelay: true, ...keepAlive });
     this.places.set(socket, this.turn);
     const silent = setTimeout(() => {
-      if (!this.primaries.has(socket)) socket.destroy(noAnswer());
+      if (!this.primaries.has(socket)) socket.destroy(timedOut('The server does not answer.'));
     }, this.answerMs).unref();
     const leave = (): void => {
       clearTimeout(silent);
@@ -59,8 +60,4 @@ export class ServerGroup {
   leave(socket: Socket): void {
     if (this.places.get(socket) === this.turn) this.turn = (this.turn + 1) % this.size;
   }
-}
-
-function noAnswer(): NodeJS.ErrnoException {
-  return Object.assign(new Error('The server does not answer.'), { code: 'ETIMEDOUT' });
 }
