@@ -7,7 +7,7 @@ import { serveDocumentation } from './operations/docs/openapi-document.js';
 import { pinoFor } from './operations/log/pino.js';
 import { ServiceLogger } from './operations/log/service-logger.js';
 import { RequestWatch } from './operations/requests/request-watch.js';
-import { limitArrival } from './http/arrival.js';
+import { limitArrival, limitSilence } from './http/arrival.js';
 import { CallLogMiddleware } from './modules/quota/call-log.middleware.js';
 import { inTurn } from './http/in-turn.js';
 import { developerApi } from './http/developer-api.js';
@@ -32,7 +32,9 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   Object.assign(app.getHttpAdapter().getInstance().router, { strict: true, caseSensitive: true });
   // Node's own parser stops after a thousand names, and what came later would be ignored. The size of the headers bounds them.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
-  limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);
+  const { requestTimeoutMs } = config.server;
+  limitArrival(app.getHttpServer(), requestTimeoutMs);
+  limitSilence(app.getHttpServer(), Math.max(requestTimeoutMs, config.database.timeoutMs));
   readTargets(app.getHttpServer());
   app.use(
     inTurn(requestContext(app.get(Clock)), app.get(RequestWatch).watch, app.get(Shutdown).track),

@@ -27,7 +27,7 @@ interface Reader {
 /**
  * Reads a body into `request.body`. What is still to come after `withinMs` milliseconds is not waited for: the connection
  * ends with the answer.
- * @throws RequestTimeout; ServiceUnavailable when too much is on its way; what the parser refuses the body with
+ * @throws RequestTimeout; ServiceUnavailable when too much is on its way or worked on; what the parser refuses the body with
  */
 export async function arrivalOf(
   request: Request,
@@ -49,7 +49,7 @@ export async function arrivalOf(
       });
     });
   } finally {
-    request.place?.bodyArrived();
+    await request.place?.bodyArrived();
   }
 }
 
@@ -69,4 +69,12 @@ export function limitArrival(server: Server, withinMs: number): void {
   server.requestTimeout = 2 * withinMs;
   // An option of Node's, which Nest has no way to pass on. The server reads it when it begins to listen.
   Object.assign(server, { connectionsCheckingInterval: SECOND });
+}
+
+/**
+ * Ends connections on which nothing comes or goes for longer than the service is ever silent: their answers are not read. It waits
+ * for a place, a connection, a lock and an answer of the database, for each at most `waitMs` milliseconds.
+ */
+export function limitSilence(server: Server, waitMs: number): void {
+  server.timeout = 4 * waitMs;
 }

@@ -2,6 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { Request, Response } from 'express';
 import { AppConfig } from '../../../config/app-config.js';
 import { readForm } from '../form-body.js';
+import { OAuthError } from '../oauth.errors.js';
 
 declare global {
   namespace Express {
@@ -14,7 +15,7 @@ declare global {
 
 /**
  * Reads the form before the budgets are asked, which are counted by the app that it names; what is wrong with the form is
- * told after, so that broken forms are counted like any other failure. Nothing of these endpoints is ever cached.
+ * told after, so that broken forms are counted like any other failure. What is not the form's fault is told at once. Nothing of these endpoints is ever cached.
  */
 @Injectable()
 export class FormReadingGuard implements CanActivate {
@@ -27,6 +28,7 @@ export class FormReadingGuard implements CanActivate {
     try {
       await readForm(request, response, this.config.server.requestTimeoutMs);
     } catch (problem) {
+      if (!(problem instanceof OAuthError)) throw problem;
       request.formProblem = problem;
       request.body = {};
     }

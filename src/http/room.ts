@@ -1,0 +1,143 @@
+import { ServiceUnavailable } from '../common/errors.js';
+
+/** For each connection to the database: more would only wait there, and fewer would share fewer statements. */
+const WORKING_PER_CONNECTION = 5;
+/** In a storm, whose statements are shared by enough even so: fewer are answered sooner. */
+const WORKING_IN_STORM = 2;
+/** Between these, at random: who came together and is refused does not come back together. */
+const LEAST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 1500;
+/** When for so long nobody had to wait outside, a burst is over; when for so long they were not too many, a storm. */
+const CALM_MS = 100;
+const STORM_OVER_MS = 1000;
+/** Of all bodies that are on their way together. */
+const MOST_ARRIVING_BYTES = 67_108_864;
+const MOST_RETRY_SECONDS = 3;
+
+/** Who waits for a place. */
+export interface Waiter {
+  /** Called once, when there is one. */
+  onTurn?: () => void;
+}
+
+/** What the requests of a process share. */
+export class Room {
+  private working = 0;
+  private arrivingBytes = 0;
+  /**
+   * Those whose body is there, those who are next, and those who came when there were enough of these; the first of each came
+   * first.
+   */
+  private readonly returning = new Set<Waiter>();
+  private readonly next = new Set<Waiter>();
+  private readonly beyond = new Set<Waiter>();
+  private isCalm = true;
+  private isCrowded = false;
+  private isStorm = false;
+  private readonly calm = setTimeout(() => {
+    this.isCalm = true;
+    this.letIn();
+  }, CALM_MS).unref();
+  private readonly storm = setTimeout(() => {
+    this.isCrowded = false;
+    this.isStorm = false;
+    this.letIn();
+  }, STORM_OVER_MS).unref();
+
+  constructor(
+    private readonly connections: number,
+    private readonly mostWaiting: number,
+    private readonly longestTurnMs: number,
+  ) {}
+
+  get isFree(): boolean {
+    return this.working < this.mostWorking;
+  }
+
+  get waiting(): number {
+    return this.returning.size + this.next.size + this.beyond.size;
+  }
+
+  private get mostWorking(): number {
+    return this.connections * (this.isStorm ? WORKING_IN_STORM : WORKING_PER_CONNECTION);
+  }
+
+  take(): void {
+    this.working += 1;
+  }
+
+  free(): void {
+    this.working -= 1;
+    this.letIn();
+  }
+
+  /** Answers how long it may wait, in milliseconds. @throws ServiceUnavailable */
+  enqueue(place: Waiter): number {
+    if (this.waiting >= this.mostWaiting) throw tooMany();
+    if (this.next.size < this.mostWorking) {
+      this.next.add(place);
+      return this.longestTurnMs;
+    }
+    this.beyond.add(place);
+    this.isCalm = false;
+    this.calm.refresh();
+    // Not whether they are more than a storm lets in: it would go on by itself.
+    if (this.working + this.waiting > 2 * WORKING_PER_CONNECTION * this.connections) {
+      this.isCrowded = true;
+      this.storm.refresh();
+    }
+    return between(LEAST_WAIT_MS, LONGEST_WAIT_MS);
+  }
+
+  /** The same for who was let in before: others who came later do not go first. @throws ServiceUnavailable */
+  enqueueAgain(place: Waiter): number {
+    if (this.returning.size >= this.mostWaiting) throw tooMany();
+    this.returning.add(place);
+    return this.longestTurnMs;
+  }
+
+  refuse(place: Waiter): ServiceUnavailable {
+    this.dequeue(place);
+    this.isStorm = this.isCrowded;
+    return tooMany();
+  }
+
+  dequeue(place: Waiter): void {
+    this.returning.delete(place);
+    this.next.delete(place);
+    this.beyond.delete(place);
+  }
+
+  reserve(bytes: number): void {
+    if (this.arrivingBytes + bytes > MOST_ARRIVING_BYTES) throw tooMany();
+    this.arrivingBytes += bytes;
+  }
+
+  release(bytes: number): void {
+    this.arrivingBytes -= bytes;
+  }
+
+  private letIn(): void {
+    letFirstIn(this.returning, () => this.isFree);
+    letFirstIn(this.next, () => this.isFree);
+    if (this.isCalm && !this.isStorm)
+      letFirstIn(this.beyond, () => this.working < this.mostWorking / 2);
+  }
+}
+
+function letFirstIn(places: Set<Waiter>, isFree: () => boolean): void {
+  for (const place of places) {
+    if (!isFree()) return;
+    places.delete(place);
+    place.onTurn?.();
+  }
+}
+
+/** Says when to come back: who was refused together is not told to come back together. */
+export function tooMany(): ServiceUnavailable {
+  return new ServiceUnavailable(Math.ceil(between(0, MOST_RETRY_SECONDS)) || 1);
+}
+
+function between(least: number, most: number): number {
+  return least + Math.random() * (most - least);
+}
