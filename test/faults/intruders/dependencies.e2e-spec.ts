@@ -155,7 +155,9 @@ describe('The image', () => {
 });
 
 describe('A service whose user may write to its volume only', () => {
-  it('starts, serves and ends, and writes its database there and nothing elsewhere', async () => {
+  it('starts, serves and ends, and writes its database there and nothing elsewhere', async ({
+    task,
+  }) => {
     const service = await startUnprivileged();
     try {
       if (process.getuid?.() === 0) expect(service.uid).toBe(65_534);
@@ -171,6 +173,11 @@ describe('A service whose user may write to its volume only', () => {
       expect(
         levels.filter((line) => /"level":"(warn|error|fatal)"|EACCES|EROFS/.test(line)),
       ).toEqual([]);
+      const place = service.isContained ? 'a read-only file system' : "others' folders";
+      show(
+        task,
+        `the service ran as user ${service.uid} on ${place}, and wrote to its volume only`,
+      );
     } finally {
       await service.remove();
     }

@@ -62,20 +62,22 @@ describe('Regular expressions (CWE-1333)', () => {
       const literals = [...(await literalsIn('src')), ...MADE];
       expect(literals.length).toBeGreaterThan(70);
       const slow = new Set<string>();
-      let [slowest, milliseconds, attacks] = ['', 0, 0];
+      let [slowest, milliseconds, attacks, many] = ['', 0, 0, 0];
       for (const { place, pattern } of literals) {
         const measured = longest(pattern);
         attacks += measured.attacks;
         const [file = ''] = place.split(':');
-        if (measured.milliseconds > LIMIT_MS) slow.add(file in BOUNDED ? file : place);
-        else if (measured.milliseconds > milliseconds)
+        if (measured.milliseconds > LIMIT_MS) {
+          many += 1;
+          slow.add(file in BOUNDED ? file : place);
+        } else if (measured.milliseconds > milliseconds)
           [slowest, milliseconds] = [place, measured.milliseconds];
       }
       // One that is not slow any more must leave the list.
       expect([...slow].toSorted()).toEqual(Object.keys(BOUNDED).toSorted());
       show(
         task,
-        `${literals.length} regular expressions, ${attacks} hostile texts of up to ${LONGEST.toLocaleString('en')} characters, the slowest ${milliseconds.toFixed(1)} ms at ${slowest}`,
+        `${literals.length - many} regular expressions, ${attacks} hostile texts of up to ${LONGEST.toLocaleString('en')} characters, the slowest ${milliseconds.toFixed(1)} ms at ${slowest}; ${many} that no caller writes to may be slow, in ${slow.size} files`,
       );
     },
   );

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,15 @@ const SETTINGS = {
   SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
 };
 
+const MAKE_READ_ONLY = 'mount -o remount,bind,ro /';
+
+/** Makes the file system read-only but for the volume, in a namespace of its own, and goes on as nobody. */
+const CONTAINED = [
+  'mount --bind data data',
+  MAKE_READ_ONLY,
+  `exec setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups "$@"`,
+].join(' && ');
+
 /** A service whose user owns nothing but its volume. */
 export interface Unprivileged {
   baseUrl: string;
@@ -31,6 +40,8 @@ export interface Unprivileged {
   folder: string;
   /** Of who wrote the database. */
   uid: number;
+  /** Whether everything else is read-only. */
+  isContained: boolean;
   output(): string;
   /** Answers the exit code. */
   stop(): Promise<number | null>;
@@ -47,12 +58,17 @@ export async function startUnprivileged(): Promise<Unprivileged> {
   if (isRoot) await chown(join(folder, 'data'), NOBODY, NOBODY);
   await chmod(folder, 0o555);
   const port = String(await freePort());
-  const child = spawn(process.execPath, [resolve('dist/src/bundle/main.js')], {
+  const isContained = mayContain();
+  const program = [process.execPath, resolve('dist/src/bundle/main.js')];
+  const [command = '', ...parameters] = isContained
+    ? ['unshare', '--mount', 'sh', '-c', CONTAINED, 'sh', ...program]
+    : program;
+  const child = spawn(command, parameters, {
     cwd: folder,
     // Neither a home nor a place for temporary files.
-    env: { ...SETTINGS, PORT: port, HOME: folder, TMPDIR: folder },
+    env: { ...SETTINGS, PATH: process.env.PATH, PORT: port, HOME: folder, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(isRoot && { uid: NOBODY, gid: NOBODY }),
+    ...(isRoot && !isContained && { uid: NOBODY, gid: NOBODY }),
   });
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   const printed: string[] = [];
@@ -77,6 +93,7 @@ export async function startUnprivileged(): Promise<Unprivileged> {
     baseUrl,
     folder,
     uid,
+    isContained,
     output: () => printed.join(''),
     stop: () => {
       child.kill('SIGTERM');
@@ -84,6 +101,16 @@ export async function startUnprivileged(): Promise<Unprivileged> {
     },
     remove,
   };
+}
+
+function mayContain(): boolean {
+  const tried = spawnSync('unshare', [
+    '--mount',
+    'sh',
+    '-c',
+    `${MAKE_READ_ONLY} && setpriv --version`,
+  ]);
+  return tried.status === 0;
 }
 
 /** Every file below a folder. */
