@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type Connection } from 'mysql2/promise';
-import { Metrics } from '../../../src/metrics/metrics.js';
+import { Admission } from '../../../src/http/admission.js';
 import { onOneServer } from '../../support/engines.js';
-import { useTestApp, type TestApp } from '../../support/test-app.js';
+import { useTestApp } from '../../support/test-app.js';
 import { expectRefusal } from '../../e2e/api/refusal.js';
 import { Member } from '../../e2e/api/member.js';
-import { Caller } from './caller.js';
-import { publish, publishBegun, readPosts } from './requests.js';
+import { Caller, type RawAnswer } from './caller.js';
+import { inFlight } from './in-flight.js';
+import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
 
 /** What is let in for one connection to the database. */
 const WORKING = 5;
@@ -18,13 +19,8 @@ const WAIT_MS = 490;
 const LONGEST_REFUSAL_MS = 3000;
 const MANY = 20;
 const PARTING_MS = 100;
-
-/** How many requests an app is answering, whether they wait or not. */
-async function inFlight(app: TestApp): Promise<number> {
-  const gauge = app.service(Metrics).registry.getSingleMetric('http_requests_in_flight');
-  const { values = [] } = (await gauge?.get()) ?? {};
-  return values[0]?.value ?? 0;
-}
+/** In which nobody had to wait outside: then a storm is over, and all places are there again. */
+const CALM_MS = 1100;
 
 onOneServer('What is more than can be worked on', (database) => {
   const app = useTestApp(database, { DB_POOL_SIZE: '1', DB_QUEUE_LIMIT: String(WAITING) });
@@ -36,12 +32,13 @@ onOneServer('What is more than can be worked on', (database) => {
   });
   afterAll(() => other?.end());
 
-  /** Runs something while no request gets past its token, and answers what came of those that were let in before. */
-  async function whileBusy(work: () => Promise<void>): Promise<void> {
+  /** Runs something while no request gets past its token, beside so many others. Those that were let in before are answered. */
+  async function whileBusy(work: () => Promise<void>, beside = 0): Promise<void> {
+    await sleep(CALM_MS);
     await other.query('LOCK TABLES access_tokens WRITE');
     try {
       const busy = Array.from({ length: INSIDE }, () => member.get('/me'));
-      await expect.poll(() => inFlight(app()), { timeout: 3000 }).toBe(INSIDE);
+      await expect.poll(() => inFlight(app()), { timeout: 3000 }).toBe(INSIDE + beside);
       await work();
       await other.query('UNLOCK TABLES');
       for (const { status } of await Promise.all(busy)) expect(status).toBe(200);
@@ -49,6 +46,8 @@ onOneServer('What is more than can be worked on', (database) => {
       await other.query('UNLOCK TABLES');
     }
   }
+
+  const inQueue = (): number => app().service(Admission).waiting;
 
   async function waitsBeforeRefusal(): Promise<number> {
     const begun = performance.now();
@@ -109,6 +108,45 @@ onOneServer('What is more than can be worked on', (database) => {
       caller.close();
       await expectPlaces();
     }
+  });
+
+  it('waits for its turn again when its body is there', async () => {
+    const { baseUrl } = app();
+    const body = JSON.stringify({ content: 'Hi' });
+    const begun = publishBegun(baseUrl, member.token, body.length) + body.slice(0, -1);
+    const callers = await Promise.all(Array.from({ length: MANY }, () => Caller.connect(baseUrl)));
+    const answers = callers.map((caller) => caller.send(begun));
+    await expect.poll(() => inFlight(app())).toBe(MANY);
+    await expect.poll(inQueue).toBe(0);
+    await other.query('LOCK TABLES posts WRITE');
+    try {
+      for (const caller of callers) caller.sendMore(body.slice(-1));
+      await expect.poll(inQueue).toBe(MANY - WORKING);
+    } finally {
+      await other.query('UNLOCK TABLES');
+    }
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(201);
+    for (const caller of callers) caller.close();
+  });
+
+  it('is told at once when too many wait whose form was on its way', async () => {
+    const { baseUrl } = app();
+    const callers = await Promise.all(
+      Array.from({ length: WAITING + 1 }, () => Caller.connect(baseUrl)),
+    );
+    const answers: RawAnswer[] = [];
+    const all = callers.map(async (caller) => {
+      answers.push(await caller.send(exchangeBegun(baseUrl)));
+    });
+    await expect.poll(() => inFlight(app())).toBe(callers.length);
+    await whileBusy(async () => {
+      for (const caller of callers) caller.sendMore('&');
+      await expect.poll(() => answers.map(({ status }) => status)).toEqual([503]);
+      expect(answers[0]?.retryAfter).toMatch(/^[1-5]$/);
+    }, callers.length);
+    await Promise.all(all);
+    expect(answers.slice(1).filter(({ status }) => status >= 500)).toEqual([]);
+    for (const caller of callers) caller.close();
   });
 
   it('waits about a second, and is told when to come back, by each endpoint in its own words', async () => {

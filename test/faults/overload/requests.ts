@@ -14,6 +14,17 @@ export function publishBegun(baseUrl: string, token: string, bytes: number): str
   return requestOf('POST', '/dev/v1/posts', [...headers(baseUrl, token), ...ofBody]);
 }
 
+/** Without the last byte of its form. */
+export function exchangeBegun(baseUrl: string): string {
+  const form = 'grant_type=authorization_code';
+  const ofForm = [
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${form.length + 1}`,
+  ];
+  const { host } = new URL(baseUrl);
+  return requestOf('POST', '/oauth/token', [`Host: ${host}`, ...ofForm]) + form;
+}
+
 function headers(baseUrl: string, token: string): string[] {
   return [`Host: ${new URL(baseUrl).host}`, `Authorization: Bearer ${token}`];
 }

@@ -1,0 +1,40 @@
+import { connect } from 'node:net';
+import { onSqlite } from '../../support/engines.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { inFlight } from './in-flight.js';
+import { readPosts } from './requests.js';
+
+const TIMEOUT_MS = 500;
+/** Four times the timeout, after which Node looks once more, and what it takes to look. */
+const ENDED_MS = 8 * TIMEOUT_MS + 3000;
+const POSTS = 10;
+const LONG = 'x'.repeat(10_000);
+/** With 100 kB each, more than the system keeps for a connection. */
+const REQUESTS = 300;
+
+onSqlite('Answers that nobody reads', (database) => {
+  const app = useTestApp(database, {
+    REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
+    DB_TIMEOUT_MS: String(TIMEOUT_MS),
+  });
+
+  it('are kept for a while, not for ever', async () => {
+    const member = await Member.join(app());
+    for (let posts = 0; posts < POSTS; posts += 1)
+      expect((await member.post('/posts', { content: LONG })).status).toBe(201);
+    const { hostname, port } = new URL(app().baseUrl);
+    const reader = connect(Number(port), hostname).pause();
+    try {
+      reader.on('error', () => undefined);
+      reader.write(readPosts(app().baseUrl, member.token).repeat(REQUESTS));
+      await expect.poll(() => inFlight(app())).toBeGreaterThan(0);
+      const begun = performance.now();
+      await expect.poll(() => inFlight(app()), { timeout: ENDED_MS, interval: 100 }).toBe(0);
+      expect(performance.now() - begun).toBeGreaterThan(TIMEOUT_MS);
+    } finally {
+      reader.destroy();
+    }
+    expect((await member.get('/me')).status).toBe(200);
+  });
+});
