@@ -4,12 +4,18 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 /** What becomes of connections: `refused` is a server that does not run, `hung up` one that ends each at once. */
 type State = 'open' | 'refused' | 'hung up';
 
+/** How many bytes of answers a connection passes on, and whether it ends then, or says no more. */
+interface Allowance {
+  bytes: () => number;
+  isCut: boolean;
+}
+
 /** Stands between the application and a database server, and can be cut, slowed, stopped and mended. */
 export class TcpProxy {
   private state: State = 'open';
   private delayMs = 0;
   private fuse: string | undefined;
-  private allowance = Infinity;
+  private allowance: Allowance | undefined;
   private isHolding = false;
   private readonly held: (() => void)[] = [];
   private trap: { statement: string; sprung: (next: string) => void } | undefined;
@@ -48,7 +54,7 @@ export class TcpProxy {
     this.state = 'open';
     this.delayMs = 0;
     this.fuse = undefined;
-    this.allowance = Infinity;
+    this.allowance = undefined;
     this.trap = undefined;
     this.isHolding = false;
     for (const pass of this.held.splice(0)) pass();
@@ -65,9 +71,14 @@ export class TcpProxy {
     this.fuse = statement;
   }
 
-  /** Hangs up on each connection, until mended, when so many bytes of answers have passed, of those that come from now on. */
-  cutAfter(bytes: number): void {
-    this.allowance = bytes;
+  /** Cuts each connection, until mended, when so many more bytes of answers have passed. Asked once for each. */
+  cutAfter(bytes: () => number): void {
+    this.allowance = { bytes, isCut: true };
+  }
+
+  /** The same, but nobody is told: what is answered from then on gets lost. */
+  loseAfter(bytes: () => number): void {
+    this.allowance = { bytes, isCut: false };
   }
 
   /** Holds whatever the application sends, until mended: a server that stands still. */
@@ -127,13 +138,19 @@ export class TcpProxy {
       this.isHolding = true;
     });
     const answer = this.pass(upstream, client);
-    let passed = 0;
+    let allowance: Allowance | undefined;
+    let rest = Infinity;
     upstream.on('data', (chunk: Buffer) => {
-      if (this.allowance === Infinity) return answer(chunk);
-      const rest = this.allowance - passed;
-      passed += chunk.length;
-      if (chunk.length < rest) return answer(chunk);
-      client.end(chunk.subarray(0, Math.max(rest, 0)));
+      // After what was lost, nothing comes: a connection has no gaps.
+      if (rest <= 0) return;
+      if (allowance !== this.allowance) {
+        ({ allowance } = this);
+        rest = allowance?.bytes() ?? Infinity;
+      }
+      answer(chunk.subarray(0, rest));
+      rest -= chunk.length;
+      if (rest > 0 || !allowance?.isCut) return;
+      client.end();
       upstream.destroy();
     });
   }

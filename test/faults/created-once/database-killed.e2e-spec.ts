@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onEachServer } from '../../support/engines.js';
+import { DURABLE_SETTINGS } from '../../support/private-server-parts.js';
 import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
@@ -12,15 +13,13 @@ const KILLS = times(20, 2);
 const KILL_MS = 20_000;
 const PUBLISHERS = 8;
 const LONGEST_LIFE_MS = 2000;
-/** As whoever wants to lose nothing runs it. */
-const DURABLE = ['--innodb-flush-log-at-trx-commit=1', '--innodb-doublewrite=ON'];
 
 onEachServer('A database server that is killed again and again', ({ engine }) => {
   let server: PrivateServer | undefined;
   let app: TestApp | undefined;
   beforeAll(async () => {
     if (engine.kind === 'sqlite') return;
-    server = await startPrivateServer(engine.kind, { settings: DURABLE });
+    server = await startPrivateServer(engine.kind, { settings: DURABLE_SETTINGS });
     if (server === undefined) return;
     await runSql(server.url, 'CREATE DATABASE service');
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };

@@ -1,11 +1,10 @@
 import mysql, { type Connection } from 'mysql2/promise';
 import type { EngineKind } from '../../support/provided.js';
+import { DURABLE_SETTINGS } from '../../support/private-server-parts.js';
 import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 
-/** As whoever wants to lose nothing runs it. */
-const DURABLE = ['--innodb-flush-log-at-trx-commit=1', '--innodb-doublewrite=ON'];
 const SERVICE = `service@'127.0.0.1'`;
 const PASSWORD = 'of-the-service';
 /** The least that MariaDB takes. */
@@ -23,7 +22,7 @@ export class BreakableServer {
 
   /** Undefined where no server of this kind is installed. */
   static async start(kind: Exclude<EngineKind, 'sqlite'>): Promise<BreakableServer | undefined> {
-    const server = await startPrivateServer(kind, { settings: DURABLE });
+    const server = await startPrivateServer(kind, { settings: DURABLE_SETTINGS });
     if (server === undefined) return undefined;
     await runSql(server.url, 'CREATE DATABASE service');
     await runSql(server.url, `CREATE USER ${SERVICE} IDENTIFIED BY '${PASSWORD}'`);

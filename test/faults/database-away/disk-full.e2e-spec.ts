@@ -7,9 +7,13 @@ import { SmallDisk } from '../../support/small-disk.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
+import { show } from '../figures.js';
 
 const LONG = 'x'.repeat(10_000);
 const MOST_POSTS = 400;
+/** `DB_TIMEOUT_MS`, and what a server is given to end a statement by itself. */
+const REFUSAL_MS = 3000 + 2000 + 1000;
+const RECOVERY_MS = 5000;
 
 /** What a test does at a full disk, and once there is room again. */
 interface Moments {
@@ -17,32 +21,39 @@ interface Moments {
   whenFreed?: () => Promise<void>;
 }
 
-/** Publishes until the disk is full, makes room, and publishes again with the same service. */
-async function fillAndFree(url: string, disk: SmallDisk, moments: Moments): Promise<void> {
+/** Publishes until the disk is full, makes room, and publishes again with the same service. Answers what was to be seen. */
+async function fillAndFree(url: string, disk: SmallDisk, moments: Moments): Promise<string> {
   const app = await TestApp.start({ url }, { QUOTA_DEFAULT_LIMIT: '100000' });
   try {
     const member = await Member.join(app);
     await disk.fill();
     let published = 0;
     let refused: Response | undefined;
+    let refusedAfter = 0;
     while (!refused && published < MOST_POSTS) {
+      const asked = performance.now();
       const answer = await member.post('/posts', { content: LONG });
+      refusedAfter = performance.now() - asked;
       if (answer.status === 201) published += 1;
       else refused = answer;
     }
     expect(refused?.status).toBe(503);
+    expect(refusedAfter).toBeLessThan(REFUSAL_MS);
     expect(refused?.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(refused && (await json<ErrorBody>(refused)).error).toBe('service_unavailable');
     await moments.whenFull?.(member);
 
     await disk.free();
     await moments.whenFreed?.();
+    const freed = performance.now();
     await expect
       .poll(async () => (await member.post('/posts', { content: 'Room again' })).status, {
-        timeout: 10_000,
+        timeout: RECOVERY_MS,
       })
       .toBe(201);
+    const seconds = ((performance.now() - freed) / 1000).toFixed(1);
     expect(await publishedBy(app, member)).toEqual(allAre(published + 1));
+    return `has a full disk: 503 after ${(refusedAfter / 1000).toFixed(1)} s, well after ${seconds} s`;
   } finally {
     await app.stop();
   }
@@ -52,29 +63,35 @@ onSqlite('A full disk', () => {
   const disk = SmallDisk.mount(8);
   afterAll(() => disk?.unmount());
 
-  it.skipIf(!disk)('refuses publishes with 503, serves reads, and needs no restart', async () => {
-    if (!disk) return;
-    await fillAndFree(`sqlite:${join(disk.folder, 'service.sqlite')}`, disk, {
-      whenFull: async (member) => {
-        expect((await member.get('/me')).status).toBe(200);
-        expect((await member.get('/posts?limit=1')).status).toBe(200);
-      },
-    });
-  });
+  it.skipIf(!disk)(
+    'refuses publishes with 503, serves reads, and needs no restart',
+    async ({ task }) => {
+      if (!disk) return;
+      const seen = await fillAndFree(`sqlite:${join(disk.folder, 'service.sqlite')}`, disk, {
+        whenFull: async (member) => {
+          expect((await member.get('/me')).status).toBe(200);
+          expect((await member.get('/posts?limit=1')).status).toBe(200);
+        },
+      });
+      show(task, `SQLite ${seen}`);
+    },
+  );
 });
 
 onEachServer('A full disk', ({ engine }) => {
   it(
     'of the server, which it may end, is 503, and needs no restart of the service',
     { timeout: 120_000 },
-    async ({ skip }) => {
+    async ({ skip, task }) => {
       const disk = SmallDisk.mount(400);
       if (!disk || engine.kind === 'sqlite') return skip();
       const server = await startPrivateServer(engine.kind, { parent: disk.folder });
       try {
         if (!server) return skip();
         await runSql(server.url, 'CREATE DATABASE service');
-        await fillAndFree(`${server.url}/service`, disk, { whenFreed: () => server.restart() });
+        const url = `${server.url}/service`;
+        const seen = await fillAndFree(url, disk, { whenFreed: () => server.restart() });
+        show(task, `${engine.label} ${seen}, since it runs again`);
       } finally {
         await server?.stop();
         disk.unmount();

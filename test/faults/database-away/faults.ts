@@ -51,7 +51,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'is cut off in the middle of its answers',
-    begin: ({ network }) => network.cutAfter(100),
+    begin: ({ network }) => network.cutAfter(() => 100),
     end: mend,
   },
   {
