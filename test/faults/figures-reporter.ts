@@ -52,6 +52,7 @@ function outcomeOf(modules: readonly TestModule[]): Outcome {
       const { state } = test.result();
       outcome[state === 'pending' ? 'skipped' : state] += 1;
       outcome.figures.push(...(test.meta().figures ?? []));
+      if (state === 'skipped') outcome.figures.push(`not looked at here: ${test.fullName}`);
     }
   }
   return outcome;

@@ -46,3 +46,9 @@ export function testAccount(password: string): string[] {
     `GRANT ALL ON *.* TO tests@'127.0.0.1' WITH GRANT OPTION`,
   ];
 }
+
+/** As whoever wants to lose nothing runs it. */
+export const DURABLE_SETTINGS: readonly string[] = [
+  '--innodb-flush-log-at-trx-commit=1',
+  '--innodb-doublewrite=ON',
+];
