@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, MigrationExecutor } from 'typeorm';
 import { withoutStatementLimit } from './data-source-options.js';
 import { RELEASES, type Release } from './releases.js';
 import { missingStatements } from './schema-difference.js';
@@ -129,9 +129,24 @@ function without(names: Iterable<string>, others: Iterable<string>): string[] {
 
 async function runPending(dataSource: DataSource): Promise<void> {
   // An empty database has nothing yet to take turns by.
-  if ((await appliedNames(dataSource)).size === 0) await dataSource.runMigrations();
-  else await exclusively(dataSource, () => dataSource.runMigrations({ transaction: 'none' }));
+  if ((await appliedNames(dataSource)).size === 0) await runWith(dataSource, 'each');
+  else await exclusively(dataSource, () => runWith(dataSource, 'none'));
   await dataSource.query(FORGET_REPEATS);
+}
+
+/** As `runMigrations` of the data source, which keeps its connection for ever when another process makes its table first. */
+async function runWith(
+  dataSource: DataSource,
+  transaction: MigrationExecutor['transaction'],
+): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    const executor = new MigrationExecutor(dataSource, runner);
+    executor.transaction = transaction;
+    await executor.executePendingMigrations();
+  } finally {
+    await runner.release();
+  }
 }
 
 function undo(

@@ -11,6 +11,8 @@ import { entities } from '../../src/entities.js';
 import { connect } from '../support/connect.js';
 import { onEachEngine, onEachServer } from '../support/engines.js';
 
+/** A few, since who comes first is a matter of chance. */
+const ROUNDS = 3;
 const FOLDER = 'src/database/migrations';
 const NAMES = migrations.map(({ name }) => name);
 const FORBIDDEN = [
@@ -113,6 +115,22 @@ onEachEngine('migrations', ({ url }) => {
     expect(rows).toEqual(NAMES.map((name) => ({ name })));
     expect(await missingStatements(dataSource)).toEqual([]);
   });
+
+  it(
+    'can be run by several processes that start at the same moment',
+    { timeout: 60_000 },
+    async () => {
+      const others = await Promise.all([connect(url), connect(url), connect(url)]);
+      const migrators = [migrator, ...others.map((other) => new Migrator(other))];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await dataSource.query('DROP TABLE IF EXISTS migrations');
+        await Promise.all(migrators.map((each) => each.migrate()));
+        expect(await missingStatements(dataSource)).toEqual([]);
+        for (const _ of NAMES) await dataSource.undoLastMigration();
+      }
+      await Promise.all(others.map((other) => other.destroy()));
+    },
+  );
 
   it('can be undone, which leaves no table behind, and made again', async () => {
     await migrator.migrate();
