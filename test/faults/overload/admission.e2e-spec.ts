@@ -32,9 +32,10 @@ onOneServer('What is more than can be worked on', (database) => {
   });
   afterAll(() => other?.end());
 
+  beforeEach(() => sleep(CALM_MS));
+
   /** Runs something while no request gets past its token, beside so many others. Those that were let in before are answered. */
   async function whileBusy(work: () => Promise<void>, beside = 0): Promise<void> {
-    await sleep(CALM_MS);
     await other.query('LOCK TABLES access_tokens WRITE');
     try {
       const busy = Array.from({ length: INSIDE }, () => member.get('/me'));
@@ -64,7 +65,7 @@ onOneServer('What is more than can be worked on', (database) => {
   async function expectPlaces(): Promise<void> {
     await expect.poll(() => inFlight(app()), { timeout: 5000 }).toBe(0);
     // What was begun for a caller who left goes on, and is no longer counted.
-    await sleep(PARTING_MS);
+    await sleep(CALM_MS);
     await whileBusy(async () => expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS));
   }
 
@@ -139,6 +140,7 @@ onOneServer('What is more than can be worked on', (database) => {
       answers.push(await caller.send(exchangeBegun(baseUrl)));
     });
     await expect.poll(() => inFlight(app())).toBe(callers.length);
+    await expect.poll(inQueue).toBe(0);
     await whileBusy(async () => {
       for (const caller of callers) caller.sendMore('&');
       await expect.poll(() => answers.map(({ status }) => status)).toEqual([503]);
