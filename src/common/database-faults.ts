@@ -1,10 +1,21 @@
+/** A server that lets nobody write: a replica, or a primary that is being replaced. */
+const READ_ONLY = new Set([
+  'ER_OPTION_PREVENTS_STATEMENT',
+  'ER_READ_ONLY_MODE',
+  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
+  'SQLITE_READONLY',
+]);
+
 const AWAY = new Set([
+  ...READ_ONLY,
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
+  'EAI_AGAIN',
   'EHOSTUNREACH',
+  'ENETUNREACH',
   'PROTOCOL_CONNECTION_LOST',
   'PROTOCOL_SEQUENCE_TIMEOUT',
   'POOL_CLOSED',
@@ -18,11 +29,14 @@ const AWAY = new Set([
   'ER_LOCK_WAIT_TIMEOUT',
   'ER_LOCK_DEADLOCK',
   'ER_CHECKREAD',
-  'ER_OPTION_PREVENTS_STATEMENT',
+  'ER_RUN_HOOK_ERROR',
+  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT',
   'ER_DISK_FULL',
   'ER_RECORD_FILE_FULL',
   'SQLITE_BUSY',
   'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_CANTOPEN',
 ]);
 
 /** What MariaDB alone says, so that the driver knows no name for it: the statement took too long, the connection was ended. */
@@ -45,15 +59,23 @@ interface DriverError {
   message?: unknown;
 }
 
-/** Whether the database is away, overloaded, too slow or full, as told by the driver's error: the caller should try again later. */
+/**
+ * Whether the database is away, overloaded, too slow, full or read-only, as told by the driver's error: the caller should try again
+ * later.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  const { code, errno, message } = fieldsOf(error);
+  const { errno, message } = fieldsOf(error);
   return (
-    (typeof code === 'string' && AWAY.has(code)) ||
+    AWAY.has(codeOf(error)) ||
     (typeof errno === 'number' && AWAY_ON_MARIADB.has(errno)) ||
     (typeof message === 'string' && AWAY_IN_WORDS.has(message)) ||
     isConflict(error)
   );
+}
+
+/** Whether the server takes no writes, and another may. */
+export function isReadOnly(error: unknown): boolean {
+  return READ_ONLY.has(codeOf(error));
 }
 
 /**
@@ -84,6 +106,13 @@ export function isDuplicateKey(error: unknown): boolean {
     code === 'SQLITE_CONSTRAINT_PRIMARYKEY' ||
     code === 'SQLITE_CONSTRAINT_UNIQUE'
   );
+}
+
+/** Of SQLite's extended codes, such as SQLITE_IOERR_WRITE, the primary one, which they make more exact. */
+function codeOf(error: unknown): string {
+  const { code } = fieldsOf(error);
+  const name = typeof code === 'string' ? code : '';
+  return name.startsWith('SQLITE_') ? name.split('_', 2).join('_') : name;
 }
 
 function fieldsOf(error: unknown): DriverError {

@@ -1,39 +1,40 @@
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
+import { isReadOnly } from '../common/database-faults.js';
 import type { ServerGroup } from './server-group.js';
 
 /** MariaDB's newer versions answer in words. */
 const TAKES_WRITES = `SELECT CONCAT(@@global.read_only) IN ('0', 'OFF') AS takes_writes`;
-const REFUSES_WRITES: ReadonlySet<string | undefined> = new Set([
-  'ER_OPTION_PREVENTS_STATEMENT',
-  'ER_READ_ONLY_MODE',
-  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
-]);
 
 /** Makes a pool give out connections to the server of a group that takes writes, and end those to one that no longer does. */
 export function toPrimary(pool: Pool, group: ServerGroup): void {
   const take = promisify<PoolConnection>(pool.getConnection.bind(pool));
-  const kept = new WeakSet<PoolConnection>();
 
   async function connection(): Promise<PoolConnection> {
-    for (let others = group.size - 1; ; others -= 1) {
+    let others = group.size - 1;
+    for (;;) {
       const { turn } = group;
       const taken = await take().catch((error: unknown) => {
         if (others === 0 || group.turn === turn) throw error;
       });
       if (taken !== undefined) {
-        if (kept.has(taken)) return taken;
+        const stream = streamOf(taken);
+        if (group.isKept(stream)) return taken;
+        if (!group.hasTurn(stream)) {
+          taken.destroy();
+          continue;
+        }
         const isPrimary = await takesWrites(taken).catch(() => false);
         if (isPrimary) {
-          kept.add(taken);
-          group.keep(streamOf(taken));
+          group.keep(stream);
           return taken;
         }
-        group.leave(streamOf(taken));
+        group.leave(stream);
         taken.destroy();
       }
       if (others === 0) throw noPrimary();
+      others -= 1;
     }
   }
 
@@ -60,8 +61,8 @@ function endOnceRefused(connection: PoolConnection, group: ServerGroup): void {
       const answered = parameters.at(-1);
       if (typeof answered !== 'function') return send(...parameters);
       const watching: Answered = (error, ...more) => {
-        if (REFUSES_WRITES.has(error?.code)) {
-          group.leave(streamOf(connection));
+        if (isReadOnly(error)) {
+          group.desert(streamOf(connection));
           connection.release = () => connection.destroy();
         }
         (answered as Answered)(error, ...more);

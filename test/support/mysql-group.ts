@@ -4,6 +4,7 @@ import { processOnPort } from './process-on-port.js';
 import { runSql } from './sql.js';
 
 const run = promisify(execFile);
+const MEMBERS = 3;
 
 /** A server of the group, as the group sees it. */
 interface GroupMember {
@@ -22,7 +23,8 @@ export class MysqlGroup {
   /** @param command understands `start`, `status` and `rejoin PORT`; the first two print a line with port, state and role of each */
   static async start(command: string): Promise<MysqlGroup> {
     const running = await membersAs(command, 'status').catch(() => []);
-    const members = running.length > 1 ? running : await membersAs(command, 'start');
+    const members = running.length >= MEMBERS ? running : await membersAs(command, 'start');
+    expect(members).toHaveLength(MEMBERS);
     return new MysqlGroup(
       command,
       members.map(({ port }) => port),

@@ -16,6 +16,7 @@ export class TcpProxy {
   private delayMs = 0;
   private fuse: string | undefined;
   private allowance: Allowance | undefined;
+  private swallowed: string | undefined;
   private isHolding = false;
   private readonly held: (() => void)[] = [];
   private trap: { statement: string; sprung: (next: string) => void } | undefined;
@@ -54,6 +55,7 @@ export class TcpProxy {
     this.state = 'open';
     this.delayMs = 0;
     this.fuse = undefined;
+    this.swallowed = undefined;
     this.allowance = undefined;
     this.trap = undefined;
     this.isHolding = false;
@@ -69,6 +71,11 @@ export class TcpProxy {
   /** Hangs up, until mended, when the application is about to send this statement. */
   cutBefore(statement: string): void {
     this.fuse = statement;
+  }
+
+  /** Drops this statement, until mended, wherever it is sent: it gets no answer, and all others do. */
+  swallow(statement: string): void {
+    this.swallowed = statement;
   }
 
   /** Cuts each connection, until mended, when so many more bytes of answers have passed. Asked once for each. */
@@ -129,6 +136,7 @@ export class TcpProxy {
         void this.cut('hung up');
         return;
       }
+      if (this.swallowed !== undefined && chunk.includes(this.swallowed)) return;
       if (isTrapped) this.trap?.sprung(chunk.toString('latin1'));
       isTrapped = false;
       if (this.isHolding) this.held.push(() => send(chunk));

@@ -41,6 +41,14 @@ export class BreakableServer {
     await runSql(this.server.url, `SET GLOBAL read_only = ${isReadOnly ? 'ON' : 'OFF'}`);
   }
 
+  /** For the connections that the service opens from now on: it loses those that it has. */
+  async setReadOnlyTransactions(isReadOnly: boolean): Promise<void> {
+    const value = isReadOnly ? 'ON' : 'OFF';
+    await runSql(this.server.url, `SET GLOBAL transaction_read_only = ${value}`);
+    await this.network.cut('hung up');
+    await this.network.mend();
+  }
+
   /** Leaves no connection to the service: it loses those that it has, and gets no other. */
   async takeConnections(limited: 'of the server' | 'of the user'): Promise<void> {
     await runSql(

@@ -71,6 +71,13 @@ export const FAULTS: readonly Fault[] = [
     only: 'mysql',
   },
   {
+    title: 'lets transactions read only',
+    begin: (database) => database.setReadOnlyTransactions(true),
+    end: (database) => database.setReadOnlyTransactions(false),
+    reads: true,
+    only: 'mysql',
+  },
+  {
     title: 'takes no writes',
     begin: (database) => database.setReadOnly(true),
     end: (database) => database.setReadOnly(false),

@@ -67,9 +67,11 @@ onEachServer(
         } finally {
           holder.destroy();
         }
+        const releasedAt = performance.now();
         for (const name of ['publish', 'comment', 'refresh'])
           await expect.poll(() => load.count(name), { timeout: RECOVERY_MS }).toBeGreaterThan(0);
         await expect.poll(() => keys?.posts.size, { timeout: RECOVERY_MS }).toBeGreaterThan(0);
+        expect(performance.now() - releasedAt).toBeLessThan(RECOVERY_MS);
 
         await Promise.all([load.stop(), calm.stop(), keys.stop()]);
         expect(load.slowest).toBeLessThan(LONGEST_ANSWER_MS);

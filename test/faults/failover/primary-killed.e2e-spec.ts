@@ -16,8 +16,10 @@ const KILL_MS = 150_000;
 const PUBLISHERS = 8;
 const CODES = 20;
 const DATABASE = `platform_test_${randomBytes(6).toString('hex')}`;
+/** Most that are sent before the primary is noticed to be gone. */
+const IN_FLIGHT = 3;
 /** Until the group has noticed, and chosen another. */
-const LONGEST_OUTAGE_MS = 20_000;
+const LONGEST_OUTAGE_MS = 15_000;
 
 describe.skipIf(COMMAND === '')('A group of database servers whose primary is killed', () => {
   let group: MysqlGroup;
@@ -72,12 +74,14 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
         await expect
           .poll(() => load.posts.size, { timeout: LONGEST_OUTAGE_MS, interval: 20 })
           .toBeGreaterThan(published);
-        outages.push((performance.now() - killedAt) / 1000);
+        const outageMs = performance.now() - killedAt;
+        expect(outageMs).toBeLessThan(LONGEST_OUTAGE_MS);
+        outages.push(outageMs / 1000);
         const winners = await Promise.all(exchanged);
         expect(Math.max(...winners)).toBe(1);
         const told = winners.reduce((sum, count) => sum + count, 0);
-        // The answer to a commit may be lost with the primary.
-        expect(told).toBeGreaterThan(CODES / 2);
+        // The answer to a commit may be lost with the primary, of those few that it was working on.
+        expect(told).toBeGreaterThanOrEqual(CODES - IN_FLIGHT);
         const added = (await app.dataSource.manager.count(AccessToken)) - before;
         expect(added).toBeGreaterThanOrEqual(told);
         expect(added).toBeLessThanOrEqual(CODES);

@@ -101,6 +101,26 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     }
   });
 
+  it('lead on from one that takes statements and commits nothing, and back', async ({ skip }) => {
+    if (database === undefined) return skip();
+    const { url } = database;
+    const pair = [await TcpProxy.start(url), await TcpProxy.start(url)] as const;
+    proxies.push(...pair);
+    const hosts = pair.map((proxy) => new URL(proxy.url).host);
+    app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
+    const member = await join(app, '+14155552005');
+    const publish = async (): Promise<number> =>
+      (await member.post('/posts', { content: 'Hi' })).status;
+    for (const dumb of pair) {
+      // Several connections, of which all but one have not met it.
+      expect(await Promise.all([publish(), publish(), publish()])).toEqual([201, 201, 201]);
+      dumb.swallow('COMMIT');
+      expect(await publish()).toBe(503);
+      expect(await Promise.all([publish(), publish(), publish()])).toEqual([201, 201, 201]);
+      await dumb.mend();
+    }
+  }, 60_000);
+
   it('of which none takes writes are a 503, until one does', async ({ skip }) => {
     if (database === undefined) return skip();
     const { url } = database;

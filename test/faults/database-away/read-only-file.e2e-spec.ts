@@ -1,0 +1,31 @@
+import { onSqlite } from '../../support/engines.js';
+import { json, type ErrorBody } from '../../support/json.js';
+import { useTestApp } from '../../support/test-app.js';
+import { approve, exchange } from '../../support/visitor.js';
+import { Member } from '../../e2e/api/member.js';
+
+onSqlite('A file that takes no writes', (database) => {
+  const app = useTestApp(database);
+  const letWrite = (may: boolean): Promise<unknown> =>
+    app().dataSource.query(`PRAGMA query_only = ${may ? 'OFF' : 'ON'}`);
+
+  it('is a 503 for who writes, spends no code, and is served to who reads', async () => {
+    const member = await Member.join(app());
+    const { client, user } = member;
+    const code = (await approve(app(), user, client)).get('code') ?? '';
+    const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
+    await letWrite(false);
+    try {
+      for (const refused of [await publish(), await exchange(app(), client, code)]) {
+        expect(refused.status).toBe(503);
+        expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+        expect((await json<ErrorBody>(refused)).error).toMatch(/unavailable$/);
+      }
+      expect((await member.get('/posts')).status).toBe(200);
+    } finally {
+      await letWrite(true);
+    }
+    expect((await publish()).status).toBe(201);
+    expect((await exchange(app(), client, code)).status).toBe(200);
+  });
+});
