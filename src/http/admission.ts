@@ -47,6 +47,7 @@ export class Place implements Waiter {
   /** Called when its caller leaves before that. */
   private onLeave?: () => void;
   private isWorking = false;
+  private isArriving = false;
   private hasLeft = false;
   private reservedBytes = 0;
 
@@ -71,13 +72,14 @@ export class Place implements Waiter {
   awaitBody(bytes: number): void {
     this.room.reserve(bytes);
     this.reservedBytes = bytes;
+    this.isArriving = true;
     this.free();
   }
 
   /** Has one again, sooner than others who came later. @throws ServiceUnavailable when even that takes too long */
   async bodyArrived(): Promise<void> {
-    this.room.release(this.reservedBytes);
-    this.reservedBytes = 0;
+    this.isArriving = false;
+    this.releaseBody();
     if (this.hasLeft) return;
     if (this.room.isFree) this.take();
     else await this.untilTurn(this.room.enqueueAgain(this));
@@ -86,13 +88,17 @@ export class Place implements Waiter {
   /** The request is answered. */
   leave(): void {
     this.hasLeft = true;
+    this.releaseBody();
     this.free();
   }
 
-  /** The connection has ended: who waits gives it up. What was begun goes on, unless that was to send the answer. */
+  /**
+   * The connection has ended: who waits gives it up. What was begun goes on, unless that was to read the body or to send the
+   * answer.
+   */
   abandon(isAnswering: boolean): void {
     this.onLeave?.();
-    if (isAnswering) this.leave();
+    if (isAnswering || this.isArriving) this.leave();
   }
 
   private untilTurn(longestMs: number): Promise<true> {
@@ -110,6 +116,11 @@ export class Place implements Waiter {
         reject(tooMany());
       };
     });
+  }
+
+  private releaseBody(): void {
+    this.room.release(this.reservedBytes);
+    this.reservedBytes = 0;
   }
 
   private free(): void {

@@ -25,8 +25,8 @@ interface Reader {
 }
 
 /**
- * Reads a body into `request.body`. What is still to come after `withinMs` milliseconds is not waited for: the connection
- * ends with the answer.
+ * Reads a body into `request.body`. What is still to come after `withinMs` milliseconds, or when the caller has left, is not waited
+ * for: the connection ends with the answer.
  * @throws RequestTimeout; ServiceUnavailable when too much is on its way or worked on; what the parser refuses the body with
  */
 export async function arrivalOf(
@@ -38,15 +38,20 @@ export async function arrivalOf(
   request.place?.awaitBody(memoryFor(request, mostBytes));
   try {
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        response.setHeader('Connection', 'close');
-        reject(new RequestTimeout());
-      }, withinMs);
-      parse(request, response, (error?: unknown) => {
+      const end = (error?: unknown): void => {
         clearTimeout(timer);
+        response.off('close', leave);
         if (error === undefined) resolve();
         else reject(error);
-      });
+      };
+      const leave = (): void => end(new RequestTimeout());
+      const timer = setTimeout(() => {
+        response.setHeader('Connection', 'close');
+        leave();
+      }, withinMs);
+      // A parser that decompresses does not hear of it.
+      response.once('close', leave);
+      parse(request, response, end);
     });
   } finally {
     await request.place?.bodyArrived();

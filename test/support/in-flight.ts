@@ -1,5 +1,5 @@
-import { Metrics } from '../../../src/metrics/metrics.js';
-import type { TestApp } from '../../support/test-app.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import type { TestApp } from './test-app.js';
 
 /** How many requests an app is answering, whether they wait or not. */
 export async function inFlight(app: TestApp): Promise<number> {

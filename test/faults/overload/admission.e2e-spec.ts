@@ -6,7 +6,7 @@ import { useTestApp } from '../../support/test-app.js';
 import { expectRefusal } from '../../e2e/api/refusal.js';
 import { Member } from '../../e2e/api/member.js';
 import { Caller, type RawAnswer } from './caller.js';
-import { inFlight } from './in-flight.js';
+import { inFlight } from '../../support/in-flight.js';
 import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
 
 /** What is let in for one connection to the database. */

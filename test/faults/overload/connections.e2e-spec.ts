@@ -8,7 +8,7 @@ const GETS = 1000;
 /** Those that are let in at once, and as many that are next. */
 const LEAST_ANSWERED = 40;
 /** Far less than they would wait for each other, and enough for a slow machine. */
-const LONGEST_MS = 20_000;
+const LONGEST_MS = 10_000;
 const TEST_MS = 60_000;
 const POOL = { DB_POOL_SIZE: '4', DB_QUEUE_LIMIT: '400' };
 

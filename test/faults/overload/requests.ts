@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib';
+
 /** The first ten posts, as it goes over the wire. */
 export function readPosts(baseUrl: string, token: string): string {
   return requestOf('GET', '/dev/v1/posts?limit=10', headers(baseUrl, token));
@@ -12,6 +14,13 @@ export function publish(baseUrl: string, token: string, content: string): string
 export function publishBegun(baseUrl: string, token: string, bytes: number): string {
   const ofBody = ['Content-Type: application/json', `Content-Length: ${bytes}`];
   return requestOf('POST', '/dev/v1/posts', [...headers(baseUrl, token), ...ofBody]);
+}
+
+/** The same of a body that is compressed, with the little of it that comes first. */
+export function publishCompressed(baseUrl: string, token: string): string {
+  const ofBody = ['Content-Type: application/json', 'Content-Encoding: gzip'];
+  const lines = [...headers(baseUrl, token), ...ofBody, 'Content-Length: 1000'];
+  return requestOf('POST', '/dev/v1/posts', lines) + gzipSync('{}').toString('latin1', 0, 10);
 }
 
 /** Without the last byte of its form. */

@@ -7,7 +7,7 @@ import { show } from '../figures.js';
 import { times } from '../promises.js';
 import { Caller, type RawAnswer } from './caller.js';
 import { percentile } from './crowd.js';
-import { publishBegun, readPosts } from './requests.js';
+import { publish, publishBegun, publishCompressed, readPosts } from './requests.js';
 
 const SLOW = 1000;
 /** Who come at the same moment. */
@@ -20,6 +20,8 @@ const DRIP_MS = 500;
 const PAUSE_MS = 10;
 const MOST_MEMORY_MB = 300;
 const PROMPT_MS = 500;
+/** Larger than what is not counted, and longer than a post may be. */
+const LONG = 'x'.repeat(20_000);
 
 onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
   const operator = useTestApp(database);
@@ -95,4 +97,24 @@ onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
       );
     },
   );
+
+  it('take nothing once their callers have left, though they were compressed', async () => {
+    const { baseUrl } = service;
+    const { token } = member;
+    const other = await Caller.connect(baseUrl);
+    const statusOfLarge = async (): Promise<number> =>
+      (await other.send(publish(baseUrl, token, LONG))).status;
+    for (let round = 0; round < 3; round += 1) {
+      const callers = await Promise.all(
+        Array.from({ length: MOST_LARGE }, () => Caller.connect(baseUrl)),
+      );
+      for (const caller of callers) caller.sendMore(publishCompressed(baseUrl, token));
+      await expect.poll(statusOfLarge).toBe(503);
+      const leftAt = performance.now();
+      for (const caller of callers) caller.close();
+      await expect.poll(statusOfLarge).toBe(400);
+      expect(performance.now() - leftAt).toBeLessThan(TIMEOUT_MS / 2);
+    }
+    other.close();
+  });
 });

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { onSqlite } from '../../support/engines.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
-import { inFlight } from './in-flight.js';
+import { inFlight } from '../../support/in-flight.js';
 import { readPosts } from './requests.js';
 
 const TIMEOUT_MS = 500;
