@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startProcess, type AppProcess } from './app-process.js';
+import { startProcess, type AppProcess, type ProcessSettings } from './app-process.js';
 import type { TestDatabase } from './engines.js';
 import { freePort } from './free-port.js';
 import { NO_BUDGETS } from './test-app.js';
@@ -54,7 +54,10 @@ export class Cluster implements Site {
 }
 
 /** Starts `size` processes on a database that has its schema. Budgets are off. */
-export async function startCluster({ url }: TestDatabase, size = 2): Promise<Cluster> {
+export async function startCluster(
+  { url, version }: Pick<ProcessSettings, 'url' | 'version'>,
+  size = 2,
+): Promise<Cluster> {
   const publicUrl = `http://127.0.0.1:${await freePort()}`;
   const env = {
     ...NO_BUDGETS,
@@ -64,7 +67,7 @@ export async function startCluster({ url }: TestDatabase, size = 2): Promise<Clu
     MIGRATE: '0',
     DEMO: '0',
   };
-  const start = (): Promise<AppProcess> => startProcess({ url, env });
+  const start = (): Promise<AppProcess> => startProcess({ url, version, env });
   return new Cluster(publicUrl, await Promise.all(Array.from({ length: size }, start)));
 }
 

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { startCluster } from '../../support/cluster.js';
+import { connect } from '../../support/connect.js';
+import type { TestDatabase } from '../../support/engines.js';
+import {
+  dump,
+  releasedDatabase,
+  restore,
+  type ReleasedDatabase,
+} from '../../support/released-database.js';
+import { releasedVersion } from '../../support/released-version.js';
+import { publisherIn } from './kept-rows.js';
+import { Visits } from './visits.js';
+
+const RELEASE = '1.0.0';
+
+/**
+ * The database of the first release, which that release itself has served: a user signed in, allowed an app, published with a key,
+ * commented and refreshed a token. Without the history, as it was kept.
+ */
+export async function usedDatabase(database: TestDatabase): Promise<ReleasedDatabase> {
+  const kept = await releasedDatabase(RELEASE, database);
+  await restore(database, kept);
+  const version = await releasedVersion(RELEASE);
+  if (version === undefined) return kept;
+  const site = await startCluster({ url: database.url, version }, 1);
+  const dataSource = await connect(database.url);
+  try {
+    const { user, client, token } = await publisherIn(dataSource, () => site);
+    const published = await site.fetch('/dev/v1/posts', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': randomUUID(),
+      },
+      body: JSON.stringify({ content: 'Plums, free to a good home' }),
+    });
+    expect(published.status).toBe(201);
+    const visits = new Visits(() => site, user, client);
+    await expect.poll(() => visits.done, { timeout: 10_000 }).toBeGreaterThan(0);
+    await visits.stop();
+  } finally {
+    await dataSource.destroy();
+    await site.stop();
+  }
+  return dump(database);
+}
