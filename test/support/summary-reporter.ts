@@ -1,4 +1,5 @@
 import { addCounts, UNDOCUMENTED, type AnswerCounts } from './contract/answer-counts.js';
+import { failuresOutsideTests } from './failures-outside-tests.js';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
 
 /**
@@ -41,10 +42,4 @@ function answersLine({ [UNDOCUMENTED]: others = 0, ...documented }: AnswerCounts
   const total = Object.values(documented).reduce((sum, count) => sum + count, 0);
   const list = keys.map((key) => `${key}: ${documented[key]}`).join(', ');
   return `${total} answers validated against openapi.json, by operation and status: ${list || 'none'}; ${others} of no operation`;
-}
-
-/** Files that do not load and hooks that throw have no failed test to show for it. */
-function failuresOutsideTests(module: TestModule): number {
-  const suites = [module, ...module.children.allSuites()];
-  return suites.filter((suite) => suite.errors().length > 0).length;
 }

@@ -48,7 +48,7 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
       expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);
       show(
         task,
-        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions`,
+        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions, ${load.replays} of what was done already`,
       );
     },
   );

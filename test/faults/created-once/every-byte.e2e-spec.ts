@@ -5,6 +5,7 @@ import { allAre, publishedBy } from '../../support/published.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
+import { inFlight } from '../../support/in-flight.js';
 import { times } from '../promises.js';
 
 const BODY = '{"content":"Hi"}';
@@ -42,7 +43,7 @@ onEachEngine('A client that leaves at every byte of its publish', (database) => 
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
 
   it(
-    'has published nothing before the last one, and once with the same key afterwards',
+    'has published nothing before the last one, and once with the same key afterwards, whatever became of it',
     { timeout: 300_000 },
     async ({ task }) => {
       const member = await Member.join(app());
@@ -56,13 +57,21 @@ onEachEngine('A client that leaves at every byte of its publish', (database) => 
       // The service may still be reading what the last ones left.
       await member.get('/me');
       expect(await publishedBy(app(), member)).toEqual(allAre(0));
+      for (const key of ['key-last', 'key-reset']) {
+        await leaveAfter(member, publishOf(member, key), key === 'key-reset');
+        keys.push(key);
+      }
+      await expect.poll(() => inFlight(app())).toBe(0);
       for (const key of keys) {
         const headers = { 'content-type': 'application/json', 'idempotency-key': key };
         expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
       }
       expect(await publishedBy(app(), member)).toEqual(allAre(keys.length));
       const { engine } = database;
-      show(task, `${engine.label}: ${keys.length} clients left, nothing was published`);
+      show(
+        task,
+        `${engine.label}: ${keys.length} clients left, none before the end published, each once when it came again`,
+      );
     },
   );
 });

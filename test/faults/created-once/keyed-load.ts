@@ -24,7 +24,9 @@ export class KeyedLoad {
   readonly posts = new Map<string, string>();
   /** How many requests were sent again. */
   repetitions = 0;
-  /** Statuses that no client can expect, with their bodies. */
+  /** How many of them were told that it was done before. */
+  replays = 0;
+  /** What no client can expect: other statuses, with their bodies, and no answer. */
   private readonly surprises: string[] = [];
   private readonly publishers = new Repeated();
 
@@ -71,16 +73,21 @@ export class KeyedLoad {
         body: JSON.stringify({ content: key }),
         signal: AbortSignal.timeout(ANSWER_MS),
       });
-      if (answer.status !== 201) {
+      const { status, headers } = answer;
+      if (status !== 201) {
         const body = await answer.text();
-        if (!REPEATED.has(answer.status)) this.surprises.push(`${answer.status}: ${body}`);
+        const isTold = REPEATED.has(status) && (status !== 503 || headers.has('retry-after'));
+        if (!isTold) this.surprises.push(`${status}: ${body}`);
         return false;
       }
+      if (headers.has('idempotency-replayed')) this.replays += 1;
       const { id } = await json<PostBody>(answer);
       this.posts.set(key, id);
       return true;
-    } catch {
+    } catch (error) {
       // Refused, or cut off: nobody knows whether it was done.
+      if (error instanceof Error && error.name === 'TimeoutError')
+        this.surprises.push(`no answer in ${ANSWER_MS / 1000} s`);
       return false;
     }
   }
