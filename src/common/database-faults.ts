@@ -92,6 +92,11 @@ export function isLockWait(error: unknown): boolean {
   return fieldsOf(error).errno === LOCK_WAIT;
 }
 
+/** Whether another process kept SQLite's file locked for longer than one waits. */
+export function isFileLocked(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_BUSY' && !isConflict(error);
+}
+
 /** Whether the server ended the statement because it took too long, as one does that waits for others. */
 export function isTooSlow(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);

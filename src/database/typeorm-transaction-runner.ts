@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { isConflict, isLockWait } from '../common/database-faults.js';
+import { isConflict, isFileLocked, isLockWait } from '../common/database-faults.js';
+import { FileLockWait } from './file-lock-wait.js';
 import { transactionOf, TransactionRunner, type Transaction } from './transaction.js';
 
 const RETRIES = 3;
@@ -17,7 +18,8 @@ const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>
  */
 @Injectable()
 export class TypeormTransactionRunner extends TransactionRunner {
-  private readonly oneAtATime: boolean;
+  /** Of SQLite. */
+  private readonly fileLockWait: FileLockWait | undefined;
   /** Who has waited so long for a lock does not wait again: the caller waits, and others for the connection. */
   private readonly longestMs: number;
   private last: Promise<unknown> = Promise.resolve();
@@ -26,10 +28,11 @@ export class TypeormTransactionRunner extends TransactionRunner {
   constructor(private readonly dataSource: DataSource) {
     super();
     const { options } = dataSource;
-    this.oneAtATime = options.type === 'better-sqlite3';
     const timeoutMs =
       options.type === 'mysql' || options.type === 'mariadb' ? options.connectTimeout : undefined;
     this.longestMs = timeoutMs ?? Infinity;
+    if (options.type === 'better-sqlite3')
+      this.fileLockWait = new FileLockWait(dataSource, options.timeout ?? 0);
   }
 
   override get waiting(): number {
@@ -49,7 +52,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
     const outer = current.getStore();
     if (outer?.open && outer.dataSource === this.dataSource)
       throw new Error('A unit of work was opened inside another.');
-    if (!this.oneAtATime) return this.attempt(work, retries);
+    if (!this.fileLockWait) return this.attempt(work, retries);
     this.queued += 1;
     const unit = this.last.then(() => {
       this.queued -= 1;
@@ -64,10 +67,13 @@ export class TypeormTransactionRunner extends TransactionRunner {
     for (let retry = 0; ; retry += 1) {
       const unit = { dataSource: this.dataSource, open: true };
       try {
-        return await current.run(unit, () =>
+        const done = await current.run(unit, () =>
           this.dataSource.transaction((manager) => work(transactionOf(manager))),
         );
+        await this.fileLockWait?.note(false);
+        return done;
       } catch (error) {
+        if (isFileLocked(error)) await this.fileLockWait?.note(true);
         if (!isConflict(error) || retry === retries) throw error;
         if (isLockWait(error) && performance.now() > until) throw error;
         await sleep(Math.random() * LONGEST_PAUSE_MS * (retry + 1));

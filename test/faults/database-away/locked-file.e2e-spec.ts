@@ -1,0 +1,46 @@
+import Sqlite from 'better-sqlite3';
+import { onSqlite } from '../../support/engines.js';
+import { useTestApp } from '../../support/test-app.js';
+import { Member } from '../../e2e/api/member.js';
+import { show } from '../figures.js';
+
+const TIMEOUT_MS = 1000;
+/** One waits, for all. */
+const LONGEST_MS = 2 * TIMEOUT_MS;
+const PUBLISHERS = 20;
+
+onSqlite('A file that another process keeps locked', (database) => {
+  const app = useTestApp(database, { DB_TIMEOUT_MS: String(TIMEOUT_MS) });
+
+  it('is waited for once, then told at once, and used again as soon as it is free', async ({
+    task,
+  }) => {
+    const member = await Member.join(app());
+    const publish = async (): Promise<Response> => member.post('/posts', { content: 'Hi' });
+    const other = new Sqlite(database.url.slice('sqlite:'.length));
+    try {
+      other.exec('BEGIN EXCLUSIVE');
+      const asked = performance.now();
+      const refused = await Promise.all(Array.from({ length: PUBLISHERS }, publish));
+      const took = performance.now() - asked;
+      for (const { status, headers } of refused) {
+        expect(status).toBe(503);
+        expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      }
+      expect(took).toBeGreaterThan(TIMEOUT_MS);
+      expect(took).toBeLessThan(LONGEST_MS);
+      expect((await member.get('/posts')).status).toBe(200);
+      other.exec('ROLLBACK');
+      expect((await publish()).status).toBe(201);
+      // The next lock may be a short one.
+      const [wait] = await app().dataSource.query('PRAGMA busy_timeout');
+      expect(wait).toEqual({ timeout: TIMEOUT_MS });
+      show(
+        task,
+        `${database.engine.label} is locked by another process: ${PUBLISHERS} × 503 within ${(took / 1000).toFixed(1)} s, well at once`,
+      );
+    } finally {
+      other.close();
+    }
+  });
+});
