@@ -1,3 +1,4 @@
+import type Sqlite from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
 
 /**
@@ -5,7 +6,8 @@ import type { DataSource } from 'typeorm';
  * does it for all who come until the file is free.
  */
 export class FileLockWait {
-  private wasVain = false;
+  /** How many rows the connection had changed when one waited in vain, if one did. */
+  private changesBefore: number | undefined;
 
   /** @param waitMs milliseconds */
   constructor(
@@ -13,10 +15,26 @@ export class FileLockWait {
     private readonly waitMs: number,
   ) {}
 
-  /** To be told whether a unit of work waited in vain, or was done. */
-  async note(isVain: boolean): Promise<void> {
-    if (isVain === this.wasVain) return;
-    this.wasVain = isVain;
-    await this.dataSource.query(`PRAGMA busy_timeout = ${isVain ? 0 : this.waitMs}`);
+  /** A unit of work waited in vain. */
+  begin(): void {
+    this.changesBefore ??= this.changes;
+    this.file.pragma('busy_timeout = 0');
+  }
+
+  /** A unit of work is done. One that only read tells nothing of the lock. */
+  end(): void {
+    if (this.changesBefore === undefined || this.changes === this.changesBefore) return;
+    this.changesBefore = undefined;
+    this.file.pragma(`busy_timeout = ${this.waitMs}`);
+  }
+
+  private get changes(): number {
+    return this.file.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0;
+  }
+
+  /** TypeORM keeps prepared statements, and a PRAGMA does its work when it is prepared. */
+  private get file(): Sqlite.Database {
+    const { driver } = this.dataSource;
+    return (driver as typeof driver & { databaseConnection: Sqlite.Database }).databaseConnection;
   }
 }

@@ -21,7 +21,7 @@ export function toPrimary(pool: Pool, group: ServerGroup): void {
       if (taken !== undefined) {
         const stream = streamOf(taken);
         if (group.isKept(stream)) return taken;
-        if (!group.hasTurn(stream)) {
+        if (group.isDeserted(stream)) {
           taken.destroy();
           continue;
         }

@@ -6,17 +6,27 @@ const DEFAULT_PORT = 3306;
 /** The delay, in milliseconds, until an idle connection is tried. */
 export const KEEP_ALIVE_MS = 10_000;
 
+/** A connection to one of the servers. */
+interface Line {
+  /** The place of its server. */
+  readonly place: number;
+  /** Ends it when its server does not say in time that it takes writes. */
+  readonly silence: NodeJS.Timeout;
+  /** How often its server had been deserted when it said so. */
+  keptAfter?: number;
+}
+
 /**
  * Servers of which one takes writes, and another when that one has failed: a group with a single primary, or a source and its
  * replicas. Connections are opened to the one that last took them, and to the next when it does not.
  */
 export class ServerGroup {
   private readonly servers: readonly { host: string; port: number }[];
+  /** How often each was deserted, by its place. */
+  private readonly desertions: number[];
   /** The place of the server that new connections go to. */
   turn = 0;
-  private readonly places = new WeakMap<Socket, number>();
-  /** Of each server, by its place, the connections on which it has said that it takes writes. */
-  private readonly kept: WeakSet<Socket>[];
+  private readonly lines = new WeakMap<Socket, Line>();
 
   /**
    * @param urls one of each server
@@ -30,7 +40,7 @@ export class ServerGroup {
       const { hostname, port } = new URL(url);
       return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || DEFAULT_PORT) };
     });
-    this.kept = urls.map(() => new WeakSet());
+    this.desertions = urls.map(() => 0);
   }
 
   get size(): number {
@@ -39,55 +49,60 @@ export class ServerGroup {
 
   /**
    * A connection to the server whose turn it is. It is the next one's when this fails, or ends before it was kept; or when a
-   * statement gets no answer: a primary that its group has lost takes connections and commits nothing.
+   * statement gets no answer on one that was: a primary that its group has lost takes connections and commits nothing.
    */
   open(): Socket {
-    const { host = '', port = DEFAULT_PORT } = this.servers[this.turn] ?? {};
+    const place = this.turn;
+    const { host = '', port = DEFAULT_PORT } = this.servers[place] ?? {};
     const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
     const socket = connect({ host, port, noDelay: true, ...keepAlive });
-    this.places.set(socket, this.turn);
-    const silent = setTimeout(() => {
-      if (!this.isKept(socket)) socket.destroy(timedOut('The server does not answer.'));
+    const silence = setTimeout(() => {
+      socket.destroy(timedOut('The server does not answer.'));
     }, this.answerMs).unref();
-    const leave = (): void => {
-      clearTimeout(silent);
-      if (!this.isKept(socket)) this.leave(socket);
-    };
+    this.lines.set(socket, { place, silence });
     return socket
       .once('error', ({ code }: NodeJS.ErrnoException) => {
         if (code === 'ETIMEDOUT') this.desert(socket);
-        leave();
+        this.leave(socket);
       })
-      .once('close', leave);
+      .once('close', () => this.leave(socket));
   }
 
   /** Its server takes writes. */
   keep(socket: Socket): void {
-    this.keptWith(socket)?.add(socket);
+    const line = this.lines.get(socket);
+    if (line === undefined) return;
+    clearTimeout(line.silence);
+    line.keptAfter = this.desertions[line.place];
   }
 
   isKept(socket: Socket): boolean {
-    return this.keptWith(socket)?.has(socket) === true;
+    const line = this.lines.get(socket);
+    return line?.keptAfter !== undefined && line.keptAfter === this.desertions[line.place];
   }
 
-  /** Its server does not take writes, so it is the next one's turn, unless that was found out before. */
+  /** Whether it was kept, until its server was deserted. */
+  isDeserted(socket: Socket): boolean {
+    return this.lines.get(socket)?.keptAfter !== undefined && !this.isKept(socket);
+  }
+
+  /** A server did not take writes when it was asked, so it is the next one's turn, unless that was found out before. */
   leave(socket: Socket): void {
-    if (this.hasTurn(socket)) this.turn = (this.turn + 1) % this.size;
+    const line = this.lines.get(socket);
+    if (line === undefined || line.keptAfter !== undefined) return;
+    clearTimeout(line.silence);
+    this.pass(line);
   }
 
-  /** The same when it did before: of its other connections, none is kept either. */
+  /** The same for a server that took them when it was asked: none of its connections is kept any more. */
   desert(socket: Socket): void {
-    const place = this.places.get(socket);
-    if (place !== undefined) this.kept[place] = new WeakSet();
-    this.leave(socket);
+    const line = this.lines.get(socket);
+    if (line === undefined || !this.isKept(socket)) return;
+    this.desertions[line.place] = (this.desertions[line.place] ?? 0) + 1;
+    this.pass(line);
   }
 
-  /** Whether it goes to the server that new connections go to. */
-  hasTurn(socket: Socket): boolean {
-    return this.places.get(socket) === this.turn;
-  }
-
-  private keptWith(socket: Socket): WeakSet<Socket> | undefined {
-    return this.kept[this.places.get(socket) ?? -1];
+  private pass({ place }: Line): void {
+    if (place === this.turn) this.turn = (place + 1) % this.size;
   }
 }

@@ -70,10 +70,10 @@ export class TypeormTransactionRunner extends TransactionRunner {
         const done = await current.run(unit, () =>
           this.dataSource.transaction((manager) => work(transactionOf(manager))),
         );
-        await this.fileLockWait?.note(false);
+        this.fileLockWait?.end();
         return done;
       } catch (error) {
-        if (isFileLocked(error)) await this.fileLockWait?.note(true);
+        if (isFileLocked(error)) this.fileLockWait?.begin();
         if (!isConflict(error) || retry === retries) throw error;
         if (isLockWait(error) && performance.now() > until) throw error;
         await sleep(Math.random() * LONGEST_PAUSE_MS * (retry + 1));

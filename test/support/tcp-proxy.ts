@@ -73,7 +73,7 @@ export class TcpProxy {
     this.fuse = statement;
   }
 
-  /** Drops this statement, until mended, wherever it is sent: it gets no answer, and all others do. */
+  /** Drops this statement, until mended, whoever sends it: it gets no answer, and all others do. */
   swallow(statement: string): void {
     this.swallowed = statement;
   }
@@ -136,7 +136,7 @@ export class TcpProxy {
         void this.cut('hung up');
         return;
       }
-      if (this.swallowed !== undefined && chunk.includes(this.swallowed)) return;
+      if (this.swallowed !== undefined && chunk.toString('latin1').endsWith(this.swallowed)) return;
       if (isTrapped) this.trap?.sprung(chunk.toString('latin1'));
       isTrapped = false;
       if (this.isHolding) this.held.push(() => send(chunk));

@@ -75,7 +75,7 @@ onSqliteAndOneServer('Processes that are killed again and again', (database) => 
       expect(load.posts.size).toBeGreaterThan(killed);
       expect(load.repetitions).toBeGreaterThanOrEqual(kills);
       // Of so many, some hit what was done and not yet answered.
-      if (!IS_QUICK) expect(load.replays).toBeGreaterThan(0);
+      if (!IS_QUICK && !isAlone) expect(load.replays).toBeGreaterThan(0);
       show(
         task,
         `${database.engine.label}: ${killed} kills of the service, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions, ${load.replays} of what was done already`,

@@ -10,8 +10,8 @@ import { BreakableServer } from './breakable-server.js';
 import { FAULTS } from './faults.js';
 
 const DB_TIMEOUT_MS = 1000;
-/** A second for a connection, three for a statement of a server that says nothing, and some for a slow machine. */
-const LONGEST_ANSWER_MS = 5000;
+/** A second for a turn, one for a connection, three for a statement of a server that says nothing, and one for a slow machine. */
+const LONGEST_ANSWER_MS = 6000;
 const LONGEST_RECOVERY_MS = 5000;
 const ALL_WELL = [200, 200, 201, 200, 200, 200];
 const FAULT_MS = times(4000, 1000);

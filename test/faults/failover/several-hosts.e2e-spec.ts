@@ -112,8 +112,15 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     const publish = async (): Promise<number> =>
       (await member.post('/posts', { content: 'Hi' })).status;
     for (const dumb of pair) {
-      // Several connections, of which all but one have not met it.
+      const reads = ['/me', '/posts', '/quota'].map((path) => member.get(path));
       expect(await Promise.all([publish(), publish(), publish()])).toEqual([201, 201, 201]);
+      await Promise.all(reads);
+      // All but one of these do not meet it.
+      const [row] = await runSql(
+        database.server.url,
+        `SELECT COUNT(*) AS connections FROM information_schema.processlist WHERE user = 'service'`,
+      );
+      expect(Number(row?.connections)).toBeGreaterThan(1);
       dumb.swallow('COMMIT');
       expect(await publish()).toBe(503);
       expect(await Promise.all([publish(), publish(), publish()])).toEqual([201, 201, 201]);
