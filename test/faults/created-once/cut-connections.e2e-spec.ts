@@ -4,7 +4,7 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { IS_QUICK, times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';
 
 /** Enough for some publishes, the set-up of a connection included. */
@@ -42,7 +42,8 @@ onEachServer('A network that breaks at any byte of what the database answers', (
       await network.mend();
       await load.stop();
       expect(load.repetitions).toBeGreaterThan(0);
-      expect(load.posts.size).toBeGreaterThan(PUBLISHERS);
+      // A short break may let nothing through before it ends.
+      if (!IS_QUICK) expect(load.posts.size).toBeGreaterThan(PUBLISHERS);
       show(
         task,
         `${database.engine.label}: each connection ${way.how} after up to ${MOST_BYTES.toLocaleString('en')} bytes, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions`,
