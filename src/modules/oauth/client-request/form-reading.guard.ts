@@ -15,7 +15,8 @@ declare global {
 
 /**
  * Reads the form before the budgets are asked, which are counted by the app that it names; what is wrong with the form is
- * told after, so that broken forms are counted like any other failure. What is not the form's fault is told at once. Nothing of these endpoints is ever cached.
+ * told after, so that broken forms are counted like any other failure. What is not the form's fault is told at once. Nothing of
+ * these endpoints is ever cached.
  */
 @Injectable()
 export class FormReadingGuard implements CanActivate {
