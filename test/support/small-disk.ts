@@ -4,8 +4,16 @@ import { open, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Where a database is, until there is no room, and once there is again. */
+export interface Fillable {
+  /** Takes all the space that is left. */
+  fill(): Promise<void>;
+  /** Gives it back. */
+  free(): Promise<void>;
+}
+
 /** A file system of its own that is soon full. Only root may mount one. */
-export class SmallDisk {
+export class SmallDisk implements Fillable {
   private constructor(readonly folder: string) {}
 
   /** Undefined where this machine does not let us. */
@@ -21,7 +29,6 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
-  /** Takes all the space that is left. */
   async fill(): Promise<void> {
     const { bavail, bsize } = await statfs(this.folder);
     const file = await open(this.filler, 'w');
@@ -29,7 +36,6 @@ export class SmallDisk {
     await file.close();
   }
 
-  /** Gives it back. */
   async free(): Promise<void> {
     await rm(this.filler);
   }

@@ -3,7 +3,8 @@ import { onEachServer, onSqlite } from '../../support/engines.js';
 import { json, type ErrorBody } from '../../support/json.js';
 import { startPrivateServer } from '../../support/private-server.js';
 import { allAre, publishedBy } from '../../support/published.js';
-import { SmallDisk } from '../../support/small-disk.js';
+import { SmallDisk, type Fillable } from '../../support/small-disk.js';
+import { SMALL_TABLESPACE, SmallTablespace } from '../../support/small-tablespace.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
@@ -22,7 +23,7 @@ interface Moments {
 }
 
 /** Publishes until the disk is full, makes room, and publishes again with the same service. Answers what was to be seen. */
-async function fillAndFree(url: string, disk: SmallDisk, moments: Moments): Promise<string> {
+async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promise<string> {
   const app = await TestApp.start({ url }, { QUOTA_DEFAULT_LIMIT: '100000' });
   try {
     const member = await Member.join(app);
@@ -54,11 +55,16 @@ async function fillAndFree(url: string, disk: SmallDisk, moments: Moments): Prom
     const recoveryMs = performance.now() - freed;
     expect(recoveryMs).toBeLessThan(RECOVERY_MS);
     expect(await publishedBy(app, member)).toEqual(allAre(published + 1));
-    return `has a full disk: 503 after ${(refusedAfter / 1000).toFixed(1)} s, well after ${(recoveryMs / 1000).toFixed(1)} s`;
+    return `503 after ${(refusedAfter / 1000).toFixed(1)} s, well after ${(recoveryMs / 1000).toFixed(1)} s`;
   } finally {
     await app.stop();
   }
 }
+
+const readsAreServed = async (member: Member): Promise<void> => {
+  expect((await member.get('/me')).status).toBe(200);
+  expect((await member.get('/posts?limit=1')).status).toBe(200);
+};
 
 onSqlite('A full disk', () => {
   const disk = SmallDisk.mount(8);
@@ -69,12 +75,9 @@ onSqlite('A full disk', () => {
     async ({ task }) => {
       if (!disk) return;
       const seen = await fillAndFree(`sqlite:${join(disk.folder, 'service.sqlite')}`, disk, {
-        whenFull: async (member) => {
-          expect((await member.get('/me')).status).toBe(200);
-          expect((await member.get('/posts?limit=1')).status).toBe(200);
-        },
+        whenFull: readsAreServed,
       });
-      show(task, `SQLite ${seen}`);
+      show(task, `SQLite has a full disk: ${seen}`);
     },
   );
 });
@@ -92,10 +95,30 @@ onEachServer('A full disk', ({ engine }) => {
         await runSql(server.url, 'CREATE DATABASE service');
         const url = `${server.url}/service`;
         const seen = await fillAndFree(url, disk, { whenFreed: () => server.restart() });
-        show(task, `${engine.label} ${seen}, since it runs again`);
+        show(task, `${engine.label} has a full disk: ${seen}, since it runs again`);
       } finally {
         await server?.stop();
         disk.unmount();
+      }
+    },
+  );
+
+  it(
+    'of which the server tells, is 503, while reads are served',
+    { timeout: 120_000 },
+    async ({ skip, task }) => {
+      if (engine.kind === 'sqlite') return skip();
+      const server = await startPrivateServer(engine.kind, { settings: SMALL_TABLESPACE });
+      try {
+        if (!server) return skip();
+        await runSql(server.url, 'CREATE DATABASE service');
+        const tables = new SmallTablespace(server.url);
+        const seen = await fillAndFree(`${server.url}/service`, tables, {
+          whenFull: readsAreServed,
+        });
+        show(task, `${engine.label} has no room for its tables: ${seen}`);
+      } finally {
+        await server?.stop();
       }
     },
   );
