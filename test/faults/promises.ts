@@ -5,7 +5,7 @@ export const PROMISES: Readonly<Record<string, string>> = {
   'database-away':
     'A database that is frozen, away, full, read-only or full of deadlocks is a 503 with `Retry-After` in time, and the service recovers by itself within 5 s.',
   overload:
-    'No overload takes the service down: what is too much is a 503, the rest is answered in at most five times the usual, and memory is bounded. (Less than a second beside a thousand callers who come back before they are told to.)',
+    'No overload takes the service down: what is too much is a 503, the rest is answered in at most five times the usual, and memory is bounded.',
   failover:
     'When the primary of a group of database servers dies, nothing that was acknowledged is lost, and the service follows to the next.',
   intruders: 'Nobody gets in, and nobody learns what is not theirs.',
