@@ -4,7 +4,8 @@ import { SECOND } from '../common/clock.js';
 /** Writes every second, beside the requests, what waits in memory. */
 export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShutdown {
   private timer?: NodeJS.Timeout;
-  private flushing: Promise<void> = Promise.resolve();
+  private writing: Promise<void> = Promise.resolve();
+  private next?: Promise<void>;
 
   onModuleInit(): void {
     this.timer = setInterval(() => void this.flush(), SECOND).unref();
@@ -16,10 +17,14 @@ export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShu
     await this.flush();
   }
 
-  /** Writes what waits. What cannot be written stays for the next time. Never fails. */
+  /** Writes what waits, after what is being written. What cannot be written stays for the next time. Never fails. */
   flush(): Promise<void> {
-    this.flushing = this.flushing.then(() => this.writeWaiting());
-    return this.flushing;
+    this.next ??= this.writing.then(() => {
+      this.next = undefined;
+      this.writing = this.writeWaiting();
+      return this.writing;
+    });
+    return this.next;
   }
 
   /** Must not reject. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { isConflict, isFileLocked, isLockWait } from '../common/database-faults.js';
+import { endAbandoned } from './abandoned-transaction.js';
 import { FileLockWait } from './file-lock-wait.js';
 import { transactionOf, TransactionRunner, type Transaction } from './transaction.js';
 
@@ -73,6 +74,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
         this.fileLockWait?.end();
         return done;
       } catch (error) {
+        if (this.fileLockWait) endAbandoned(this.dataSource);
         if (isFileLocked(error)) this.fileLockWait?.begin();
         if (!isConflict(error) || retry === retries) throw error;
         if (isLockWait(error) && performance.now() > until) throw error;

@@ -26,7 +26,7 @@ const START_MS = 60_000;
 /** What such a server wrote outlives its own end, but not the machine's. */
 const NEVER_SYNCED = ['--innodb-flush-method=nosync'];
 
-type ServerKind = 'mariadb' | 'mysql';
+export type ServerKind = 'mariadb' | 'mysql';
 type Prepare = (options: string[]) => Promise<unknown>;
 
 /**
