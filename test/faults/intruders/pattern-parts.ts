@@ -1,6 +1,12 @@
-/** A character or class of a pattern, and how often it may come in a row. */
-interface Atom {
+/** A character, a class, an assertion or a group. */
+interface Part {
+  /** As it is written, with how often it may come in a row. */
   source: string;
+  /** The same without how often. */
+  body: string;
+  /** Of a group, or of what is only looked at; none of anything else. */
+  alternatives: Part[][];
+  kind: 'taken' | 'looked at' | 'edge';
   least: number;
   /** Whether there is no bound, or one that lets an attacker write much. */
   isEndless: boolean;
@@ -8,20 +14,33 @@ interface Atom {
 
 /** Something that may be repeated without end, and what has to come before it. */
 export interface Repetition {
-  before: string;
-  /** What is repeated: a character that fits, or a run of them that a group takes. */
-  unit: string;
+  /** The pattern up to it, and itself. */
+  source: string;
+  /** Texts that lead there, those with the fewest choices first; none if none is known. */
+  before: string[];
+  /** What is repeated: characters that fit, or runs of them that a group takes. */
+  units: string[];
 }
 
-const MANY = 100;
-/** So many characters that fit a class are tried. */
+const MANY = 10;
+/** So many characters that fit a class are repeated, and so many are tried on the way to what is repeated. */
 const MOST_SAMPLES = 5;
+const MOST_STEPS = 2;
+/** So many texts are tried on the way, and so many of those that lead there are kept. */
+const MOST_TEXTS = 500;
+const MOST_WAYS = 4;
+/** So many texts of a group are put behind one another, each behind each. */
+const MOST_PAIRED = 6;
+const BEYOND_CODE_UNITS = 0x10000;
 const COMMON = [...'aA1 -./"\\,:;=&%@_[](){}<>\t\n\u00e9'];
 const TOKEN =
   /\\(?:[pPu]\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|k<[^>]*>|.)|\[(?:\\.|[^\]\\])*\]|\(\?<?[=!]|\(\?:|\(\?<\w+>|[()|^$]|[*+?]\??|\{\d+(?:,\d*)?\}\??|./gsu;
+const QUANTIFIER = /^(?:[*+?]|\{\d)/;
+const LOOK = /^\(\?<?[=!]/;
+const EDGE = /^(?:[\^$]|\\[bB])$/;
 
 /** The literal characters of a pattern. */
-export function charactersOf({ source }: RegExp): string[] {
+export function charactersOf({ source }: Pick<RegExp, 'source'>): string[] {
   const named = source.replaceAll(/\\(?:[pPu]\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[a-zA-Z\d])/gu, ' ');
   return [...new Set(named.replaceAll('\\', ''))];
 }
@@ -32,54 +51,140 @@ export function wordsOf({ source }: RegExp): string[] {
   return [...new Set(plain.match(/[\w/:=;. -]{2,}/g) ?? [])];
 }
 
-/**
- * What of a pattern may be repeated, each with the shortest text that leads there: alternatives but the first of a group, and
- * what is only looked at, are left out.
- */
+/** What of a pattern may be repeated, in every alternative of every group, and in what is only looked at. */
 export function repetitionsOf(pattern: RegExp): Repetition[] {
-  const found: Repetition[] = [];
-  const path: Atom[] = [];
-  const groups: number[] = [];
   const tokens = [...pattern.source.matchAll(TOKEN)].map(([token]) => token);
-  const sample = (atom: Atom): string => samplesOf(pattern, atom.source)[0] ?? '';
-  const textOf = (atoms: readonly Atom[]): string =>
-    atoms.map((atom) => sample(atom).repeat(Math.max(atom.least, 0))).join('');
-  for (let at = 0; at < tokens.length; at += 1) {
-    const token = tokens[at] ?? '';
-    if (/^\(\?<?[=!]/.test(token)) at = endOf(tokens, at);
-    else if (token.startsWith('(')) groups.push(path.length);
-    else if (token === '|') {
-      if (groups.length === 0) return found;
-      at = endOf(tokens, at, 1) - 1;
-    } else if (token === ')') {
-      const begin = groups.pop() ?? 0;
-      const { least, isEndless } = timesOf(tokens[at + 1]);
-      const group = path.slice(begin);
-      const once = group.map((atom) => ({ ...atom, least: Math.max(atom.least, 1) }));
-      if (isEndless) {
-        const before = textOf(path.slice(0, begin));
-        for (const unit of new Set([textOf(group), textOf(once)])) found.push({ before, unit });
-      }
-      if (least === 0) path.length = begin;
-    } else if (!/^([*+?^$]|\{\d)/.test(token) && token !== '\\b' && token !== '\\B') {
-      const atom = { source: token, ...timesOf(tokens[at + 1]) };
-      if (atom.isEndless)
-        for (const unit of samplesOf(pattern, token)) found.push({ before: textOf(path), unit });
-      path.push(atom);
-    }
+  return new Walk(pattern).through(alternativesIn(tokens), [''], '', '');
+}
+
+/** Looks for texts that lead to the parts of a pattern. */
+class Walk {
+  private readonly characters: readonly string[];
+  private readonly flags: string;
+  private readonly known = new Map<string, string[]>();
+
+  constructor(pattern: RegExp) {
+    this.characters = [...new Set([...charactersOf(pattern), ...COMMON])];
+    this.flags = pattern.flags.replaceAll(/[gy]/g, '');
   }
-  return found.filter(({ unit }) => unit !== '');
+
+  /** `before` are texts that lead to these alternatives, `leading` and `trailing` the pattern up to them and after them. */
+  through(
+    alternatives: Part[][],
+    before: readonly string[],
+    leading: string,
+    trailing: string,
+  ): Repetition[] {
+    return alternatives.flatMap((parts) => {
+      const choices: (readonly string[])[] = [before];
+      return parts.flatMap((part, at) => {
+        const texts = joined(choices);
+        const start = leading + sourceOf(parts.slice(0, at));
+        const end = sourceOf(parts.slice(at + 1)) + trailing;
+        choices.push(this.textsOf(part));
+        const found = this.through(part.alternatives, texts, start, end);
+        return part.isEndless ? [...found, this.repetition(part, texts, start, end)] : found;
+      });
+    });
+  }
+
+  private repetition(
+    part: Part,
+    texts: readonly string[],
+    leading: string,
+    trailing: string,
+  ): Repetition {
+    const units = this.unitsOf(part, trailing);
+    const source = leading + part.source;
+    const whole = this.whole(source);
+    const leads = (text: string): boolean =>
+      units.some((unit) => whole.test(text + unit.repeat(Math.max(part.least, 1))));
+    return { source, before: texts.filter(leads).slice(0, MOST_WAYS), units };
+  }
+
+  /** Characters that come next in the pattern are first: what two parts both take makes a pattern slow. */
+  private unitsOf(part: Part, trailing: string): string[] {
+    if (part.alternatives.length === 0) {
+      const fitting = this.samplesOf(part.body);
+      const next = charactersOf({ source: trailing }).filter((one) => fitting.includes(one));
+      return [...new Set([...next, ...fitting])].slice(0, MOST_SAMPLES);
+    }
+    const texts = this.onceOf(part).filter((text) => text !== '');
+    const paired = texts.slice(0, MOST_PAIRED);
+    return [...new Set([...texts, ...paired.flatMap((one) => paired.map((two) => one + two))])];
+  }
+
+  /** Short texts that a part takes, or may need to find before or behind itself. */
+  private textsOf(part: Part): string[] {
+    if (part.kind === 'edge') return [''];
+    const once = this.onceOf(part);
+    const repeated = once.map((text) => text.repeat(Math.max(part.least, 1)));
+    // Those of what is only looked at are seldom of use, and none of them is the second choice.
+    if (part.kind === 'looked at') return ['', '', ...repeated];
+    return part.least === 0 ? ['', ...repeated] : repeated;
+  }
+
+  private onceOf({ alternatives, body }: Part): string[] {
+    if (alternatives.length === 0) return this.samplesOf(body).slice(0, MOST_STEPS);
+    return alternatives.flatMap((parts) => joined(parts.map((part) => this.textsOf(part))));
+  }
+
+  /** Characters that fit, those of the pattern itself first. */
+  private samplesOf(body: string): string[] {
+    const known = this.known.get(body) ?? this.search(body);
+    this.known.set(body, known);
+    return known;
+  }
+
+  private search(body: string): string[] {
+    const atom = this.whole(body);
+    const fitting = this.characters.filter((character) => atom.test(character));
+    for (let code = 0; fitting.length === 0 && code < BEYOND_CODE_UNITS; code += 1) {
+      const character = String.fromCharCode(code);
+      if (atom.test(character)) fitting.push(character);
+    }
+    return fitting;
+  }
+
+  /** `^` and `$` could stand for the edges of a line. */
+  private whole(source: string): RegExp {
+    return new RegExp(`(?<![^])(?:${source})(?![^])`, this.flags);
+  }
 }
 
-/** Characters that an atom takes, those of the pattern itself first: what two parts both take makes a pattern slow. */
-function samplesOf(pattern: RegExp, source: string): string[] {
-  const flags = pattern.flags.replaceAll(/[gmy]/g, '');
-  const atom = new RegExp(`^(?:${source})$`, flags);
-  const characters = [...new Set([...charactersOf(pattern), ...COMMON])];
-  return characters.filter((character) => atom.test(character)).slice(0, MOST_SAMPLES);
+/** Texts of one choice each behind one another: all of the first, all of the second, and every other once, the last ones first. */
+function joined(choices: readonly (readonly string[])[]): string[] {
+  const first = choices.map(([text = '']) => text);
+  const second = choices.map(([text = '', other = text]) => other);
+  const others = choices.map((texts, at) => texts.slice(1).map((text) => first.with(at, text)));
+  const texts = [first, second, ...others.toReversed().flat()].map((parts) => parts.join(''));
+  return [...new Set(texts)].slice(0, MOST_TEXTS);
 }
 
-function timesOf(quantifier = ''): Pick<Atom, 'least' | 'isEndless'> {
+function sourceOf(parts: readonly Part[]): string {
+  return parts.map(({ source }) => source).join('');
+}
+
+/** Takes the tokens up to the end of the group, or of the pattern. */
+function alternativesIn(tokens: string[]): Part[][] {
+  const alternatives: Part[][] = [[]];
+  for (let token = tokens.shift(); token !== undefined && token !== ')'; token = tokens.shift()) {
+    if (token === '|') alternatives.push([]);
+    else alternatives.at(-1)?.push(partOf(token, tokens));
+  }
+  return alternatives;
+}
+
+function partOf(token: string, following: string[]): Part {
+  const alternatives = token.startsWith('(') ? alternativesIn(following) : [];
+  const inside = alternatives.map(sourceOf);
+  const body = alternatives.length === 0 ? token : `${token}${inside.join('|')})`;
+  const quantifier = QUANTIFIER.test(following[0] ?? '') ? (following.shift() ?? '') : '';
+  const kind = LOOK.test(token) ? 'looked at' : EDGE.test(token) ? 'edge' : 'taken';
+  return { source: body + quantifier, body, alternatives, kind, ...timesOf(quantifier) };
+}
+
+function timesOf(quantifier: string): Pick<Part, 'least' | 'isEndless'> {
   const [, least, comma, most] = /^\{(\d+)(,?)(\d*)\}/.exec(quantifier) ?? [];
   if (least !== undefined) {
     const bound = comma === '' ? Number(least) : most === '' ? Infinity : Number(most);
@@ -88,15 +193,4 @@ function timesOf(quantifier = ''): Pick<Atom, 'least' | 'isEndless'> {
   if (quantifier.startsWith('*')) return { least: 0, isEndless: true };
   if (quantifier.startsWith('+')) return { least: 1, isEndless: true };
   return { least: quantifier.startsWith('?') ? 0 : 1, isEndless: false };
-}
-
-/** The place of the parenthesis that ends the group which begins at `from`, or `open` groups around it. */
-function endOf(tokens: readonly string[], from: number, open = 0): number {
-  let depth = open;
-  for (let at = from; at < tokens.length; at += 1) {
-    if (tokens[at]?.startsWith('(')) depth += 1;
-    if (tokens[at] === ')') depth -= 1;
-    if (depth === 0) return at;
-  }
-  return tokens.length;
 }

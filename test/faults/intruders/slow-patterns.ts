@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { charactersOf, repetitionsOf, wordsOf } from './pattern-parts.js';
+import { charactersOf, repetitionsOf, wordsOf, type Repetition } from './pattern-parts.js';
 
 /** A regular expression, and where it stands. */
 export interface Literal {
@@ -16,61 +16,77 @@ export interface Measured {
   length: number;
 }
 
+/** What comes first, and what is then repeated. */
+interface Run {
+  before: string;
+  unit: string;
+}
+
+/** A text of any length that a pattern may have to look at again and again. */
+export interface Attack extends Run {
+  /** What the pattern may not expect at the end. */
+  spoiler: string;
+}
+
 export const LIMIT_MS = 50;
 export const LONGEST = 100_000;
-const SHORTEST = 8;
-/** Steps are small at first: what is exponential takes too long at one of them, and would take for ever a few further on. */
-const SHORT = 48;
+/** So often at first, then in small steps: what is exponential is slow after one, and would take for ever after a large one. */
+const FEWEST = 8;
 const SMALL_STEP = 2;
-const STEP = 1.5;
-const TRIES = 4;
+const FEW = 48;
+const MIDDLE_STEP = 1.25;
+const SOME = 200;
+const LARGE_STEP = 2;
+const TRIES = 3;
 const NOTABLE_MS = 2;
-/** What a pattern may not expect at the end. */
+/** Nothing else keeps the machine busy for so long. */
+const OBVIOUS_MS = 10 * LIMIT_MS;
+/** So many of the ways to what is repeated are taken unless all are. */
+const FEW_WAYS = 2;
 const SPOILERS = ['\0', '/\n'];
 const MORE_SPOILERS = ['\n', '\u{1F3E1}'];
 
-/** Every regular expression literal of the program, without those of its tests. */
-export async function literalsIn(folder: string): Promise<Literal[]> {
-  const names = await readdir(folder, { recursive: true });
-  const files = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'));
-  const found = await Promise.all(
-    files.toSorted().map(async (name) => {
-      const file = join(folder, name);
-      return literalsOf(
-        ts.createSourceFile(file, await readFile(file, 'utf8'), ts.ScriptTarget.Latest),
-      );
-    }),
-  );
-  return found.flat();
-}
-
-/** Texts of any length that a pattern may have to look at again and again. */
-export function attacksOn(pattern: RegExp, isThorough: boolean): ((length: number) => string)[] {
+export function attacksOn(pattern: RegExp, isThorough: boolean): Attack[] {
+  const repetitions = repetitionsOf(pattern);
   const characters = charactersOf(pattern);
   const pairs = characters.flatMap((one) =>
     characters.filter((other) => other !== one).map((other) => one + other),
   );
-  const units = [...characters, ...wordsOf(pattern), ...(isThorough ? pairs : [])];
-  const repetitions = [...repetitionsOf(pattern), ...units.map((unit) => ({ before: '', unit }))];
+  const units = [...characters, ...wordsOf(pattern)];
+  const ways = isThorough ? new Set(repetitions.flatMap(({ before }) => before.slice(0, 1))) : [];
+  const runs = [
+    ...repetitions.flatMap((repetition) => runsOf(repetition, isThorough)),
+    ...['', ...ways].flatMap((before) => units.map((unit) => ({ before, unit }))),
+    ...(isThorough && repetitions.length > 0 ? pairs : []).map((unit) => ({ before: '', unit })),
+  ];
+  const different = new Map(runs.map((run) => [JSON.stringify([run.before, run.unit]), run]));
   const spoilers = isThorough ? [...SPOILERS, ...MORE_SPOILERS] : SPOILERS;
-  return repetitions.flatMap(({ before, unit }) =>
-    spoilers.map(
-      (spoiler) => (length: number) =>
-        before + unit.repeat(Math.ceil(length / unit.length)) + spoiler,
-    ),
+  return [...different.values()].flatMap((run) => spoilers.map((spoiler) => ({ ...run, spoiler })));
+}
+
+/** Where a pattern may begin anywhere, it may begin at every repetition of all that leads to a part. */
+function runsOf({ before, units }: Repetition, isThorough: boolean): Run[] {
+  return before.slice(0, isThorough ? before.length : FEW_WAYS).flatMap((way) =>
+    units.flatMap((unit) => [
+      { before: way, unit },
+      { before: '', unit: way + unit },
+    ]),
   );
 }
 
 /** Lets the text grow until it is as long as any, or the pattern takes too long. */
-export function measure(pattern: RegExp, attack: (length: number) => string): Measured {
-  for (let length = SHORTEST; ; length = nextLength(length)) {
-    const milliseconds = leastTime(pattern, attack(length));
-    if (milliseconds > LIMIT_MS || length === LONGEST) return { milliseconds, length };
+export function measure(pattern: RegExp, { before, unit, spoiler }: Attack): Measured {
+  const most = Math.ceil(LONGEST / unit.length);
+  for (let times = FEWEST; ; times = Math.min(most, more(times))) {
+    const text = before + unit.repeat(times) + spoiler;
+    const milliseconds = leastTime(pattern, text);
+    if (milliseconds > LIMIT_MS || times === most) return { milliseconds, length: text.length };
   }
 }
 
-function nextLength(length: number): number {
-  return length < SHORT ? length + SMALL_STEP : Math.min(LONGEST, Math.ceil(length * STEP));
+function more(times: number): number {
+  if (times < FEW) return times + SMALL_STEP;
+  return Math.ceil(times * (times < SOME ? MIDDLE_STEP : LARGE_STEP));
 }
 
 /** Of several tries where the first took long, since the machine may have been busy with something else. */
@@ -79,22 +95,100 @@ function leastTime(pattern: RegExp, text: string): number {
   for (let tried = 0; tried < TRIES && least > NOTABLE_MS; tried += 1) {
     const begun = performance.now();
     text.search(pattern);
-    least = Math.min(least, performance.now() - begun);
+    const milliseconds = performance.now() - begun;
+    if (milliseconds > OBVIOUS_MS) return milliseconds;
+    least = Math.min(least, milliseconds);
   }
   return least;
 }
 
-function literalsOf(source: ts.SourceFile): Literal[] {
-  const found: Literal[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isRegularExpressionLiteral(node)) {
+/** The files of the program, without those of its tests. */
+export async function sourcesIn(folder: string): Promise<ts.SourceFile[]> {
+  const names = await readdir(folder, { recursive: true });
+  const files = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'));
+  return Promise.all(
+    files
+      .toSorted()
+      .map((name) => join(folder, name))
+      .map(async (file) => sourceOf(file, await readFile(file, 'utf8'))),
+  );
+}
+
+export function sourceOf(file: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+}
+
+/** Every regular expression literal. */
+export function literalsOf(source: ts.SourceFile): Literal[] {
+  return nodesOf(source)
+    .filter(ts.isRegularExpressionLiteral)
+    .map((node) => {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
       const end = node.text.lastIndexOf('/');
       const pattern = new RegExp(node.text.slice(1, end), node.text.slice(end + 1));
-      found.push({ place: `${source.fileName}:${line + 1}`, pattern });
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
+      return { place: `${source.fileName}:${line + 1}`, pattern };
+    });
+}
+
+/** The package that makes patterns of the paths of routes. */
+const PATHS = 'path-to-regexp';
+const TEXT_METHODS = ['match', 'matchAll', 'search'];
+
+/** Every place that makes a regular expression when the program runs: the file, and the expression as it is written. */
+export function makersOf(source: ts.SourceFile): string[] {
+  const nodes = nodesOf(source);
+  const imported = nodes.filter(isImportOfPaths).flatMap(nodesOf).filter(ts.isIdentifier);
+  const names = new Set(['RegExp', ...imported.map(({ text }) => text)]);
+  const makers = new Set(nodes.filter((node) => isMaker(node, names)).map(expressionOf));
+  return [...makers].map((node) => `${source.fileName}: ${node.getText().replaceAll(/\s+/g, ' ')}`);
+}
+
+function isMaker(node: ts.Node, names: ReadonlySet<string>): boolean {
+  if (ts.isIdentifier(node)) return names.has(node.text) && !isOnlyNamed(node);
+  if (ts.isStringLiteralLike(node)) return node.text === PATHS && !isImportOfPaths(node.parent);
+  return ts.isCallExpression(node) && isMadeOfText(node);
+}
+
+/** In an import, as a type, or asked whether something is one. */
+function isOnlyNamed({ parent }: ts.Identifier): boolean {
+  return (
+    ts.isImportSpecifier(parent) ||
+    ts.isImportClause(parent) ||
+    ts.isNamespaceImport(parent) ||
+    ts.isTypeReferenceNode(parent) ||
+    (ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword)
+  );
+}
+
+function isImportOfPaths(node: ts.Node): node is ts.ImportDeclaration {
+  return (
+    ts.isImportDeclaration(node) &&
+    ts.isStringLiteral(node.moduleSpecifier) &&
+    node.moduleSpecifier.text === PATHS
+  );
+}
+
+/** These methods of texts make a pattern of whatever is none; other objects may be searched with the help of an object. */
+function isMadeOfText({ expression, arguments: [given] }: ts.CallExpression): boolean {
+  return (
+    ts.isPropertyAccessExpression(expression) &&
+    TEXT_METHODS.includes(expression.name.text) &&
+    given !== undefined &&
+    !ts.isRegularExpressionLiteral(given) &&
+    !ts.isObjectLiteralExpression(given)
+  );
+}
+
+/** The call that a name is part of. */
+function expressionOf(node: ts.Node): ts.Node {
+  if (ts.isCallExpression(node) || ts.isNewExpression(node)) return node;
+  return ts.isExpression(node.parent) ? expressionOf(node.parent) : node.parent;
+}
+
+function nodesOf(node: ts.Node): ts.Node[] {
+  const found = [node];
+  ts.forEachChild(node, (child) => {
+    found.push(...nodesOf(child));
+  });
   return found;
 }
