@@ -1,37 +1,62 @@
 import { spawn } from 'node:child_process';
 import { Command } from 'commander';
 
+/** What a whole run may take on two cores, in minutes. */
+const MOST_MINUTES = { full: 20, quick: 3 };
+
 const program = new Command('npm run test:faults --')
   .description(
     'Breaks the service, its database and its network in every way that we promise to survive, and prints a line of figures for each promise.',
   )
-  .option('--quick', 'each fault a few times, in less than three minutes')
-  .option('--write', 'write the figures to docs/reliability.md')
+  .option('--quick', 'each fault a few times')
+  .option('--write', 'write the figures of a whole run that passes to docs/reliability.md')
   .argument('[files...]', 'only those of test/faults/ whose path has one of these words')
   .addHelpText(
     'after',
     `
-TEST_MYSQL_COMMAND names a command that starts MySQL where it is not installed: it understands start PORT, which prints the URL of
-an administrator and passes on what MYSQL_ARGS says, and drop PORT, which ends the server and deletes its data. Each server has a
-free port. Tests that need no server of their own run on one of these, too, unless TEST_DATABASE_URLS names others.
+A whole run, without [files...], fails when it takes longer than ${MOST_MINUTES.full} minutes, or ${MOST_MINUTES.quick} with --quick: so much is promised for two
+cores.
 
-TEST_GROUP_COMMAND names a command that understands start, status and rejoin PORT: a group of three MySQL servers with a single
-primary.
+TEST_MYSQL_COMMAND names a command that starts MySQL where it is not installed: it understands start PORT, which prints the URL of
+an administrator and passes on what MYSQL_ARGS says, and drop PORT, which ends the server and deletes its data. Where it does not
+understand drop (the exit code is not 0), it is told stop PORT, and its data stay. Each server has a free port. Tests that need no
+server of their own run on one of these, too, unless TEST_DATABASE_URLS names others.
+
+TEST_GROUP_COMMAND names a command that understands start, status and rejoin PORT: a group of three MySQL servers on this machine
+with a single primary, whose root needs no password there. A group that runs is used; servers that are missing in it are told to
+rejoin. It runs on afterwards.
 
 Where a command is not named, what needs it is reported as skipped.`,
   )
   .action((files, { quick, write }) => {
+    const mode = quick ? 'quick' : 'full';
+    const startedAt = performance.now();
     const child = spawn('npx', ['vitest', 'run', ...(files.length > 0 ? files : ['test/faults'])], {
       env: {
         ...process.env,
-        FAULTS: quick ? 'quick' : 'full',
+        FAULTS: mode,
         ...(write && { WRITE_PAGES: '1' }),
       },
       stdio: 'inherit',
     });
     child.once('exit', (code) => {
       process.exitCode = code ?? 1;
+      if (files.length === 0 && !isInTime(mode, performance.now() - startedAt))
+        process.exitCode ||= 1;
     });
   });
+
+/** Says how long a whole run took, and whether that is too long. */
+function isInTime(mode, tookMs) {
+  const seconds = Math.ceil(tookMs / 1000);
+  process.stdout.write(`The whole run took ${Math.floor(seconds / 60)} min ${seconds % 60} s.\n`);
+  const most = MOST_MINUTES[mode];
+  const isLate = seconds > most * 60;
+  if (isLate)
+    process.stderr.write(
+      `That is too long: a whole run${mode === 'quick' ? ' with --quick' : ''} is promised to take at most ${most} minutes on two cores.\n`,
+    );
+  return !isLate;
+}
 
 program.parse();

@@ -17,13 +17,15 @@ import { runSql } from './sql.js';
 /** It may have to install the server, or to recover its data. */
 const COMMAND_MS = 110_000;
 const KILLED_MS = 10_000;
+/** What ends a server for good: a command that does not understand the first is told the second. */
+const ENDINGS = ['drop', 'stop'] as const;
 
 /**
  * Starts a MySQL server by a command, with data and a port of its own. Undefined where none is named, nothing is to be broken,
  * or the server's folder has to be where the command does not put it.
  *
  * The command understands `start PORT`, which takes more options of the server from `MYSQL_ARGS` and prints a URL, and
- * `drop PORT`, which deletes its data.
+ * `drop PORT`, which ends it and deletes its data, or at least `stop PORT`.
  */
 export async function startCommandedServer({
   parent,
@@ -95,20 +97,14 @@ class CommandedServer implements PrivateServer {
   async stop(): Promise<void> {
     await this.end();
     process.off('exit', this.endWithRun);
-    await this.run('drop');
+    await discard(this.command, this.port);
   }
 
   /** Answers the URL of the server's administrator. */
   private async start(): Promise<string> {
-    return (await this.run('start')).trim().split('\n').at(-1) ?? '';
-  }
-
-  private async run(word: 'start' | 'drop'): Promise<string> {
-    const { stdout } = await promisify(execFile)(this.command, [word, String(this.port)], {
-      env: { ...process.env, MYSQL_ARGS: this.settings.join(' ') },
-      timeout: COMMAND_MS,
-    });
-    return stdout;
+    const settings = { MYSQL_ARGS: this.settings.join(' ') };
+    const printed = await call(this.command, 'start', this.port, settings);
+    return printed.trim().split('\n').at(-1) ?? '';
   }
 
   /** In order, or by force where it does not. */
@@ -126,8 +122,40 @@ class CommandedServer implements PrivateServer {
 
   private readonly endWithRun = (): void => {
     this.signal('SIGKILL');
-    spawnSync(this.command, ['drop', String(this.port)], { stdio: 'ignore', timeout: COMMAND_MS });
+    const options = { stdio: 'ignore', timeout: COMMAND_MS } as const;
+    ENDINGS.some(
+      (word) => spawnSync(this.command, [word, String(this.port)], options).status === 0,
+    );
   };
+}
+
+/** Ends a server and deletes its data; only ends it where the command does not understand `drop`. @throws when it does neither */
+export async function discard(command: string, port: number): Promise<void> {
+  const [drop, stop] = ENDINGS;
+  try {
+    await call(command, drop, port);
+  } catch (error) {
+    if (!hasRefused(error)) throw error;
+    await call(command, stop, port);
+  }
+}
+
+async function call(
+  command: string,
+  word: 'start' | (typeof ENDINGS)[number],
+  port: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, [word, String(port)], {
+    env: { ...process.env, ...settings },
+    timeout: COMMAND_MS,
+  });
+  return stdout;
+}
+
+/** Whether a command ended by itself, with an exit code other than 0. */
+function hasRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
 
 /** A server that finds the process of an earlier one there, though it is only dying, does not start. */

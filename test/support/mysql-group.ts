@@ -5,6 +5,9 @@ import { runSql } from './sql.js';
 
 const run = promisify(execFile);
 const MEMBERS = 3;
+/** Of members that are in the group, or on their way into it. */
+const PRESENT = new Set(['ONLINE', 'RECOVERING']);
+const CHANGES = `SELECT data FROM performance_schema.error_log WHERE data LIKE '%Group membership changed to%'`;
 
 /** A server of the group, as the group sees it. */
 interface GroupMember {
@@ -20,15 +23,19 @@ export class MysqlGroup {
     private readonly ports: readonly number[],
   ) {}
 
-  /** @param command understands `start`, `status` and `rejoin PORT`; the first two print a line with port, state and role of each */
+  /**
+   * The group that runs, with those that are missing back in it, or one that is started.
+   * @param command understands `start`, `status` and `rejoin PORT`; the first two print a line with port, state and role of each
+   */
   static async start(command: string): Promise<MysqlGroup> {
     const running = await membersAs(command, 'status').catch(() => []);
-    const members = running.length >= MEMBERS ? running : await membersAs(command, 'start');
-    expect(members).toHaveLength(MEMBERS);
-    return new MysqlGroup(
-      command,
-      members.map(({ port }) => port),
-    );
+    const members = running.length > 0 ? running : await membersAs(command, 'start');
+    const group = new MysqlGroup(command, await portsOf(members));
+    const there = members.filter(({ state }) => PRESENT.has(state)).map(({ port }) => port);
+    for (const port of group.ports)
+      if (!there.includes(port)) await run(command, ['rejoin', String(port)]);
+    await group.untilWhole();
+    return group;
   }
 
   /** A `DATABASE_URL` that names all of them, the primary last. */
@@ -58,12 +65,15 @@ export class MysqlGroup {
   /** Starts a server that was killed, and waits until the group has it again. */
   async rejoin(port: number): Promise<void> {
     await run(this.command, ['rejoin', String(port)]);
-    await expect
-      .poll(async () => (await this.members()).filter(({ state }) => state === 'ONLINE').length, {
-        timeout: 60_000,
-        interval: 500,
-      })
-      .toBe(this.ports.length);
+    await this.untilWhole();
+  }
+
+  private async untilWhole(): Promise<void> {
+    const states = this.ports.map(() => 'ONLINE');
+    await vi.waitFor(
+      async () => expect((await this.members()).map(({ state }) => state)).toEqual(states),
+      { timeout: 60_000, interval: 500 },
+    );
   }
 
   private members(): Promise<GroupMember[]> {
@@ -75,6 +85,18 @@ export class MysqlGroup {
     if (primary === undefined) throw new Error('The group has no primary.');
     return primary.port;
   }
+}
+
+/** The ports of all servers of the group, also of those that it has given up, which `status` does not name. */
+async function portsOf(members: readonly GroupMember[]): Promise<number[]> {
+  const ports = new Set(members.map(({ port }) => port));
+  const online = members.find(({ state }) => state === 'ONLINE');
+  if (ports.size < MEMBERS && online !== undefined)
+    for (const { data } of await runSql(`mysql://root@127.0.0.1:${online.port}`, CHANGES))
+      for (const [, port] of String(data).matchAll(/:(\d+)(?=,| on view)/g))
+        ports.add(Number(port));
+  expect([...ports], 'the ports of the group').toHaveLength(MEMBERS);
+  return [...ports];
 }
 
 async function membersAs(command: string, word: 'start' | 'status'): Promise<GroupMember[]> {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { onEachEngine } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -25,17 +26,28 @@ function publishOf({ app, token }: Member, key: string): string {
   ].join('\r\n');
 }
 
-/** Sends so much, and leaves: in order, or with a reset. */
-async function leaveAfter({ app }: Member, part: string, isReset: boolean): Promise<void> {
+/** How a client leaves: in order, or with a reset. */
+const WAYS = ['close', 'reset'] as const;
+
+/** Sends so much, and leaves. */
+async function leaveAfter(
+  { app }: Member,
+  part: string,
+  way: (typeof WAYS)[number],
+): Promise<void> {
   const { hostname, port } = new URL(app.baseUrl);
+  const accepted = once(app.nest.getHttpServer(), 'connection') as Promise<[Socket]>;
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   const closed = once(socket, 'close');
-  socket.write(part, () => {
-    if (isReset) socket.resetAndDestroy();
-    else socket.destroy();
-  });
+  await new Promise((resolve) => socket.write(part, resolve));
+  if (way === 'reset') {
+    // It takes along what was not read yet.
+    const [peer] = await accepted;
+    while (peer.bytesRead < part.length) await setImmediate();
+    socket.resetAndDestroy();
+  } else socket.destroy();
   await closed;
 }
 
@@ -47,20 +59,21 @@ onEachEngine('A client that leaves at every byte of its publish', (database) => 
     { timeout: 300_000 },
     async ({ task }) => {
       const member = await Member.join(app());
-      const { length } = publishOf(member, 'key-0000');
+      const { length } = publishOf(member, 'key-0000-close');
       const keys: string[] = [];
-      for (let bytes = 0; bytes < length; bytes += EVERY) {
-        const key = `key-${String(bytes).padStart(4, '0')}`;
-        await leaveAfter(member, publishOf(member, key).slice(0, bytes), bytes % 2 === 0);
-        keys.push(key);
-      }
+      const leave = async (bytes: number): Promise<void> => {
+        for (const way of WAYS) {
+          const key = `key-${String(bytes).padStart(4, '0')}-${way}`;
+          await leaveAfter(member, publishOf(member, key).slice(0, bytes), way);
+          keys.push(key);
+        }
+      };
+      for (let bytes = 0; bytes < length; bytes += EVERY) await leave(bytes);
       // The service may still be reading what the last ones left.
       await member.get('/me');
+      await expect.poll(() => inFlight(app())).toBe(0);
       expect(await publishedBy(app(), member)).toEqual(allAre(0));
-      for (const key of ['key-last', 'key-reset']) {
-        await leaveAfter(member, publishOf(member, key), key === 'key-reset');
-        keys.push(key);
-      }
+      await leave(length);
       await expect.poll(() => inFlight(app())).toBe(0);
       for (const key of keys) {
         const headers = { 'content-type': 'application/json', 'idempotency-key': key };
@@ -70,7 +83,7 @@ onEachEngine('A client that leaves at every byte of its publish', (database) => 
       const { engine } = database;
       show(
         task,
-        `${engine.label}: ${keys.length} clients left, none before the end published, each once when it came again`,
+        `${engine.label}: ${keys.length} clients left, half of them with a reset, none before the end published, each once when it came again`,
       );
     },
   );

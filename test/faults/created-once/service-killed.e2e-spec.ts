@@ -61,7 +61,9 @@ onSqliteAndOneServer('Processes that are killed again and again', (database) => 
     async ({ task }) => {
       let requests = 0;
       const next = (): string => services[(requests += 1) % services.length]?.baseUrl ?? '';
-      const load = new KeyedLoad(await Member.join(operator()), next, PUBLISHERS);
+      const load = new KeyedLoad(await Member.join(operator()), next, PUBLISHERS, {
+        isServiceKilled: true,
+      });
       let killed = 0;
       for (let round = 0; killed < kills; round += 1) {
         await sleep(Math.random() * LONGEST_LIFE_MS);

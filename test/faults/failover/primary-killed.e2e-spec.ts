@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { In } from 'typeorm';
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { json, type ErrorBody } from '../../support/json.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
 import { TestApp } from '../../support/test-app.js';
@@ -9,12 +12,18 @@ import { Member } from '../../e2e/api/member.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';
+import { Rotations } from './rotations.js';
+import { untilAnswered } from './until-answered.js';
 
 const COMMAND = process.env.TEST_GROUP_COMMAND ?? '';
 const KILLS = times(3, 1);
 const KILL_MS = 150_000;
 const PUBLISHERS = 8;
 const CODES = 20;
+const ROTATED = 4;
+/** Of an app's month: so few that it is spent a few seconds after the kill. */
+const LIMIT = 100;
+const LIMITED = { size: 4, longestPauseMs: 300 };
 const DATABASE = `platform_test_${randomBytes(6).toString('hex')}`;
 /** Most that are sent before the primary is noticed to be gone. */
 const IN_FLIGHT = 3;
@@ -39,32 +48,55 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
 
   /** Sends a code until the answer is not "later". */
   async function statusOfExchange(member: Member, code: string): Promise<number> {
-    for (;;) {
-      const answer = await exchange(app, member.client, code);
-      const body = await json<Partial<ErrorBody>>(answer);
-      if (answer.status !== 503) {
-        if (answer.status !== 200) expect(body.error).toBe('invalid_grant');
-        return answer.status;
-      }
-      await sleep(100 * Math.random());
-    }
+    const answer = await untilAnswered(() => exchange(app, member.client, code));
+    const body = await json<Partial<ErrorBody>>(answer);
+    if (answer.status !== 200) expect(body.error).toBe('invalid_grant');
+    return answer.status;
+  }
+
+  /** Publishes under a limit, of which some is spent already and some is not. */
+  async function underLimit(): Promise<KeyedLoad> {
+    const member = await Member.join(app);
+    const { clientId } = member.client;
+    await app.service(QuotaService).set(clientId, { limit: LIMIT }, { actor: 'test' });
+    const { size, longestPauseMs } = LIMITED;
+    const options = { isQuotaSpent: true, longestPauseMs };
+    const load = new KeyedLoad(member, () => app.baseUrl, size, options);
+    await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(LIMIT / 10);
+    return load;
+  }
+
+  async function expectSpent(load: KeyedLoad): Promise<void> {
+    await expect.poll(() => load.refused, { timeout: 30_000 }).toBeGreaterThan(LIMITED.size);
+    await load.stop();
+    expect(load.posts.size).toBe(LIMIT);
+  }
+
+  async function tokensOf({ client: { clientId } }: Member): Promise<number> {
+    const { manager } = app.dataSource;
+    const grants = await manager.findBy(Grant, { clientId });
+    return manager.countBy(AccessToken, { grantId: In(grants.map(({ id }) => id)) });
   }
 
   it(
-    `loses no post that was acknowledged, and exchanges no code twice, ${KILLS} times`,
+    `loses no post that was acknowledged, counts each, exchanges no code twice and follows no refresh token by two, ${KILLS} times`,
     { timeout: 60_000 + KILLS * KILL_MS },
     async ({ task }) => {
       const member = await Member.join(app);
       const load = new KeyedLoad(member, () => app.baseUrl, PUBLISHERS);
       const outages: number[] = [];
       let tokens = 0;
+      let refreshes = 0;
       for (let kill = 0; kill < KILLS; kill += 1) {
         const codes: string[] = [];
         while (codes.length < CODES)
           codes.push((await approve(app, await app.addUser(), member.client)).get('code') ?? '');
-        const before = await app.dataSource.manager.count(AccessToken);
+        const before = await tokensOf(member);
+        const rotations = await Rotations.begin(app, ROTATED);
+        const limited = await underLimit();
         const killed = await group.killPrimary();
         const killedAt = performance.now();
+        expect(limited.posts.size).toBeLessThan(LIMIT);
         const exchanged = codes.map(async (code, index) => {
           await sleep(index * 100);
           const racers = [statusOfExchange(member, code), statusOfExchange(member, code)];
@@ -82,17 +114,21 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
         const told = winners.reduce((sum, count) => sum + count, 0);
         // The answer to a commit may be lost with the primary, of those few that it was working on.
         expect(told).toBeGreaterThanOrEqual(CODES - IN_FLIGHT);
-        const added = (await app.dataSource.manager.count(AccessToken)) - before;
+        const added = (await tokensOf(member)) - before;
         expect(added).toBeGreaterThanOrEqual(told);
         expect(added).toBeLessThanOrEqual(CODES);
         tokens += added;
+        await expectSpent(limited);
+        await rotations.stop();
+        expect(rotations.putOff).toBeGreaterThan(0);
+        refreshes += rotations.done;
         await group.rejoin(killed);
       }
       await load.stop();
       const seconds = outages.map((outage) => outage.toFixed(1)).join(', ');
       show(
         task,
-        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each there and counted once; ${KILLS * CODES} codes sent twice, ${tokens} exchanged, none twice`,
+        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each there and counted once; ${KILLS * CODES} codes sent twice, ${tokens} exchanged, none twice; ${refreshes} refresh tokens sent three times, each followed by one; ${KILLS} quotas of ${LIMIT} spent, not one post more`,
       );
     },
   );
