@@ -1,64 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { onEachEngine, type TestDatabase } from '../../support/engines.js';
+import { join } from 'node:path';
+import { onEachEngine } from '../../support/engines.js';
+import { asWritten, BACKUP, canBackUp, linesOf, restore } from '../../support/operator-page.js';
 import { CLI, PastedCommands } from '../../support/pasted-commands.js';
-import { findProgram } from '../../support/programs.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
 import { Member } from '../api/member.js';
-
-/** A block of the page that is to be run; `kind` says where: everywhere, or on one kind of database. */
-interface Block {
-  section: string;
-  kind: string;
-  lines: string[];
-}
-
-const asWritten = (line: string): string => line;
-
-const clients = {
-  server: (await findProgram('mysqldump')) && (await findProgram('mysql')),
-  sqlite: await findProgram('sqlite3'),
-};
-
-const blocks: readonly Block[] = readFileSync('docs/operate.md', 'utf8')
-  .split(/^## /m)
-  .flatMap((section) =>
-    [...section.matchAll(/^ *```sh (run\S*)\n(.*?)^ *```$/gms)].map(
-      ([, kind = '', block = '']) => ({
-        section: section.split('\n', 1).join(''),
-        kind,
-        lines: block.trim().split(/\n */),
-      }),
-    ),
-  );
-
-/** Backs up and restores with blocks of the page, and answers the `DATABASE_URL` of what was restored. */
-async function restore(
-  { url, engine }: TestDatabase,
-  folder: string,
-  runBlock: (kind: string, named: (line: string) => string) => Promise<unknown>,
-): Promise<string> {
-  if (engine.kind === 'sqlite') {
-    await symlink(dirname(url.slice('sqlite:'.length)), join(folder, 'data'));
-    await runBlock('run-sqlite', asWritten);
-    return `sqlite:${join(folder, 'platform.sqlite')}`;
-  }
-  const { hostname, port, username, password, pathname } = new URL(url);
-  const [original, restored] = [pathname.slice(1), `${pathname.slice(1)}_restored`];
-  await writeFile(
-    join(folder, 'backup.cnf'),
-    `[client]\nhost=${hostname}\nport=${port}\nuser=${username}\npassword="${decodeURIComponent(password)}"\n`,
-    { mode: 0o600 },
-  );
-  await runSql(url, `CREATE DATABASE ${restored} CHARACTER SET latin1`);
-  await runBlock('run-server', (line) =>
-    line.replace(/ platform(?= )/, ` ${original}`).replace(/ restored(?= )/, ` ${restored}`),
-  );
-  return url.replace(original, restored);
-}
 
 onEachEngine('docs/operate.md', (database) => {
   let folder: string;
@@ -68,11 +16,8 @@ onEachEngine('docs/operate.md', (database) => {
 
   /** What all blocks of a section print, one after the other. */
   async function section(name: string, kind = 'run', named = asWritten): Promise<string> {
-    const own = blocks.filter((block) => block.section === name && block.kind === kind);
-    expect(own.length, `${name} has blocks to run`).toBeGreaterThan(0);
     let printed = '';
-    for (const line of own.flatMap(({ lines }) => lines))
-      printed += await operator.run(named(line));
+    for (const line of linesOf(name, kind)) printed += await operator.run(named(line));
     return printed;
   }
 
@@ -131,15 +76,13 @@ onEachEngine('docs/operate.md', (database) => {
   });
 
   const { kind } = database.engine;
-  it.skipIf(!clients[kind === 'sqlite' ? 'sqlite' : 'server'])(
+  it.skipIf(!canBackUp(database))(
     'Back up and restore: the copy is whole, and the doctor tells what a dump does not hold',
     async () => {
-      const url = await restore(database, folder, (...block) =>
-        section('Back up and restore', ...block),
-      );
+      const url = await restore(database, folder, (...block) => section(BACKUP, ...block));
       try {
         variables.DATABASE_URL = url;
-        const printed = await section('Back up and restore', 'run-restored');
+        const printed = await section(BACKUP, 'run-restored');
         expect(printed).toContain('The database is what this version expects.');
         expect(printed).not.toContain('failed');
         const [statement] = /ALTER DATABASE .*;/.exec(printed) ?? [];

@@ -1,67 +1,83 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { DataSource } from 'typeorm';
+import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { run } from '../../support/command-line.js';
 import { connect } from '../../support/connect.js';
 import { findingsIn } from '../../support/diagnosis.js';
-import { onEachEngine, type TestDatabase } from '../../support/engines.js';
+import { onEachEngine, onSqlite, type TestDatabase } from '../../support/engines.js';
 import { expectBalance } from '../../support/ledger.js';
-import { findProgram } from '../../support/programs.js';
+import { BACKUP, canBackUp, linesOf, restore } from '../../support/operator-page.js';
 import { runSql } from '../../support/sql.js';
 import { useTestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
+import { MixedLoad } from '../database-away/mixed-load.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';
 
 const COPIES = times(5, 1);
 const COPY_MS = 60_000;
 const PUBLISHERS = 4;
+/** So large that a copy which begins again with each write would never end. */
+const LARGE_MB = 200;
+const COPIED_IN_MS = 20_000;
 
-const clients = {
-  server: (await findProgram('mysqldump')) && (await findProgram('mysql')),
-  sqlite: await findProgram('sqlite3'),
-};
+/** The ids of what was ever published, said and deleted, none of which goes away meanwhile. */
+type Held = Record<'posts' | 'comments' | 'deletedPosts' | 'deletedComments', ReadonlySet<string>>;
 
-/** Backs up as docs/operate.md says, restores into a database beside it, and answers that one's `DATABASE_URL`. */
-async function copy(
-  { url, engine }: TestDatabase,
-  folder: string,
-  number: number,
-): Promise<string> {
-  const shell = (line: string) => promisify(execFile)('bash', ['-c', `set -euo pipefail\n${line}`]);
-  if (engine.kind === 'sqlite') {
-    const file = join(folder, `copy-${number}.sqlite`);
-    await shell(`sqlite3 ${url.slice('sqlite:'.length)} ".timeout 5000" ".backup ${file}"`);
-    return `sqlite:${file}`;
-  }
-  const { hostname, port, username, password, pathname } = new URL(url);
-  const original = pathname.slice(1);
-  const restored = `${original}_${number}`;
-  const account = `-h ${hostname} -P ${port} -u ${username} ${password && `--password=${password}`}`;
-  await shell(
-    `mysqldump ${account} --single-transaction --no-tablespaces ${original} > ${folder}/${number}.sql`,
-  );
-  await runSql(url, `CREATE DATABASE ${restored}`);
-  await shell(`mysql ${account} ${restored} < ${folder}/${number}.sql`);
-  return url.replace(original, restored);
+async function heldBy({ manager }: DataSource): Promise<Held> {
+  const select = { id: true, deletedAt: true } as const;
+  const [posts, comments] = await Promise.all([
+    manager.find(Post, { select }),
+    manager.find(Comment, { select }),
+  ]);
+  const idsOf = (rows: { id: string }[]) => new Set(rows.map(({ id }) => id));
+  const deleted = <T extends { deletedAt: Date | null }>(rows: T[]) =>
+    rows.filter(({ deletedAt }) => deletedAt !== null);
+  return {
+    posts: idsOf(posts),
+    comments: idsOf(comments),
+    deletedPosts: idsOf(deleted(posts)),
+    deletedComments: idsOf(deleted(comments)),
+  };
+}
+
+/** What is in the first and not in the second, by name. */
+function lacking(some: Held, others: Held): Record<string, string[]> {
+  const names = Object.keys(some) as (keyof Held)[];
+  const missing = names.map((name) => [
+    name,
+    [...some[name]].filter((id) => !others[name].has(id)),
+  ]);
+  return Object.fromEntries(missing.filter(([, ids]) => (ids as string[]).length > 0));
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-copy-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** Backs up and restores with the commands of the page. Answers the `DATABASE_URL` of what was restored. */
+function copy(database: TestDatabase, cwd: string): Promise<string> {
+  return restore(database, cwd, async (where, named) => {
+    for (const line of linesOf(BACKUP, where))
+      await promisify(execFile)('bash', ['-c', `set -euo pipefail\n${named(line)}`], { cwd });
+  });
 }
 
 onEachEngine('A backup under load', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000000' });
   const { kind } = database.engine;
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-copies-'));
-    app().clock.set(new Date().toISOString());
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  beforeAll(() => app().clock.set(new Date().toISOString()));
 
-  /** Asserts that everything in it adds up. Answers how many posts there are. */
-  async function examine(url: string): Promise<number> {
+  /** Asserts that everything in it adds up. Answers what it holds. */
+  async function examine(url: string): Promise<Held> {
     const found = findingsIn(
       await run(['doctor', '--json'], { DATABASE_URL: url, METRICS_PORT: 'off' }),
     );
@@ -70,33 +86,78 @@ onEachEngine('A backup under load', (database) => {
     try {
       const select = (sql: string) => dataSource.query<Record<string, unknown>[]>(sql);
       await expectBalance(url, ['quota_usage', 'posts'], select);
-      return await dataSource.manager.count(Post);
+      return await heldBy(dataSource);
     } finally {
       await dataSource.destroy();
     }
   }
 
-  it.skipIf(!clients[kind === 'sqlite' ? 'sqlite' : 'server'])(
+  it.skipIf(!canBackUp(database))(
     `restores to a database in which everything adds up, ${COPIES} times`,
     { timeout: 30_000 + COPIES * COPY_MS },
     async ({ task }) => {
-      const { baseUrl } = app();
+      const { baseUrl, dataSource } = app();
       const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS);
+      const talker = await Member.join(app());
+      const mixed = new MixedLoad();
+      mixed.comment(talker, (await talker.publish()).id);
+      mixed.publishAndDelete(talker);
       const found: number[] = [];
       for (let number = 1; number <= COPIES; number += 1) {
-        const before = load.posts.size;
-        await expect.poll(() => load.posts.size).toBeGreaterThan(before + PUBLISHERS);
-        const acknowledged = load.posts.size;
-        const url = await copy(database, folder, number);
-        const posts = await examine(url);
-        expect(posts).toBeGreaterThanOrEqual(acknowledged);
-        found.push(posts);
+        const [published, others] = [load.posts.size, mixed.all];
+        await expect.poll(() => load.posts.size).toBeGreaterThan(published + PUBLISHERS);
+        await expect.poll(() => mixed.all).toBeGreaterThan(others + 2 * PUBLISHERS);
+        const acknowledged = [...load.posts.values()];
+        const before = await heldBy(dataSource);
+        const url = await copy(database, await newFolder());
+        const after = await heldBy(dataSource);
+        const copied = await examine(url);
+        expect(acknowledged.filter((id) => !copied.posts.has(id))).toEqual([]);
+        expect(lacking(before, copied)).toEqual({});
+        expect(lacking(copied, after)).toEqual({});
+        found.push(Object.values(copied).reduce((sum, { size }) => sum + size, 0));
         if (kind !== 'sqlite') await runSql(url, `DROP DATABASE ${new URL(url).pathname.slice(1)}`);
       }
       await load.stop();
+      await mixed.stop();
+      for (const name of ['comment', 'comment deletion', 'deletion'])
+        expect(mixed.count(name)).toBeGreaterThan(0);
       show(
         task,
-        `${database.engine.label}: ${COPIES} copies under load, of ${found.join(', ')} posts, each adds up`,
+        `${database.engine.label}: ${COPIES} copies under load, of ${found.join(', ')} posts, comments and deletions, each adds up`,
+      );
+    },
+  );
+});
+
+onSqlite('A backup of a large file under load', (database) => {
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000000' });
+
+  it.skipIf(!canBackUp(database))(
+    'ends, and those who write go on meanwhile',
+    { timeout: 30_000 + COPIED_IN_MS },
+    async ({ task }) => {
+      const { baseUrl, dataSource } = app();
+      await dataSource.query(`CREATE TABLE ballast AS WITH RECURSIVE numbers(number) AS
+        (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ${LARGE_MB})
+        SELECT randomblob(1000000) AS content FROM numbers`);
+      // Every table of a test is read at its end.
+      onTestFinished(() => dataSource.query('DROP TABLE ballast'));
+      const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS);
+      await expect.poll(() => load.posts.size).toBeGreaterThan(PUBLISHERS);
+      const [published, startedAt] = [load.posts.size, performance.now()];
+      const url = await copy(database, await newFolder());
+      const took = performance.now() - startedAt;
+      const meanwhile = load.posts.size - published;
+      await load.stop();
+      expect(took).toBeLessThan(COPIED_IN_MS);
+      // More than were under way when it began.
+      expect(meanwhile).toBeGreaterThan(2 * PUBLISHERS);
+      const { size } = await stat(url.slice('sqlite:'.length));
+      expect(size).toBeGreaterThan(LARGE_MB * 1_000_000);
+      show(
+        task,
+        `SQLite: a file of ${LARGE_MB} MB copied in ${Math.round(took)} ms, ${meanwhile} posts meanwhile`,
       );
     },
   );

@@ -223,15 +223,18 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
 
   it('API8 Security Misconfiguration: every answer is closed to other sites and says nothing of the inside', async () => {
     const api = ['/dev/v1/me', '/dev/v1/nope', '/dev/v1/posts/%zz'];
-    const shared = [...api, '/.well-known/oauth-authorization-server'];
+    const metadata = '/.well-known/oauth-authorization-server';
+    const isShared = (path: string, method: string): boolean =>
+      api.includes(path) || (path === metadata && method === 'GET');
     const pages = ['/', '/docs', '/docs/errors', '/docs/nope', '/oauth/authorize', '/account/apps'];
     const others = ['/openapi.json', '/assets/style.css', '/livez', '/readyz', '/post/x', '/nope'];
     const headers = { origin: 'https://evil.example', cookie: 'session=x' };
-    for (const path of [...shared, ...pages, ...others, '/oauth/nope', '/%zz', '/oauth/token'])
+    const paths = [...api, metadata, ...pages, ...others, '/oauth/nope', '/%zz', '/oauth/token'];
+    for (const path of paths)
       for (const method of ['GET', 'POST', 'PUT']) {
         const answer = await app().fetch(path, { method, headers });
         const origin = answer.headers.get('access-control-allow-origin');
-        expect([path, origin]).toEqual([path, shared.includes(path) ? origin : null]);
+        expect([method, path, origin]).toEqual([method, path, isShared(path, method) ? '*' : null]);
         for (const name of ['server', 'x-powered-by', 'via', 'access-control-allow-credentials'])
           expect([path, answer.headers.get(name)]).toEqual([path, null]);
         expect([path, answer.headers.get('x-content-type-options')]).toEqual([path, 'nosniff']);

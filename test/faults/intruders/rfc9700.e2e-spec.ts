@@ -28,6 +28,7 @@ const DECISION = '/oauth/authorize/decision';
 const ALLOW = { scope: [...SCOPES], decision: 'approve' };
 const EVIL = 'https://evil.example';
 const MINUTE = 60_000;
+const CODE_MS = 5 * MINUTE;
 /** Whoever is sent there did not choose it. */
 const WRONG_REDIRECTS = [
   `${EVIL}/callback`,
@@ -50,6 +51,7 @@ const WRONG_REDIRECTS = [
   ' https://garden.example/callback',
 ];
 
+// 4.13, TLS terminating reverse proxies: forged.e2e-spec.ts.
 onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
@@ -125,20 +127,45 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     expect(expectRefusal(refused, client, 'invalid_scope').get('iss')).toBe(issuer);
   });
 
-  it('4.5 Authorization code injection: a stolen code is worth nothing in another session, app or redirect', async () => {
-    const stolen = (await approve(app(), await app().addUser(), phoneApp)).get('code') ?? '';
-    const thiefs = 'thiefs-own-verifier-thiefs-own-verifier-1234';
-    const injected = await exchange(app(), phoneApp, stolen, { code_verifier: thiefs });
-    await expectTokenError(injected, 'invalid_grant');
-    await expectTokenError(await exchange(app(), phoneApp, stolen), 'invalid_grant');
-    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+  it.each(['public', 'confidential'] as const)(
+    '4.5 Authorization code injection: with PKCE, a code of a %s app is worth nothing in any session but its own',
+    async (kind) => {
+      const own = await app().addClient({ kind });
+      const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+      const stolen = (await approve(app(), await app().addUser(), own, pkce)).get('code') ?? '';
+      const thiefs = 'thiefs-own-verifier-thiefs-own-verifier-1234';
+      const injected = await exchange(app(), own, stolen, { code_verifier: thiefs });
+      await expectTokenError(injected, 'invalid_grant');
+      const late = await exchange(app(), own, stolen, { code_verifier: VERIFIER });
+      await expectTokenError(late, 'invalid_grant');
+      expect(await stored(app(), own)).toEqual({ grants: 1, codes: 1 });
+    },
+  );
+
+  it('4.5 Authorization code injection: without PKCE, a code is bound to its app, redirect and five minutes, not to a session', async ({
+    task,
+  }) => {
+    const steal = async (): Promise<string> =>
+      (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const code = await steal();
     const other = await app().addClient();
     await expectTokenError(await exchange(app(), other, code), 'invalid_grant');
     const elsewhere = await exchange(app(), client, code, { redirect_uri: `${EVIL}/callback` });
     await expectTokenError(elsewhere, 'invalid_grant');
-    const guessed = await exchange(app(), { ...client, secret: other.secret }, code);
-    await expectTokenError(guessed, 'invalid_client');
+    for (const secret of [other.secret, undefined])
+      await expectTokenError(await exchange(app(), { ...client, secret }, code), 'invalid_client');
+    // Whoever is at the app's browser, the app sends the same: only it can tell, by its state.
     expect((await exchange(app(), client, code)).status).toBe(200);
+    await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
+    const [young, old] = [await steal(), await steal()];
+    app().clock.advance(CODE_MS - 1);
+    expect((await exchange(app(), client, young)).status).toBe(200);
+    app().clock.advance(1);
+    await expectTokenError(await exchange(app(), client, old), 'invalid_grant');
+    show(
+      task,
+      'a stolen code: with PKCE refused in any other session; without, by client authentication, redirect URI, first use and 5 minutes only',
+    );
   });
 
   it('4.6 and 4.17 Access token injection and in-browser flows: a token never comes through the browser', async () => {
