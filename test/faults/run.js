@@ -14,8 +14,8 @@ const program = new Command('npm run test:faults --')
   .addHelpText(
     'after',
     `
-A whole run, without [files...], fails when it takes longer than ${MOST_MINUTES.full} minutes, or ${MOST_MINUTES.quick} with --quick: so much is promised for two
-cores.
+A whole run, without [files...], says how long it took, and whether that is more than ${MOST_MINUTES.full} minutes, or ${MOST_MINUTES.quick} with --quick: so
+much is promised for two cores.
 
 TEST_MYSQL_COMMAND names a command that starts MySQL where it is not installed: it understands start PORT, which prints the URL of
 an administrator and passes on what MYSQL_ARGS says, and drop PORT, which ends the server and deletes its data. Where it does not
@@ -41,22 +41,19 @@ Where a command is not named, what needs it is reported as skipped.`,
     });
     child.once('exit', (code) => {
       process.exitCode = code ?? 1;
-      if (files.length === 0 && !isInTime(mode, performance.now() - startedAt))
-        process.exitCode ||= 1;
+      if (files.length === 0) sayDuration(mode, performance.now() - startedAt);
     });
   });
 
-/** Says how long a whole run took, and whether that is too long. */
-function isInTime(mode, tookMs) {
+/** How long a whole run took, which tells of the machine, too: so one that is late does not fail. */
+function sayDuration(mode, tookMs) {
   const seconds = Math.ceil(tookMs / 1000);
-  process.stdout.write(`The whole run took ${Math.floor(seconds / 60)} min ${seconds % 60} s.\n`);
   const most = MOST_MINUTES[mode];
-  const isLate = seconds > most * 60;
-  if (isLate)
-    process.stderr.write(
-      `That is too long: a whole run${mode === 'quick' ? ' with --quick' : ''} is promised to take at most ${most} minutes on two cores.\n`,
-    );
-  return !isLate;
+  const verdict =
+    seconds > most * 60 ? `, which is more than the ${most} minutes promised for two cores` : '';
+  process.stdout.write(
+    `The whole run took ${Math.floor(seconds / 60)} min ${seconds % 60} s${verdict}.\n`,
+  );
 }
 
 program.parse();

@@ -20,11 +20,11 @@ const BURST_MS = 500;
 const LONGEST_WAIT_MS = 1500;
 /** As long as one may wait for a turn, and some more. */
 const LONGEST_ANSWER_MS = 8000;
-const ROUNDS = times(3, 2);
+const ROUNDS = times(3, 1);
 const MEASURE_MS = times(5000, 1500);
 const TEST_MS = times(150_000, 60_000);
 /** How much slower those are answered who are let in. A single short measurement tells less. */
-const SLOWER = times(5, 10);
+const SLOWER = times(5, 20);
 const MOST_MEMORY_MB = 300;
 const WELL_AGAIN_MS = 3000;
 const AT_ONCE: Manners = { everyMs: 0, isPatient: true };
