@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import { beginWaiting, limited } from '../common/time-limit.js';
 
 /** An item, and how whoever asked for it is told. */
 export interface Asked<I, O> {
@@ -25,8 +26,17 @@ export class Batch<I, O> {
   constructor(private readonly work: (asked: readonly Asked<I, O>[]) => Promise<unknown>) {}
 
   add(item: I): Promise<O> {
-    return new Promise((answer, refuse) => {
+    const end = beginWaiting();
+    return new Promise((resolve, reject) => {
       if (this.waiting.length === 0) setImmediate(this.begin);
+      const answer = (answered: O): void => {
+        end();
+        resolve(answered);
+      };
+      const refuse = (error: unknown): void => {
+        end();
+        reject(error);
+      };
       this.waiting.push({ item, answer, refuse });
     });
   }
@@ -36,7 +46,7 @@ export class Batch<I, O> {
     this.waiting = [];
     for (let from = 0; from < waiting.length; from += MOST_ITEMS) {
       const some = waiting.slice(from, from + MOST_ITEMS);
-      void this.outside.runInAsyncScope(() => this.run(some));
+      void this.outside.runInAsyncScope(() => limited(() => this.run(some)));
     }
   };
 

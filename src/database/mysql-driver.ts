@@ -1,15 +1,10 @@
 import type { Socket } from 'node:net';
 import mysql from 'mysql2';
-import type {
-  Pool,
-  PoolConnection,
-  PoolOptions,
-  Query,
-  QueryOptions,
-  TypeCastField,
-  TypeCastNext,
-} from 'mysql2';
+import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
+import { beginWaiting, sameLimit } from '../common/time-limit.js';
+import { refuseOverdue } from './overdue.js';
 import { toPrimary } from './primary-connections.js';
+import { aroundSending, type Send } from './sending.js';
 import type { ServerGroup } from './server-group.js';
 import { timedOut } from './timed-out.js';
 
@@ -59,8 +54,10 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
       if (group) toPrimary(pool, group);
       pool.on('connection', (connection: PoolConnection) => {
         readDoublesExactly(connection);
-        if (statementMs > 0)
+        if (statementMs > 0) {
           endSilence(connection, Math.ceil(statementMs / 1000) * 1000 + GRACE_MS);
+          refuseOverdue(connection, statementMs);
+        }
         for (const statement of settings) {
           // Without a callback, mysql2 turns a refused statement into an event that ends the whole service.
           connection.query(statement, (error) => {
@@ -88,15 +85,20 @@ interface WaitingQueue {
  */
 function endWaitsForConnections(pool: Pool, waitMs: number): void {
   const take = pool.getConnection.bind(pool);
-  pool.getConnection = (callback) => {
+  pool.getConnection = (asked) => {
+    // Whoever gives a connection back would run it otherwise, as part of another request.
+    const callback = sameLimit(asked);
+    const end = beginWaiting();
     let isWaiting = true;
     const waiter: Waiter = (error, connection) => {
       clearTimeout(timer);
+      end();
       if (isWaiting) callback(error, connection);
       else if (error === null) connection.release();
     };
     const timer = setTimeout(() => {
       isWaiting = false;
+      end();
       leaveQueue(pool, waiter);
       const refuse = callback as (error: Error) => void;
       refuse(timedOut('No connection to the database came free in time.'));
@@ -118,23 +120,13 @@ function leaveQueue(pool: Pool, waiter: Waiter): void {
 function endSilence(connection: PoolConnection, silenceMs: number): void {
   // The stream is not in mysql2's types; ending the connection in any other way would leave the statement unanswered.
   const { stream } = connection as PoolConnection & { stream: Socket };
-  const limited =
-    (send: Send): Send =>
-    (...parameters) => {
-      const timer = setTimeout(() => {
-        stream.destroy(timedOut('The database did not answer a statement in time.'));
-      }, silenceMs).unref();
-      return send(...parameters).once('end', () => clearTimeout(timer));
-    };
-  const { query, execute } = connection as unknown as Record<'query' | 'execute', Send>;
-  Object.assign(connection, {
-    query: limited(query.bind(connection)),
-    execute: limited(execute.bind(connection)),
+  aroundSending(connection, (send) => (...parameters) => {
+    const timer = setTimeout(() => {
+      stream.destroy(timedOut('The database did not answer a statement in time.'));
+    }, silenceMs).unref();
+    return send(...parameters).once('end', () => clearTimeout(timer));
   });
 }
-
-/** Sends a statement, in one of the several ways in which mysql2 takes it and its values. */
-type Send = (statement: string | QueryOptions, ...more: unknown[]) => Query;
 
 /**
  * The driver's reader of doubles that come as text is off by one in the last digit for some values, so that an echo would

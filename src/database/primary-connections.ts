@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
 import { isReadOnly } from '../common/database-faults.js';
+import { limited } from '../common/time-limit.js';
+import { aroundSending } from './sending.js';
 import type { ServerGroup } from './server-group.js';
 
 /** MariaDB's newer versions answer in words. */
@@ -25,7 +27,8 @@ export function toPrimary(pool: Pool, group: ServerGroup): void {
           taken.destroy();
           continue;
         }
-        const isPrimary = await takesWrites(taken).catch(() => false);
+        // Of the server, however long whoever asks for it has waited.
+        const isPrimary = await limited(() => takesWrites(taken)).catch(() => false);
         if (isPrimary) {
           group.keep(stream);
           return taken;
@@ -51,28 +54,20 @@ async function takesWrites(connection: PoolConnection): Promise<boolean> {
 }
 
 type Answered = (error: NodeJS.ErrnoException | null, ...more: unknown[]) => void;
-type Send = (...parameters: unknown[]) => unknown;
 
 /** A connection whose server became a replica would be as good as before for all that only reads. */
 function endOnceRefused(connection: PoolConnection, group: ServerGroup): void {
-  const watched =
-    (send: Send): Send =>
-    (...parameters) => {
-      const answered = parameters.at(-1);
-      if (typeof answered !== 'function') return send(...parameters);
-      const watching: Answered = (error, ...more) => {
-        if (isReadOnly(error)) {
-          group.desert(streamOf(connection));
-          connection.release = () => connection.destroy();
-        }
-        (answered as Answered)(error, ...more);
-      };
-      return send(...parameters.slice(0, -1), watching);
+  aroundSending(connection, (send) => (statement, ...more) => {
+    const answered = more.at(-1);
+    if (typeof answered !== 'function') return send(statement, ...more);
+    const watching: Answered = (error, ...answer) => {
+      if (isReadOnly(error)) {
+        group.desert(streamOf(connection));
+        connection.release = () => connection.destroy();
+      }
+      (answered as Answered)(error, ...answer);
     };
-  const { query, execute } = connection as unknown as Record<'query' | 'execute', Send>;
-  Object.assign(connection, {
-    query: watched(query.bind(connection)),
-    execute: watched(execute.bind(connection)),
+    return send(statement, ...more.slice(0, -1), watching);
   });
 }
 

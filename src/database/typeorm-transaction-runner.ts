@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { isConflict, isFileLocked, isLockWait } from '../common/database-faults.js';
 import { endAbandoned } from './abandoned-transaction.js';
 import { FileLockWait } from './file-lock-wait.js';
+import { noteUnheardCommit } from './unheard-commits.js';
 import { transactionOf, TransactionRunner, type Transaction } from './transaction.js';
 
 const RETRIES = 3;
@@ -67,13 +68,19 @@ export class TypeormTransactionRunner extends TransactionRunner {
     const until = performance.now() + this.longestMs;
     for (let retry = 0; ; retry += 1) {
       const unit = { dataSource: this.dataSource, open: true };
+      let isEnding = false;
       try {
         const done = await current.run(unit, () =>
-          this.dataSource.transaction((manager) => work(transactionOf(manager))),
+          this.dataSource.transaction(async (manager) => {
+            const outcome = await work(transactionOf(manager));
+            isEnding = true;
+            return outcome;
+          }),
         );
         this.fileLockWait?.end();
         return done;
       } catch (error) {
+        if (isEnding) noteUnheardCommit(error);
         if (this.fileLockWait) endAbandoned(this.dataSource);
         if (isFileLocked(error)) this.fileLockWait?.begin();
         if (!isConflict(error) || retry === retries) throw error;

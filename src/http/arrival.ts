@@ -2,7 +2,10 @@ import type { Server } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { SECOND } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
+import { LONGEST_WAIT_MS } from './room.js';
 
+/** Of one process, with some 10 kB each as long as they ask for nothing. Behind a proxy there are far fewer. */
+const MOST_CONNECTIONS = 4096;
 /** As much as its connection takes. */
 const LITTLE_BYTES = 16_384;
 
@@ -66,10 +69,11 @@ function memoryFor({ headers }: Request, most: number): number {
 }
 
 /**
- * Node's own limits, for headers, which nobody of ours sees before they are complete, and for bodies that nobody reads. Node
- * looks for what is overdue once a second.
+ * Node's own limits, for connections, beyond which it hangs up on whoever comes, for headers, which nobody of ours sees before
+ * they are complete, and for bodies that nobody reads. Node looks for what is overdue once a second.
  */
 export function limitArrival(server: Server, withinMs: number): void {
+  server.maxConnections = MOST_CONNECTIONS;
   server.headersTimeout = withinMs;
   server.requestTimeout = 2 * withinMs;
   // An option of Node's, which Nest has no way to pass on. The server reads it when it begins to listen.
@@ -78,8 +82,9 @@ export function limitArrival(server: Server, withinMs: number): void {
 
 /**
  * Ends connections on which nothing comes or goes for longer than the service is ever silent: their answers are not read. It waits
- * for a place, a connection, a lock and an answer of the database, for each at most `waitMs` milliseconds.
+ * for a place, a connection, a lock and an answer of the database, for each at most `waitMs` milliseconds, and before that, where
+ * there are too many, for some seconds outside.
  */
 export function limitSilence(server: Server, waitMs: number): void {
-  server.timeout = 4 * waitMs;
+  server.timeout = 4 * waitMs + LONGEST_WAIT_MS;
 }

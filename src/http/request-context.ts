@@ -4,6 +4,7 @@ import { duringRequest, type CurrentRequest } from '../common/current-request.js
 import type { FieldError } from '../common/errors.js';
 import { newId } from '../common/ids.js';
 import { ipAddressIn } from '../common/ip-address.js';
+import { limited } from '../common/time-limit.js';
 
 declare global {
   namespace Express {
@@ -30,7 +31,7 @@ export function requestContext(clock: Clock): RequestHandler {
       sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', request.receivedAt);
     response.setHeader('X-Request-Id', request.requestId);
     keepAddress(request);
-    duringRequest(new ServedRequest(request), next);
+    duringRequest(new ServedRequest(request), () => limited(next, () => response.writableEnded));
   };
 }
 

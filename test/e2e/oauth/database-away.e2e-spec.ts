@@ -170,7 +170,7 @@ onEachServer('While the database server is away', (database) => {
   });
 
   it('O68 A slow network makes answers late, not wrong', async () => {
-    proxy.slow(50);
+    proxy.slow(20);
     await expectNothingLost(app, held);
   });
 });

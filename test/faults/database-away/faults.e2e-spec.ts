@@ -96,6 +96,8 @@ onEachServer('A database that', ({ engine }) => {
           );
           for (const { name, isRead, answer, ms } of answers) {
             slowest = Math.max(slowest, ms);
+            expect(ms).toBeLessThan(LONGEST_ANSWER_MS);
+            if (fault.little && isRead && answer.status === 200) continue;
             if (fault.reads && isRead) {
               expect({ name, status: answer.status }).toEqual({ name, status: 200 });
               continue;
@@ -103,7 +105,6 @@ onEachServer('A database that', ({ engine }) => {
             const text = await answer.text();
             expect({ name, status: answer.status, text }).toMatchObject({ name, status: 503 });
             expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-            expect(ms).toBeLessThan(LONGEST_ANSWER_MS);
             refused += 1;
           }
           await sleep(20);

@@ -3,6 +3,8 @@ import { runSql } from '../../support/sql.js';
 import type { BreakableServer } from './breakable-server.js';
 
 const SLOW_MS = 5000;
+/** Both ways together, longer than a request may take for all that it asks for, and shorter than one answer may. */
+const RATHER_SLOW_MS = 600;
 
 /** Something that happens to a database. */
 export interface Fault {
@@ -11,6 +13,8 @@ export interface Fault {
   end(database: BreakableServer): void | Promise<void>;
   /** Whether what only reads is answered meanwhile. */
   reads?: true;
+  /** Whether one that asks for little is answered meanwhile. */
+  little?: true;
   /** The one kind of server that can do it. */
   only?: EngineKind;
 }
@@ -48,6 +52,12 @@ export const FAULTS: readonly Fault[] = [
     title: 'is slower than anybody waits',
     begin: ({ network }) => network.slow(SLOW_MS),
     end: mend,
+  },
+  {
+    title: 'is slow with each of many statements',
+    begin: ({ network }) => network.slow(RATHER_SLOW_MS),
+    end: mend,
+    little: true,
   },
   {
     title: 'is cut off in the middle of its answers',

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { Clock } from '../../../common/clock.js';
 import { isId } from '../../../common/ids.js';
 import { digestsEqual, sha256 } from '../../../common/secrets.js';
+import { limited } from '../../../common/time-limit.js';
 import { InvalidClient, UnnamedClient } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
 import type { AppSecret } from './app-secret.entity.js';
@@ -64,7 +65,8 @@ export class ClientAuthenticator {
   /** The time of the last use is worth no failed request: when it cannot be written now, a later call writes it. */
   private async noteUse(secret: AppSecret): Promise<void> {
     try {
-      await this.secrets.noteUse(secret, this.clock.now());
+      // However long it waits, the request has its time.
+      await limited(() => this.secrets.noteUse(secret, this.clock.now()));
     } catch (error) {
       this.logger.warn(`The last use of a client secret could not be written: ${String(error)}`);
     }

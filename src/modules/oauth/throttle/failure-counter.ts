@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Request } from 'express';
+import { limited } from '../../../common/time-limit.js';
 import { BudgetKeeper } from './budget-keeper.js';
 import type { ThrottledRoutes } from './oauth-budgets.js';
 import { RouteBudgets } from './route-budgets.js';
@@ -18,6 +19,11 @@ export class FailureCounter {
 
   /** Never fails: exception filters call it, and what they throw nobody catches, which would end the service. */
   async count(request: Request, routes: ThrottledRoutes): Promise<void> {
+    // However long the attempt itself has waited.
+    await limited(() => this.countAll(request, routes));
+  }
+
+  private async countAll(request: Request, routes: ThrottledRoutes): Promise<void> {
     try {
       const claimedClientId = this.trackers.clientId(request);
       for (const budget of this.budgets.of(routes)) {
