@@ -16,6 +16,7 @@ export class TcpProxy {
   private delayMs = 0;
   private fuse: string | undefined;
   private allowance: Allowance | undefined;
+  private unheard: string | undefined;
   private swallowed: string | undefined;
   private isHolding = false;
   private readonly held: (() => void)[] = [];
@@ -55,6 +56,7 @@ export class TcpProxy {
     this.state = 'open';
     this.delayMs = 0;
     this.fuse = undefined;
+    this.unheard = undefined;
     this.swallowed = undefined;
     this.allowance = undefined;
     this.trap = undefined;
@@ -71,6 +73,11 @@ export class TcpProxy {
   /** Hangs up, until mended, when the application is about to send this statement. */
   cutBefore(statement: string): void {
     this.fuse = statement;
+  }
+
+  /** Hangs up, until mended, when this statement of the application is answered. */
+  cutAfterStatement(statement: string): void {
+    this.unheard = statement;
   }
 
   /** Drops this statement, until mended, whoever sends it: it gets no answer, and all others do. */
@@ -131,11 +138,13 @@ export class TcpProxy {
     this.keep(upstream);
     const send = this.pass(client, upstream);
     let isTrapped = false;
+    let isUnheard = false;
     client.on('data', (chunk: Buffer) => {
       if (this.fuse !== undefined && chunk.includes(this.fuse)) {
         void this.cut('hung up');
         return;
       }
+      isUnheard = this.unheard !== undefined && chunk.includes(this.unheard);
       if (this.swallowed !== undefined && chunk.toString('latin1').endsWith(this.swallowed)) return;
       if (isTrapped) this.trap?.sprung(chunk.toString('latin1'));
       isTrapped = false;
@@ -149,6 +158,10 @@ export class TcpProxy {
     let allowance: Allowance | undefined;
     let rest = Infinity;
     upstream.on('data', (chunk: Buffer) => {
+      if (isUnheard) {
+        void this.cut('hung up');
+        return;
+      }
       // After what was lost, nothing comes: a connection has no gaps.
       if (rest <= 0) return;
       if (allowance !== this.allowance) {

@@ -61,6 +61,7 @@ import { StoredAccessTokenVerifier } from './token/stored-access-token-verifier.
 import { TokenIssuer } from './token/token-issuer.js';
 import { TokenController } from './token/token.controller.js';
 import { TokensRepository } from './token/tokens.repository.js';
+import { UnheardAnswers } from './token/unheard-answers.js';
 import { UnknownEndpointController } from './unknown-endpoint.controller.js';
 
 const repositories: Type[] = [
@@ -122,6 +123,7 @@ const repositories: Type[] = [
     GrantsPersonalData,
     SignInPersonalData,
     TokenIssuer,
+    UnheardAnswers,
     AuthorizationCodeGrant,
     RefreshTokenGrant,
     TokenRevocation,

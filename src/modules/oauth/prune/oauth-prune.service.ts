@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, DAY, later, MINUTE, SECOND } from '../../../common/clock.js';
 import { AppConfig } from '../../../config/app-config.js';
 import type { ExpiredRows } from '../../../database/expired-rows.js';
+import { UNHEARD_MS } from '../token/unheard-answers.js';
 import { ExpiredOAuthRowsRepository } from './expired-oauth-rows.repository.js';
 
 /** Longer than the clocks of two processes may differ: what one of them deletes has ended for the other one, too. */
@@ -49,9 +50,9 @@ export class OAuthPruneService {
     ];
   }
 
-  /** What may be cleared now: a part of rows that stay. */
+  /** What may be cleared now: a part of rows that stay. An answer that nobody heard is asked for longer than others. */
   cleared(): ExpiredRows {
-    return this.rows.answers(later(this.clock.now(), -MARGIN_MS));
+    return this.rows.answers(later(this.clock.now(), -UNHEARD_MS - MARGIN_MS));
   }
 
   /** The longest window is a day, unless the operator set one that is longer. */

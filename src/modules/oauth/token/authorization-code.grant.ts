@@ -5,6 +5,7 @@ import { parseScope } from '../../../common/scopes.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { SharedUnits } from '../../../database/shared-units.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { mayBeCommitted } from '../../../database/unheard-commits.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { GrantUse } from '../grants/grant-use.js';
@@ -13,12 +14,15 @@ import { InvalidGrant } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
 import { AuthorizationCodesRepository, type IssuedCode } from './authorization-codes.repository.js';
 import { checkVerifierForm, verifierMatches } from './pkce.js';
-import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
+import { openAnswer, sealAnswer } from './sealed-answer.js';
+import { secondsLeft, TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository } from './tokens.repository.js';
+import { UnheardAnswers } from './unheard-answers.js';
 
-/** A code whose client proved everything. */
+/** A code whose client proved everything, and what it is exchanged for. */
 interface Exchange {
   issued: IssuedCode;
+  pair: NewTokens;
   event: NewAuditEvent;
 }
 
@@ -38,6 +42,7 @@ export class AuthorizationCodeGrant {
     private readonly grants: GrantsRepository,
     private readonly tokens: TokensRepository,
     private readonly issuer: TokenIssuer,
+    private readonly unheard: UnheardAnswers,
     private readonly revocation: GrantRevocation,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
@@ -70,29 +75,43 @@ export class AuthorizationCodeGrant {
     }
     checkVerifierForm(code.codeChallenge, verifier);
     const provesVerifier = verifierMatches(code.codeChallenge, verifier);
-    if (code.consumedAt) return this.refuseReplay(issued, provesVerifier);
+    if (code.consumedAt) {
+      const unheard = provesVerifier ? await this.answerUnheard(issued, value) : null;
+      return unheard ?? this.refuseReplay(issued, provesVerifier);
+    }
     if (userStatus !== 'active') throw unknownCode(false);
-    const tokens = await this.consume(issued, provesVerifier);
+    if (!provesVerifier) return this.spend(issued);
+    const tokens = await this.issueFor(issued, value);
     this.use.note(grant.id, this.clock.now());
     return tokens;
   }
 
   /** A wrong verifier spends the code all the same. */
-  private async consume(issued: IssuedCode, provesVerifier: boolean): Promise<IssuedTokens> {
-    const { id, clientId, userId } = issued.grant;
-    const event = this.audit.event('token.issued', id, { actor: clientId }, { clientId, userId });
-    if (provesVerifier) return this.units.run({ issued, event });
+  private async spend(issued: IssuedCode): Promise<never> {
     await this.transactions.run((tx) => this.areFirst(tx, [issued]));
     throw unknownCode();
+  }
+
+  private async issueFor(issued: IssuedCode, value: string): Promise<IssuedTokens> {
+    const { code, grant } = issued;
+    const pair = this.issuer.prepare(grant, parseScope(grant.scope), this.clock.now());
+    const event = this.eventOf('token.issued', issued);
+    try {
+      return await this.units.run({ issued, pair, event });
+    } catch (error) {
+      if (mayBeCommitted(error)) this.unheard.keep(code.hash, sealAnswer(value, pair.tokens));
+      // An earlier attempt may have ended meanwhile.
+      const unheard =
+        error instanceof InvalidGrant ? await this.answerUnheard(issued, value) : null;
+      if (unheard) return unheard;
+      throw error;
+    }
   }
 
   private async issue(tx: Transaction, exchanges: readonly Exchange[]): Promise<IssuedTokens[]> {
     const codes = exchanges.map(({ issued }) => issued);
     if (!(await this.areFirst(tx, codes))) throw unknownCode(false);
-    const now = this.clock.now();
-    const pairs = codes.map(({ grant }) =>
-      this.issuer.prepare(grant, parseScope(grant.scope), now),
-    );
+    const pairs = exchanges.map(({ pair }) => pair);
     const events = exchanges.map(({ event }) => event);
     await this.tokens.insertAll(tx, pairs);
     await this.audit.insertAll(tx, events);
@@ -110,6 +129,34 @@ export class AuthorizationCodeGrant {
     return (
       (await this.grants.lock(tx, grantIds, now)) && (await this.codes.consume(tx, hashes, now))
     );
+  }
+
+  /**
+   * The tokens that the code was exchanged for while the database was lost, until somebody has used them; null when there are
+   * none. @throws InvalidGrant when they were given back
+   */
+  private async answerUnheard(issued: IssuedCode, value: string): Promise<IssuedTokens | null> {
+    const { hash } = issued.code;
+    for (const sealed of this.unheard.find(hash) ?? []) {
+      const answer = openAnswer(value, sealed);
+      const stored = answer && (await this.tokens.findRefresh(sha256(answer.refreshToken)));
+      if (!stored || stored.consumedAt) continue;
+      if (stored.isRevoked || stored.userStatus !== 'active') throw unknownCode(false);
+      const isAnswered = await this.transactions.run(async (tx) => {
+        if (await this.tokens.isRevoked(tx, sha256(answer.accessToken))) return false;
+        await this.audit.insertAll(tx, [this.eventOf('token.replayed', issued)]);
+        return true;
+      });
+      if (!isAnswered) throw unknownCode(false);
+      this.unheard.give(hash);
+      return { ...answer, expiresIn: secondsLeft(answer.expiresAt, this.clock.now()) };
+    }
+    return null;
+  }
+
+  private eventOf(action: string, { grant }: IssuedCode): NewAuditEvent {
+    const { id, clientId, userId } = grant;
+    return this.audit.event(action, id, { actor: clientId }, { clientId, userId });
   }
 
   /** A code that comes back with everything right was stolen from one of the two who used it (RFC 6749 §4.1.2). */

@@ -11,15 +11,17 @@ import {
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { SharedUnits } from '../../../database/shared-units.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { mayBeCommitted } from '../../../database/unheard-commits.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { GrantUse } from '../grants/grant-use.js';
 import { GrantsRepository } from '../grants/grants.repository.js';
 import { InvalidGrant, InvalidScope } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
-import { openAnswer, sealAnswer, type RefreshAnswer } from './sealed-answer.js';
+import { openAnswer, sealAnswer, type TokenAnswer } from './sealed-answer.js';
 import { secondsLeft, TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type RefreshUse, type StoredRefresh } from './tokens.repository.js';
+import { UnheardAnswers } from './unheard-answers.js';
 
 /** So long after its use, a refresh token may come back for the answer that got lost. */
 const REPLAY_MS = 30 * SECOND;
@@ -47,6 +49,7 @@ export class RefreshTokenGrant {
     private readonly tokens: TokensRepository,
     private readonly grants: GrantsRepository,
     private readonly issuer: TokenIssuer,
+    private readonly unheard: UnheardAnswers,
     private readonly revocation: GrantRevocation,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
@@ -70,10 +73,23 @@ export class RefreshTokenGrant {
     const value = parameters.require('refresh_token');
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
-    const tokens = await this.units.run({ value, stored, scope: parameters.get('scope'), event });
+    const presented = { value, stored, scope: parameters.get('scope'), event };
+    const tokens = await this.answerOrKeep(presented);
     if (!tokens) throw unusable(false);
     this.use.note(stored.grantId, this.clock.now());
     return tokens;
+  }
+
+  private async answerOrKeep(presented: Presented): Promise<IssuedTokens | undefined> {
+    const { hash, consumedAt } = presented.stored;
+    try {
+      const tokens = await this.units.run(presented);
+      if (tokens) this.unheard.give(hash);
+      return tokens;
+    } catch (error) {
+      if (mayBeCommitted(error) && !consumedAt) this.unheard.keep(hash);
+      throw error;
+    }
   }
 
   private async find(app: App, value: string): Promise<StoredRefresh> {
@@ -148,7 +164,8 @@ export class RefreshTokenGrant {
     const now = this.clock.now();
     const use = await this.tokens.findUse(tx, stored.hash);
     if (!use) return undefined;
-    const answer = repeatable(use, value, now);
+    const isUnheard = this.unheard.find(stored.hash) !== undefined;
+    const answer = repeatable(use, value, isUnheard ? null : now);
     if (!answer) {
       await this.revocation.revokeStolen(tx, 'refresh_token.reused', {
         ...stored,
@@ -174,11 +191,11 @@ export class RefreshTokenGrant {
   }
 }
 
-/** What to answer a used token with again, or null when its return is a theft. */
-function repeatable(use: RefreshUse, value: string, now: Date): RefreshAnswer | null {
+/** What to answer a used token with again, or null when its return is a theft: by its time, unless nobody heard the answer. */
+function repeatable(use: RefreshUse, value: string, now: Date | null): TokenAnswer | null {
   const { sealedAnswer, answerExpiresAt } = use;
-  if (sealedAnswer === null || answerExpiresAt === null || now > answerExpiresAt) return null;
-  return openAnswer(value, sealedAnswer);
+  if (sealedAnswer === null || answerExpiresAt === null) return null;
+  return now !== null && now > answerExpiresAt ? null : openAnswer(value, sealedAnswer);
 }
 
 /** The scopes of the new access token: the grant's, or fewer (RFC 6749 §6). The next refresh starts from the grant's again. */

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { random } from '../../../common/random.js';
 import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
 
-/** What a refresh was answered with, as far as it must come back the same. */
-export interface RefreshAnswer {
+/** What a refresh or an exchange was answered with, as far as it must come back the same. */
+export interface TokenAnswer {
   accessToken: string;
   refreshToken: string;
   /** End of the access token. */
@@ -18,10 +18,10 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts an answer under the refresh token that it answers, of which only its client holds more than a hash.
+ * Encrypts an answer under the refresh token or code that it answers, of which only its client holds more than a hash.
  * @returns base64url of IV, tag and ciphertext: about 350 characters
  */
-export function sealAnswer(token: string, answer: RefreshAnswer): string {
+export function sealAnswer(token: string, answer: TokenAnswer): string {
   const { accessToken, refreshToken, expiresAt, scopes } = answer;
   const text = JSON.stringify([
     accessToken,
@@ -36,7 +36,7 @@ export function sealAnswer(token: string, answer: RefreshAnswer): string {
 }
 
 /** The reverse of `sealAnswer`; null when it was sealed for another token, or damaged. */
-export function openAnswer(token: string, sealed: string): RefreshAnswer | null {
+export function openAnswer(token: string, sealed: string): TokenAnswer | null {
   const bytes = Buffer.from(sealed, 'base64url');
   const iv = bytes.subarray(0, IV_BYTES);
   const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);

@@ -1,0 +1,123 @@
+import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
+import { MINUTE, SECOND } from '../../../src/common/clock.js';
+import { onEachServer } from '../../support/engines.js';
+import { granted, opens, sendForm } from '../../support/granted.js';
+import { json, type TokenBody } from '../../support/json.js';
+import { expectTokenError } from '../../support/oauth-answers.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { TestApp, type TestClient } from '../../support/test-app.js';
+import { approve, exchange, requestToken } from '../../support/visitor.js';
+
+onEachServer('A unit of work whose end was not heard', (database) => {
+  let proxy: TcpProxy;
+  let app: TestApp;
+  let client: TestClient;
+  let code: string;
+
+  beforeAll(async () => {
+    proxy = await TcpProxy.start(database.url);
+    app = await TestApp.start({ ...database, url: proxy.url }, { DB_TIMEOUT_MS: '1000' });
+  });
+  afterAll(async () => {
+    await proxy?.mend();
+    await app?.stop();
+    await proxy?.stop();
+  });
+  beforeEach(async () => {
+    client = await app.addClient();
+    code = (await approve(app, await app.addUser(), client)).get('code') ?? '';
+  });
+  afterEach(() => proxy.mend());
+
+  const trade = (): Promise<Response> => exchange(app, client, code);
+  const refresh = ({ refresh_token }: TokenBody): Promise<Response> =>
+    requestToken(app, client, { grant_type: 'refresh_token', refresh_token });
+
+  /** The database is lost before it hears of the end, or before it says that it did. */
+  async function lost(when: 'before' | 'after', send: () => Promise<Response>): Promise<void> {
+    if (when === 'before') proxy.cutBefore('COMMIT');
+    else proxy.cutAfterStatement('COMMIT');
+    await expectTokenError(await send(), 'temporarily_unavailable', 503);
+    await proxy.mend();
+  }
+
+  const thefts = (): Promise<number> =>
+    app.dataSource.manager.countBy(AuditEvent, {
+      clientId: client.clientId,
+      action: 'code.replayed',
+    });
+
+  it('O68 Is an exchange that is answered when its app comes back, and for ten seconds again', async () => {
+    await lost('after', trade);
+    app.clock.advance(9 * MINUTE);
+    const tokens = await json<TokenBody>(await trade());
+    app.clock.advance(9 * SECOND);
+    const { expires_in, ...same } = await json<TokenBody>(await trade());
+    expect({ ...same, expires_in: expires_in + 9 }).toEqual(tokens);
+    expect(await opens(app, tokens.access_token)).toBe(true);
+    app.clock.advance(SECOND);
+    await expectTokenError(await trade(), 'invalid_grant');
+    expect(await thefts()).toBe(1);
+    expect(await opens(app, tokens.access_token)).toBe(false);
+  });
+
+  it('O68 Is an exchange that may have been tried before in vain', async () => {
+    await lost('before', trade);
+    await lost('after', trade);
+    const { access_token } = await json<TokenBody>(await trade());
+    expect(await opens(app, access_token)).toBe(true);
+  });
+
+  it('O68 Is a theft for whoever comes back too late', async () => {
+    await lost('after', trade);
+    app.clock.advance(10 * MINUTE);
+    await expectTokenError(await trade(), 'invalid_grant');
+    expect(await thefts()).toBe(1);
+  });
+
+  it('O68 Is lost when its tokens were used', async () => {
+    await lost('after', trade);
+    const next = await json<TokenBody>(await refresh(await json<TokenBody>(await trade())));
+    await expectTokenError(await trade(), 'invalid_grant');
+    expect(await opens(app, next.access_token)).toBe(true);
+    app.clock.advance(10 * SECOND);
+    await expectTokenError(await trade(), 'invalid_grant');
+    expect(await opens(app, next.access_token)).toBe(false);
+  });
+
+  it('O68 Is lost when its access token was given back, and that ends nothing', async () => {
+    await lost('after', trade);
+    const tokens = await json<TokenBody>(await trade());
+    const { access_token: token } = tokens;
+    expect((await sendForm(app, '/oauth/revoke', client, { token })).status).toBe(200);
+    app.clock.advance(9 * SECOND);
+    await expectTokenError(await trade(), 'invalid_grant');
+    expect((await refresh(tokens)).status).toBe(200);
+  });
+
+  it('O68 Is a refresh that is answered when its app comes back, until the answer is used', async () => {
+    const first = await granted(app, client);
+    await lost('after', () => refresh(first));
+    app.clock.advance(9 * MINUTE);
+    const tokens = await json<TokenBody>(await refresh(first));
+    expect(await json(await refresh(first))).toEqual(tokens);
+    const next = await json<TokenBody>(await refresh(tokens));
+    await expectTokenError(await refresh(first), 'invalid_grant');
+    expect(await opens(app, next.access_token)).toBe(false);
+  });
+
+  it('O68 Is none where the token was used after all: it is a theft as soon as ever', async () => {
+    const first = await granted(app, client);
+    await lost('before', () => refresh(first));
+    const { access_token } = await json<TokenBody>(await refresh(first));
+    app.clock.advance(30 * SECOND + 1);
+    await expectTokenError(await refresh(first), 'invalid_grant');
+    expect(await opens(app, access_token)).toBe(false);
+    await lost('before', trade);
+    const tokens = await json<TokenBody>(await trade());
+    app.clock.advance(10 * SECOND);
+    await expectTokenError(await trade(), 'invalid_grant');
+    expect(await thefts()).toBe(1);
+    expect(await opens(app, tokens.access_token)).toBe(false);
+  });
+});
