@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express, Request, Response } from 'express';
+import { doubtsAbout } from './framing.js';
 
 /**
  * A server for one Express application, whose requests and responses have that application's prototypes from the beginning.
@@ -30,7 +31,9 @@ export function expressServer(application: Express): Server {
       // What follows the last request is not to be looked at (RFC 9112 §9.6): nobody would be told what became of it.
       if (ending.has(incoming.socket)) return;
       if (outgoing.socket === null) closeWithConnection(outgoing);
-      application(incoming as Request, outgoing as Response);
+      const refusal = doubtsAbout(incoming);
+      if (refusal) outgoing.setHeader('Connection', 'close').writeHead(refusal).end();
+      else application(incoming as Request, outgoing as Response);
       if (isLast(outgoing)) ending.add(incoming.socket);
     },
   );

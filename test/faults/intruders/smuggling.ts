@@ -41,6 +41,18 @@ export function smuggling(token: string): Smuggling[] {
     'a coding in quotes': chunked(['Transfer-Encoding: "chunked"', 'Content-Length: 5']),
     'chunks that are not last': chunked(['Transfer-Encoding: chunked, identity']),
     'another coding that is not last': chunked([te, 'Transfer-Encoding: cow']),
+    'chunks twice': chunked(['Transfer-Encoding: chunked, chunked']),
+    'chunks in two lines': chunked([te, te]),
+    'another coding before chunks': chunked(['Transfer-Encoding: gzip, chunked']),
+    'another coding before chunks, in two lines': chunked(['Transfer-Encoding: gzip', te]),
+    'identity before chunks, in two lines': chunked(['Transfer-Encoding: identity', te]),
+    'chunks in HTTP/1.0': inHttp10(chunked([te])),
+    'chunks and a length in HTTP/1.0': inHttp10(chunked(['Content-Length: 5', te])),
+    'chunks in HTTP/1.0, over a connection that stays': inHttp10(
+      chunked([te, 'Connection: keep-alive']),
+    ),
+    'two hosts': ask('Host: evil.example'),
+    'the same host twice': ask('Host: x'),
     'a folded coding': chunked(['Transfer-Encoding:\r\n chunked', 'Content-Length: 5']),
     'a folded header': ask(`X-A: b\r\n ${'c'.repeat(8)}`),
     'a line feed alone': `GET /livez HTTP/1.1\nHost: x\n\n${inner}`,
@@ -69,4 +81,13 @@ export function smuggling(token: string): Smuggling[] {
     'a tunnel': `CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n${inner}`,
   };
   return Object.entries(bytes).map(([what, each]) => ({ what, bytes: each }));
+}
+
+/** A body whose bytes are a character each. */
+export function inOneChunk(body: string): string {
+  return `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+}
+
+function inHttp10(bytes: string): string {
+  return bytes.replace(' HTTP/1.1', ' HTTP/1.0');
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { doubtsAbout } from '../../../src/http/framing.js';
 import { AnswerCheck, type Answer } from './answer-check.js';
 import { UNDOCUMENTED, type AnswerCounts } from './answer-counts.js';
 import { publishedDocument } from './document.js';
@@ -34,6 +35,8 @@ export const collector = new Collector();
 /** Collects every answer of a server: before it leaves, so that a client cannot be done with it earlier. */
 export function collectFrom(server: Server): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    // Refused as HTTP, in a line without a body, as Node refuses what it cannot read: the API never hears of it.
+    if (doubtsAbout(request)) return;
     const chunks: Buffer[] = [];
     const keep = (chunk: unknown, encoding: unknown): void => {
       if (typeof chunk === 'string')
