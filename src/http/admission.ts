@@ -15,8 +15,8 @@ declare global {
 /**
  * Lets in as many requests as can be worked on at once. As many more wait for their turn, so that there is always a next one.
  * What comes beyond these waits outside until no more come: so a burst is worked off. When that takes too long it is a storm, in
- * which nobody comes in from outside, so that those who are let in are answered soon. Who waits outside is refused after about a
- * second: sooner, callers who come back at once would keep the service busy with refusals.
+ * which nobody comes in from outside, so that those who are let in are answered soon. Who waits outside is refused after a few
+ * seconds: sooner, callers who come back at once would keep the service busy with refusals.
  */
 @Injectable()
 export class Admission {
@@ -44,7 +44,7 @@ export class Admission {
 /** The place of one request among those that are worked on. While its body is on the way, another may have it. */
 export class Place implements Waiter {
   onTurn?: () => void;
-  /** Called when its caller leaves before that. */
+  /** Called when its caller leaves before that, or it takes too long. */
   private onLeave?: () => void;
   private isWorking = false;
   private isArriving = false;
@@ -104,7 +104,7 @@ export class Place implements Waiter {
   private untilTurn(longestMs: number): Promise<true> {
     const { room } = this;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(room.refuse(this)), longestMs);
+      const timer = setTimeout(() => this.onLeave?.(), longestMs);
       this.onTurn = () => {
         clearTimeout(timer);
         this.onLeave = undefined;

@@ -5,10 +5,12 @@ const WORKING_PER_CONNECTION = 5;
 /** In a storm, whose statements are shared by enough even so: fewer are answered sooner. */
 const WORKING_IN_STORM = 2;
 /** Between these, at random: who came together and is refused does not come back together. */
-const LEAST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 1500;
-/** When for so long nobody had to wait outside, a burst is over; when for so long they were not too many, a storm. */
+const LEAST_WAIT_MS = 1000;
+export const LONGEST_WAIT_MS = 3000;
+/** When for so long nobody had to go outside, a burst is over; when for so long somebody always was there, it is a storm. */
 const CALM_MS = 100;
+const STORM_MS = 500;
+/** When for so long they were not too many, a storm is over. */
 const STORM_OVER_MS = 1000;
 /** Of all bodies that are on their way together. */
 const MOST_ARRIVING_BYTES = 67_108_864;
@@ -38,6 +40,11 @@ export class Room {
     this.isCalm = true;
     this.letIn();
   }, CALM_MS).unref();
+  private readonly patience = setTimeout(() => {
+    if (this.beyond.size === 0) return;
+    this.isStorm = this.isCrowded;
+    this.patience.refresh();
+  }, STORM_MS).unref();
   private readonly storm = setTimeout(() => {
     this.isCrowded = false;
     this.isStorm = false;
@@ -78,6 +85,7 @@ export class Room {
       this.next.add(place);
       return this.longestTurnMs;
     }
+    if (this.beyond.size === 0) this.patience.refresh();
     this.beyond.add(place);
     this.isCalm = false;
     this.calm.refresh();
@@ -94,12 +102,6 @@ export class Room {
     if (this.returning.size >= this.mostWaiting) throw tooMany();
     this.returning.add(place);
     return this.longestTurnMs;
-  }
-
-  refuse(place: Waiter): ServiceUnavailable {
-    this.dequeue(place);
-    this.isStorm = this.isCrowded;
-    return tooMany();
   }
 
   dequeue(place: Waiter): void {

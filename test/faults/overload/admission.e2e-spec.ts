@@ -14,16 +14,20 @@ const WORKING = 5;
 /** With as many that are next. */
 const INSIDE = 2 * WORKING;
 const WAITING = 50;
-/** Half a second at least, which timers may end a moment early. */
-const WAIT_MS = 490;
-const LONGEST_REFUSAL_MS = 3000;
+/** A second at least, which timers may end a moment early. */
+const WAIT_MS = 990;
+const LONGEST_REFUSAL_MS = 4500;
 const MANY = 20;
 const PARTING_MS = 100;
 /** In which nobody had to wait outside: then a storm is over, and all places are there again. */
 const CALM_MS = 1100;
 
 onOneServer('What is more than can be worked on', (database) => {
-  const app = useTestApp(database, { DB_POOL_SIZE: '1', DB_QUEUE_LIMIT: String(WAITING) });
+  const app = useTestApp(database, {
+    DB_POOL_SIZE: '1',
+    DB_QUEUE_LIMIT: String(WAITING),
+    DB_TIMEOUT_MS: '10000',
+  });
   let other: Connection;
   let member: Member;
   beforeAll(async () => {
@@ -151,7 +155,7 @@ onOneServer('What is more than can be worked on', (database) => {
     for (const caller of callers) caller.close();
   });
 
-  it('waits about a second, and is told when to come back, by each endpoint in its own words', async () => {
+  it('waits a few seconds, and is told when to come back, by each endpoint in its own words', async () => {
     await whileBusy(async () => {
       const begun = performance.now();
       const [api, token, page, alive] = await Promise.all([

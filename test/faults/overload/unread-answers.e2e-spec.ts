@@ -6,8 +6,8 @@ import { inFlight } from '../../support/in-flight.js';
 import { readPosts } from './requests.js';
 
 const TIMEOUT_MS = 500;
-/** Four times the timeout, after which Node looks once more, and what it takes to look. */
-const ENDED_MS = 8 * TIMEOUT_MS + 3000;
+/** Four times the timeout and three seconds outside, after which Node looks once more, and what it takes to look. */
+const ENDED_MS = 2 * (4 * TIMEOUT_MS + 3000) + 3000;
 const POSTS = 10;
 const LONG = 'x'.repeat(10_000);
 /** With 100 kB each, more than the system keeps for a connection. */

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { startProcess, type AppProcess } from '../../support/app-process.js';
+import { onSqlite } from '../../support/engines.js';
+import { show } from '../figures.js';
+
+const MOST = 4096;
+const TOO_MANY = MOST + 500;
+const AT_ONCE = 500;
+const FEW = 10;
+const MOST_MEMORY_MB = 300;
+const SETTLED_MS = 5000;
+const TEST_MS = 60_000;
+
+onSqlite('More connections than a process takes', (database) => {
+  let service: AppProcess;
+  const callers: Socket[] = [];
+  beforeAll(async () => {
+    const env = { MIGRATE: '1', DEMO: '0', LOG_LEVEL: 'error', REQUEST_TIMEOUT_MS: '60000' };
+    service = await startProcess({ url: database.url, env });
+  });
+  afterAll(async () => {
+    for (const caller of callers) caller.destroy();
+    await service?.stop();
+  });
+
+  async function call(): Promise<void> {
+    const { hostname, port } = new URL(service.baseUrl);
+    const caller = connect(Number(port), hostname);
+    callers.push(caller.on('error', () => caller.destroy()).resume());
+    await once(caller, 'connect');
+  }
+
+  const open = (): number => callers.filter(({ destroyed }) => !destroyed).length;
+
+  it('are hung up on, and memory is bounded', { timeout: TEST_MS }, async ({ task }) => {
+    while (callers.length < TOO_MANY) {
+      const some = Math.min(AT_ONCE, TOO_MANY - callers.length);
+      await Promise.all(Array.from({ length: some }, call));
+    }
+    await expect.poll(open, { timeout: SETTLED_MS }).toBeLessThanOrEqual(MOST);
+    // Whoever asked whether the service is ready may have one, too.
+    expect(open()).toBeGreaterThan(MOST - FEW);
+    const hungUpOn = TOO_MANY - open();
+    for (const caller of callers) caller.destroy();
+    const well = async (): Promise<number> =>
+      (await fetch(`${service.baseUrl}/livez`).catch(() => ({ status: 0 }))).status;
+    await expect.poll(well, { timeout: SETTLED_MS }).toBe(200);
+    const memory = await service.peakMemory();
+    expect(memory).toBeLessThan(MOST_MEMORY_MB);
+    show(task, `${TOO_MANY} connections: ${hungUpOn} hung up on, ${memory} MB`);
+  });
+});
