@@ -5,6 +5,8 @@ import { random } from './random.js';
 export type IdPrefix =
   'usr' | 'post' | 'cmt' | 'svc_app' | 'sec' | 'txn' | 'otp' | 'grt' | 'req' | 'call' | 'evt';
 
+/** Of a UUID, in milliseconds since 1970. */
+const TIME_BYTES = 6;
 const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 
 /**
@@ -13,10 +15,16 @@ const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
  */
 export function newId(prefix: IdPrefix, now: Date): string {
   const bytes = random(16);
-  bytes.writeUIntBE(now.getTime(), 0, 6);
+  bytes.writeUIntBE(now.getTime(), 0, TIME_BYTES);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return TypeID.fromUUIDBytes(prefix, bytes).toString();
+}
+
+/** When an id was made. @throws when it is none */
+export function timeOf(id: string): Date {
+  const bytes = TypeID.fromString(id).toUUIDBytes();
+  return new Date(Buffer.from(bytes).readUIntBE(0, TIME_BYTES));
 }
 
 /** The pattern of ids with this prefix, anchored: for validation and for the published document. */

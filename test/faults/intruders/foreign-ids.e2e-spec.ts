@@ -3,7 +3,7 @@ import { newSecret } from '../../../src/common/secrets.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
 import { Member } from '../../e2e/api/member.js';
 import { onSqlite } from '../../support/engines.js';
-import { granted, sendForm } from '../../support/granted.js';
+import { granted, opens, sendForm } from '../../support/granted.js';
 import { leastStatements } from '../../support/least-statements.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
 import { approve, authorizeLink, exchange, Visitor } from '../../support/visitor.js';
@@ -56,7 +56,8 @@ onSqlite('The id of somebody else', (database) => {
     theirs = { public: id, hidden, comment: (await owner.comment(id)).id };
   });
 
-  const never = (prefix: 'post' | 'cmt' | 'svc_app'): string => newId(prefix, app().clock.now());
+  const never = (prefix: 'post' | 'cmt' | 'svc_app' | 'txn'): string =>
+    newId(prefix, app().clock.now());
 
   /** Asserts that nobody can tell the two requests apart by their answers. Answers what both were told. */
   async function expectSame(
@@ -162,6 +163,22 @@ onSqlite('The id of somebody else', (database) => {
     expect((await theirApp.get('/me')).status).toBe(200);
   });
 
+  it('is no authorization request of another browser', async () => {
+    const visitor = new Visitor(app());
+    const { html } = await visitor.signIn(authorizeLink(owner.client), owner.user);
+    const [, transaction = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
+    const thiefs = new Visitor(app(), SAME_REQUEST);
+    await thiefs.signIn(authorizeLink(owner.client), thief.user);
+    const cookie = [...thiefs.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...SAME_REQUEST, cookie, origin: app().baseUrl };
+    const decide = (id: string): Promise<Response> => {
+      const body = new URLSearchParams({ transaction: id, token: 'x', decision: 'approve' });
+      return app().fetch('/oauth/authorize/decision', { method: 'POST', headers, body });
+    };
+    const { status } = await expectSame(decide(transaction), decide(never('txn')));
+    expect(status).toBe(403);
+  });
+
   it('is nothing in a query or a body either', async () => {
     const headers = { ...SAME_REQUEST, authorization: `Bearer ${thief.token}` };
     const list = (before: string): Promise<Response> =>
@@ -204,6 +221,14 @@ onSqlite('The id of somebody else', (database) => {
         send('/oauth/token', { ...form, code: value });
       expect((await expectSame(trade(code), trade(newSecret('svcac')))).status).toBe(400);
       expect((await exchange(app(), owner.client, code)).status).toBe(200);
+    });
+
+    it('is told apart only as RFC 7009 §2.1 says: an app learns that a token is not its own to revoke', async () => {
+      const { access_token } = await granted(app(), owner.client);
+      const revoke = (token: string): Promise<Response> => send('/oauth/revoke', { token });
+      expect((await revoke(newSecret('svcat'))).status).toBe(200);
+      expect((await revoke(access_token)).status).toBe(400);
+      expect(await opens(app(), access_token)).toBe(true);
     });
 
     it('is an app that never was, where it is switched off or its secret is not known', async () => {

@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { TypeID } from 'typeid-js';
 import { Clock, later, SECOND } from '../../../common/clock.js';
-import { isId, newId } from '../../../common/ids.js';
+import { isId, newId, timeOf } from '../../../common/ids.js';
 import { AppConfig } from '../../../config/app-config.js';
 import type { FormBinding } from '../../../pages/views.js';
 import { expiredTransaction, ForeignToken, noCookies } from '../page-error.js';
 import { FormTokens, tokensEqual } from './form-tokens.js';
-
-/** Bytes of a UUID version 7 that hold its time, in milliseconds. */
-const TIME_BYTES = 6;
 
 /** Sign-ins to the account's own pages. Each is its id, which holds its time, and a token that nobody else can make. */
 @Injectable()
@@ -37,13 +33,8 @@ export class AccountSignIns {
     if (!isId('txn', transaction)) throw expiredTransaction();
     const own = this.tokens.ofSignIn(transaction, browserHash);
     if (token === undefined || !tokensEqual(own, token)) throw new ForeignToken();
-    const end = later(startOf(transaction), this.config.lifetimes.transaction * SECOND);
+    const end = later(timeOf(transaction), this.config.lifetimes.transaction * SECOND);
     if (end <= this.clock.now()) throw expiredTransaction();
     return { transaction, token, next: isId('svc_app', next) ? next : undefined };
   }
-}
-
-function startOf(transaction: string): Date {
-  const bytes = TypeID.fromString(transaction).toUUIDBytes();
-  return new Date(Buffer.from(bytes).readUIntBE(0, TIME_BYTES));
 }

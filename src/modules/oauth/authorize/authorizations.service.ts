@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, later, SECOND } from '../../../common/clock.js';
-import { isId, newId } from '../../../common/ids.js';
+import { isId, newId, timeOf } from '../../../common/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
 import { digestsEqual, randomToken, sha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
@@ -61,7 +61,7 @@ export class AuthorizationsService {
 
   /**
    * The request that a form belongs to.
-   * @throws PageError when the form is another browser's, the request is answered or expired, or the app was switched off
+   * @throws PageError when the form is another browser's or nobody's, the request is answered or expired, or the app was switched off
    * or lost the redirect since
    */
   async resume(
@@ -69,9 +69,12 @@ export class AuthorizationsService {
     browserHash: string | undefined,
   ): Promise<Pending> {
     if (browserHash === undefined) throw noCookies();
-    const authorization = isId('txn', transaction) ? await this.repository.find(transaction) : null;
-    if (!authorization) throw expiredTransaction();
+    if (!isId('txn', transaction) || this.endOf(transaction) <= this.clock.now())
+      throw expiredTransaction();
+    const authorization = await this.repository.find(transaction);
+    // One that never was is told nothing else than another browser's.
     if (
+      !authorization ||
       token === undefined ||
       !digestsEqual(authorization.browserHash, browserHash) ||
       !digestsEqual(authorization.tokenHash, sha256(token))
@@ -79,7 +82,6 @@ export class AuthorizationsService {
       throw new ForeignToken();
     }
     if (authorization.answeredAt) throw alreadyAnswered();
-    if (authorization.expiresAt <= this.clock.now()) throw expiredTransaction();
     const app = await this.apps.find(authorization.clientId);
     if (!app?.enabled) throw unknownApp();
     if (!stillRegistered(app, authorization.redirectUri)) throw removedRedirectUri();
@@ -96,6 +98,11 @@ export class AuthorizationsService {
     await this.transactions.run((tx) => this.repository.assignUser(tx, id, userId));
   }
 
+  /** Known by its id, so that it is the same for one that is gone and one that never was. */
+  private endOf(id: string): Date {
+    return later(timeOf(id), this.config.lifetimes.transaction * SECOND);
+  }
+
   private newAuthorization(
     { app, redirectUri, scopes, state, codeChallenge, signInPrompt }: AuthorizationRequest,
     browserHash: string,
@@ -103,8 +110,9 @@ export class AuthorizationsService {
     tokenHash: string,
   ): Authorization {
     const now = this.clock.now();
+    const id = newId('txn', now);
     return {
-      id: newId('txn', now),
+      id,
       clientId: app.clientId,
       redirectUri,
       scope: formatScope(scopes),
@@ -116,7 +124,7 @@ export class AuthorizationsService {
       userId,
       answeredAt: null,
       createdAt: now,
-      expiresAt: later(now, this.config.lifetimes.transaction * SECOND),
+      expiresAt: this.endOf(id),
     };
   }
 }
