@@ -24,7 +24,7 @@ const COPIES = times(5, 1);
 const COPY_MS = 60_000;
 const PUBLISHERS = 4;
 /** So large that a copy which begins again with each write would never end. */
-const LARGE_MB = 200;
+const LARGE_MB = times(200, 50);
 const COPIED_IN_MS = 20_000;
 
 /** The ids of what was ever published, said and deleted, none of which goes away meanwhile. */

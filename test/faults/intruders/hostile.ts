@@ -1,3 +1,8 @@
+import { times } from '../promises.js';
+
+/** In quick runs, each field gets one text, and the next field the next one. */
+const EACH_TEXT = times(1, 31);
+
 /** Texts on one line that are code to something: a page, a template, a statement, a spreadsheet, a header, a log, a shell. */
 export const HOSTILE_LINES: readonly string[] = [
   '<script>alert(1)</script>',
@@ -38,6 +43,11 @@ export const HOSTILE_PARAGRAPHS: readonly string[] = [
   '\r=1+1',
 ];
 
+/** Those for a field, by its place among the fields. */
+export function textsFor(field: number, each = EACH_TEXT): string[] {
+  return HOSTILE_PARAGRAPHS.filter((_, at) => (at + field) % each === 0);
+}
+
 /** As a page has to show a text. */
 export function escaped(text: string): string {
   return text
@@ -47,3 +57,11 @@ export function escaped(text: string): string {
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;');
 }
+
+/** What a header can hold of a text. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\t -~]/g, '');
+}
+
+/** What moves a cursor, changes colours or rings a bell on some terminal (ECMA-48); tab and line feed are fine. */
+export const CONTROL = /(?![\t\n])\p{Cc}/u;

@@ -142,7 +142,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     },
   );
 
-  it('4.5 Authorization code injection: without PKCE, a code is bound to its app, redirect and five minutes, not to a session', async ({
+  it('4.5 Authorization code injection: without PKCE, a code is bound to app, redirect and five minutes, to no session', async ({
     task,
   }) => {
     const steal = async (): Promise<string> =>
@@ -164,7 +164,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     await expectTokenError(await exchange(app(), client, old), 'invalid_grant');
     show(
       task,
-      'a stolen code: with PKCE refused in any other session; without, by client authentication, redirect URI, first use and 5 minutes only',
+      'a stolen code: refused in any other session with PKCE; else only by client secret, redirect, first use and 5 minutes',
     );
   });
 

@@ -3,15 +3,17 @@ import { RUNS, SEED } from '../../support/contract/seed.js';
 import { onEachEngine } from '../../support/engines.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { IS_QUICK, times } from '../promises.js';
 import type { ClientName } from './token-request.js';
 import { GRANTED } from './token-rules.js';
 import { steps } from './token-steps.js';
-import { Tally, TokenWorld } from './token-world.js';
+import { STORY } from './token-story.js';
+import { Tally } from './token-tally.js';
+import { TokenWorld } from './token-world.js';
 
 const SEQUENCES = RUNS ?? times(50, 6);
 const BEGINNING = '2026-11-21T09:30:00.000Z';
-/** What there must be among the answers, unless so few are asked for that it may be missing. */
+/** What must have happened, unless so few are asked for that it may be missing. */
 const OUTCOMES =
   RUNS !== undefined
     ? []
@@ -19,10 +21,16 @@ const OUTCOMES =
         'exchange 200',
         'exchange 400 invalid_grant',
         'refresh 200',
+        'refresh answered alike',
         'refresh 400 invalid_grant',
         'revoke 200',
         'use 200',
         'use 401 invalid_token',
+        'introspect 200',
+        'introspect 200 active',
+        'remove 200',
+        'grant ended by theft',
+        'grant ended by removal',
       ];
 
 onEachEngine('Codes and tokens of two apps, and a model of their rules', (database) => {
@@ -47,13 +55,20 @@ onEachEngine('Codes and tokens of two apps, and a model of their rules', (databa
           for (const step of sequence) await world.take(step);
           await world.tryAll();
         }),
-        { seed: SEED, numRuns: SEQUENCES, plugins: [fc.unbiased()] },
+        {
+          seed: SEED,
+          numRuns: SEQUENCES,
+          plugins: [fc.unbiased()],
+          examples: IS_QUICK ? [[[...STORY]]] : [],
+        },
       );
       expect([...tally.outcomes.keys()]).toEqual(expect.arrayContaining(OUTCOMES));
       expect(tally.races).toBeGreaterThan(0);
+      const count = (outcome: string): number => tally.outcomes.get(outcome) ?? 0;
+      const ended = `${count('grant ended by theft')} grants ended by theft and ${count('grant ended by removal')} by removal`;
       show(
         task,
-        `${database.engine.label}: ${SEQUENCES} sequences, ${tally.answers.toLocaleString('en')} answers about codes and tokens as the model says, ${tally.races.toLocaleString('en')} times several at once, seed ${SEED}`,
+        `${database.engine.label}: ${SEQUENCES} sequences, ${tally.answers.toLocaleString('en')} answers about codes and tokens as the model says, ${tally.races.toLocaleString('en')} times several at once, ${ended}, seed ${SEED}`,
       );
     },
   );

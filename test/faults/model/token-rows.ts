@@ -66,8 +66,8 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
 
 /** Whether the tables hold what the state says, no more and no less. */
 export function isStored(state: State, stored: readonly StoredGrant[]): boolean {
-  const wanted = state.map(({ isEnded, code, access, refresh }) => [
-    isEnded,
+  const wanted = state.map(({ endedBy, code, access, refresh }) => [
+    endedBy !== null,
     [[sha256(code.value), code.usedAt !== null]],
     access.map(({ value, isRevoked }) => [sha256(value), isRevoked]).toSorted(),
     refresh.map(({ value, usedAt }) => [sha256(value), usedAt !== null]).toSorted(),

@@ -2,12 +2,15 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../../src/common/clock.js';
 import type { TokenBody } from '../../support/json.js';
 import type { ClientName, Request, Told } from './token-request.js';
 
+/** Why a grant ended before its time: a code or refresh token came back, its app gave it up, or its user removed the app. */
+export type Ending = 'theft' | 'revocation' | 'removal';
+
 /** What one consent gave, and what came of it. Times are in milliseconds since 1970. */
 export interface Grant {
   readonly client: ClientName;
   readonly userId: string;
   readonly expiresAt: number;
-  isEnded: boolean;
+  endedBy: Ending | null;
   readonly code: { readonly value: string; readonly expiresAt: number; usedAt: number | null };
   readonly access: Access[];
   readonly refresh: Refresh[];
@@ -52,7 +55,7 @@ const INACTIVE: Told = { status: 200, body: { active: false } };
 export function newGrant(client: ClientName, userId: string, value: string, now: number): Grant {
   const code = { value, expiresAt: now + CODE_MS, usedAt: null };
   const expiresAt = now + GRANT_MS;
-  return { client, userId, expiresAt, isEnded: false, code, access: [], refresh: [] };
+  return { client, userId, expiresAt, endedBy: null, code, access: [], refresh: [] };
 }
 
 /** The rules of codes and tokens, applied to one request after the other at one moment. */
@@ -93,7 +96,7 @@ export class TokenRules {
     if (mistake === 'verifier' && by === 'Server') return INVALID_REQUEST;
     if (code.usedAt !== null) {
       const isTheft = mistake === null && this.now - code.usedAt >= HARMLESS_CODE_MS;
-      if (isTheft) grant.isEnded = true;
+      if (isTheft) grant.endedBy ??= 'theft';
       return INVALID_GRANT;
     }
     if (!this.isLive(grant)) return INVALID_GRANT;
@@ -122,7 +125,7 @@ export class TokenRules {
   private repeat(grant: Grant, { usedAt, answer }: Refresh, scope: string): Told {
     const access = grant.access.find(({ value }) => value === answer?.access);
     if (!answer || !access || this.now - (usedAt ?? 0) > HARMLESS_REFRESH_MS) {
-      grant.isEnded = true;
+      grant.endedBy ??= 'theft';
       return INVALID_GRANT;
     }
     if (access.isRevoked) return INVALID_GRANT;
@@ -135,7 +138,7 @@ export class TokenRules {
     const grant = access?.grant ?? this.find('refresh', token)?.grant;
     if (grant && grant.client !== by) return INVALID_REQUEST;
     if (access) access.credential.isRevoked = true;
-    else if (grant) grant.isEnded = true;
+    else if (grant) grant.endedBy ??= 'revocation';
     return { status: 200, body: {} };
   }
 
@@ -159,7 +162,7 @@ export class TokenRules {
 
   private remove({ client, userId }: Request & { kind: 'remove' }): Told {
     for (const grant of this.grants)
-      if (grant.client === client && grant.userId === userId) grant.isEnded = true;
+      if (grant.client === client && grant.userId === userId) grant.endedBy ??= 'removal';
     return { status: 200, body: {} };
   }
 
@@ -200,8 +203,8 @@ export class TokenRules {
     return value !== undefined && !this.find('access', value) && !this.find('refresh', value);
   }
 
-  private isLive({ isEnded, expiresAt }: Grant): boolean {
-    return !isEnded && this.now < expiresAt;
+  private isLive({ endedBy, expiresAt }: Grant): boolean {
+    return endedBy === null && this.now < expiresAt;
   }
 
   private opens({ isRevoked, expiresAt }: Access): boolean {

@@ -14,16 +14,8 @@ import { explanations, type Done } from './explanations.js';
 import { isStored, storedGrants, violationsIn } from './token-rows.js';
 import { GRANTED, newGrant, TokenRules, type State } from './token-rules.js';
 import { CLIENTS, Requests, type ClientName, type Request, type Told } from './token-request.js';
+import type { Tally } from './token-tally.js';
 import { USERS, type Drawn, type Step, type TokenKind } from './token-steps.js';
-
-/** What all sequences of a test have shown. */
-export class Tally {
-  answers = 0;
-  /** How often several requests were under way at once. */
-  races = 0;
-  /** Each kind of request with the answers that it got. */
-  readonly outcomes = new Map<string, number>();
-}
 
 /** A code or token that was given out, and to whom. */
 interface Known {
@@ -75,7 +67,7 @@ export class TokenWorld {
     else await this.sendAtOnce(step.atOnce);
   }
 
-  /** Tries once more whatever was ever given out. */
+  /** Tries once more whatever was ever given out, and tallies how the grants ended. */
   async tryAll(): Promise<void> {
     const { access, refresh, code } = this.known;
     const requests: Request[] = [
@@ -88,6 +80,10 @@ export class TokenWorld {
       }),
     ];
     for (const request of requests) await this.explain([await this.send(request, 0)]);
+    for (const place of this.grantIds.keys()) {
+      const [ending, ...others] = new Set(this.states.map((state) => state[place]?.endedBy));
+      if (ending && others.length === 0) this.tally.ended(ending);
+    }
   }
 
   private async consent(client: ClientName, place: number): Promise<void> {
@@ -148,9 +144,7 @@ export class TokenWorld {
     const startedAt = performance.now();
     const told = await this.requests.send(request);
     const endedAt = performance.now();
-    this.tally.answers += 1;
-    const outcome = `${request.kind} ${told.status} ${told.error ?? ''}`.trim();
-    this.tally.outcomes.set(outcome, (this.tally.outcomes.get(outcome) ?? 0) + 1);
+    this.tally.answered(request, told);
     return { request, told, startedAt, endedAt };
   }
 
@@ -194,13 +188,15 @@ export class TokenWorld {
     if (status !== 200 || (request.kind !== 'exchange' && request.kind !== 'refresh')) return;
     const { access_token, refresh_token } = body as TokenBody;
     this.learn('access', access_token, request.by);
-    this.learn('refresh', refresh_token, request.by);
+    if (!this.learn('refresh', refresh_token, request.by)) this.tally.repeated(request);
   }
 
-  private learn(credential: Credential, value: string, client: ClientName): void {
+  /** Answers whether it was not known before. */
+  private learn(credential: Credential, value: string, client: ClientName): boolean {
     const some = this.known[credential];
-    if (some.some((known) => known.value === value)) return;
+    if (some.some((known) => known.value === value)) return false;
     some.push({ name: `${credential}${some.length + 1}`, value, client });
+    return true;
   }
 
   private nameOf(value: string): string {

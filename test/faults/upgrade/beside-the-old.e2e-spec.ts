@@ -9,7 +9,7 @@ import { Cluster } from '../../support/cluster.js';
 import { CommandLine, run, runProcess } from '../../support/command-line.js';
 import { connect } from '../../support/connect.js';
 import { diagnosis } from '../../support/diagnosis.js';
-import { onEachEngine } from '../../support/engines.js';
+import { onEachEngine, onOneServer } from '../../support/engines.js';
 import { freePort } from '../../support/free-port.js';
 import {
   releasedDatabase,
@@ -21,7 +21,7 @@ import { releasedVersion, type ReleasedVersion } from '../../support/released-ve
 import { NO_BUDGETS } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { IS_QUICK, times } from '../promises.js';
 import { expectKept, publisherIn } from './kept-rows.js';
 import { Visits } from './visits.js';
 
@@ -34,7 +34,7 @@ const BETWEEN_MS = times(1000, 0);
 const CHANGED_BY_USE = ['migrations', 'quota_usage', 'users'];
 const NO_HISTORY = 'The history of this repository has the release, and is not here.';
 
-onEachEngine('The first release', (database) => {
+(IS_QUICK ? onOneServer : onEachEngine)('The first release', (database) => {
   const { url, engine } = database;
   const smsFile = join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
   const env: Record<string, string> = {

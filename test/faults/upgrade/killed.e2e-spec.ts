@@ -5,11 +5,11 @@ import type { DataSource } from 'typeorm';
 import { Migrator } from '../../../src/database/migrator.js';
 import { CommandLine, runProcess } from '../../support/command-line.js';
 import { connect } from '../../support/connect.js';
-import { onEachEngine, type TestDatabase } from '../../support/engines.js';
+import { onEachEngine, onOneServer, type TestDatabase } from '../../support/engines.js';
 import { schemaOf } from '../../support/released-database.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { IS_QUICK, times } from '../promises.js';
 import { expectKept } from './kept-rows.js';
 import { usedDatabase } from './used-release.js';
 
@@ -70,48 +70,51 @@ function onFile({ url }: TestDatabase, longestMs: number): Kill {
   };
 }
 
-onEachEngine('A change of the schema that is killed again and again', (database) => {
-  let dataSource: DataSource | undefined;
-  afterAll(() => dataSource?.destroy());
+(IS_QUICK ? onOneServer : onEachEngine)(
+  'A change of the schema that is killed again and again',
+  (database) => {
+    let dataSource: DataSource | undefined;
+    afterAll(() => dataSource?.destroy());
 
-  it(
-    `ends where it should in the next run, forward and back, ${KILLS} times, and loses no row`,
-    { timeout: 120_000 + 2 * KILLS * KILL_MS },
-    async ({ task }) => {
-      const used = await usedDatabase(database);
-      dataSource = await connect(database.url);
-      const migrator = new Migrator(dataSource);
-      const released = await schemaOf(database);
-      const began = Date.now();
-      await new CommandLine(database, runProcess).json('db', 'migrate');
-      const lifeMs = Date.now() - began;
-      const kill =
-        database.engine.kind === 'sqlite' ? onFile(database, lifeMs) : onServer(database);
-      const current = await schemaOf(database);
-      let halfway = 0;
-      const look = async (): Promise<void> => {
-        const schema = JSON.stringify(await schemaOf(database));
-        if (![released, current].some((whole) => JSON.stringify(whole) === schema)) halfway += 1;
-      };
-      for (let number = 0; number < KILLS; number += 1) {
-        const place = Math.floor((FORWARD.length * (number + Math.random())) / KILLS);
-        await kill(['db', 'revert', RELEASE], BACK[place] ?? '');
-        await look();
-        await migrator.revert(RELEASE, async () => undefined);
-        expect(await schemaOf(database)).toEqual(released);
-        await kill(['db', 'migrate'], FORWARD[place] ?? '');
-        await look();
-        await migrator.migrate();
-        expect(await schemaOf(database)).toEqual(current);
-        await expectKept(database, used, ['migrations']);
-      }
-      expect(await migrator.difference()).toEqual({ pending: [], unknown: [], statements: [] });
-      if (database.engine.kind === 'sqlite') expect(halfway).toBe(0);
-      const filled = Object.values(used.rows).filter(({ length }) => length > 0).length;
-      show(
-        task,
-        `${database.engine.label}: ${2 * KILLS} kills of "db migrate" and "db revert", ${halfway} of them left the schema halfway; the next run ended it, and no row of ${filled} tables was lost`,
-      );
-    },
-  );
-});
+    it(
+      `ends where it should in the next run, forward and back, ${KILLS} times, and loses no row`,
+      { timeout: 120_000 + 2 * KILLS * KILL_MS },
+      async ({ task }) => {
+        const used = await usedDatabase(database);
+        dataSource = await connect(database.url);
+        const migrator = new Migrator(dataSource);
+        const released = await schemaOf(database);
+        const began = Date.now();
+        await new CommandLine(database, runProcess).json('db', 'migrate');
+        const lifeMs = Date.now() - began;
+        const kill =
+          database.engine.kind === 'sqlite' ? onFile(database, lifeMs) : onServer(database);
+        const current = await schemaOf(database);
+        let halfway = 0;
+        const look = async (): Promise<void> => {
+          const schema = JSON.stringify(await schemaOf(database));
+          if (![released, current].some((whole) => JSON.stringify(whole) === schema)) halfway += 1;
+        };
+        for (let number = 0; number < KILLS; number += 1) {
+          const place = Math.floor((FORWARD.length * (number + Math.random())) / KILLS);
+          await kill(['db', 'revert', RELEASE], BACK[place] ?? '');
+          await look();
+          await migrator.revert(RELEASE, async () => undefined);
+          expect(await schemaOf(database)).toEqual(released);
+          await kill(['db', 'migrate'], FORWARD[place] ?? '');
+          await look();
+          await migrator.migrate();
+          expect(await schemaOf(database)).toEqual(current);
+          await expectKept(database, used, ['migrations']);
+        }
+        expect(await migrator.difference()).toEqual({ pending: [], unknown: [], statements: [] });
+        if (database.engine.kind === 'sqlite') expect(halfway).toBe(0);
+        const filled = Object.values(used.rows).filter(({ length }) => length > 0).length;
+        show(
+          task,
+          `${database.engine.label}: ${2 * KILLS} kills of "db migrate" and "db revert", ${halfway} of them left the schema halfway; the next run ended it, and no row of ${filled} tables was lost`,
+        );
+      },
+    );
+  },
+);

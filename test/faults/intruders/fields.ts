@@ -1,0 +1,171 @@
+import { Member } from '../../e2e/api/member.js';
+import {
+  placesOf,
+  publishedDocument,
+  type OpenApiDocument,
+  type Parameter,
+  type Place,
+} from '../../support/contract/document.js';
+import { isForm, type MadeRequest } from '../../support/contract/request-arbitraries.js';
+import { granted } from '../../support/granted.js';
+import { VERIFIER } from '../../support/visitor.js';
+import { printable } from './hostile.js';
+
+/** Where a text goes into a request of an operation. */
+export interface Field {
+  place: Place;
+  where: Parameter['in'] | 'body';
+  /** Undefined where the text is the name itself, of a parameter or member that there is not. */
+  name?: string;
+}
+
+/** Every field of every operation that the document knows, and for each query and body the name of one that it does not. */
+export function fieldsOf(document: OpenApiDocument): Field[] {
+  return placesOf(document).flatMap((place) => [
+    ...(place.operation.parameters ?? []).map(({ name, in: where }): Field => ({
+      place,
+      where,
+      name,
+    })),
+    { place, where: 'query' },
+    ...bodyNames(document, place).map((name): Field => ({ place, where: 'body', name })),
+  ]);
+}
+
+/**
+ * A request of each operation by its id, which succeeds once: by the member and their app, with every member of its body, and
+ * no parameter that is not required.
+ */
+export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRequest>> {
+  const { client, app, token } = author;
+  const { id } = await author.publish();
+  const { refresh_token } = await granted(app, client);
+  const known = {
+    id,
+    title: 'Block party',
+    content: 'Bring a chair',
+    type: 'event',
+    images: ['https://images.example/party.jpg'],
+    tags: ['party'],
+    latitude: 37.5,
+    longitude: -122.25,
+    reachKm: 2.5,
+    visibility: 'public',
+    text: 'Count me in',
+    parentId: (await author.comment(id)).id,
+    client_id: client.clientId,
+    client_secret: client.secret,
+    redirect_uri: client.redirectUris[0],
+    response_type: 'code',
+    state: 'af0ifjsldkj',
+    scope: 'profile.read',
+    token,
+    token_type_hint: 'access_token',
+    grant_type: 'refresh_token',
+    refresh_token,
+    code: 'none',
+    code_verifier: VERIFIER,
+  };
+  /** What is there no more once its request has succeeded. */
+  const doomed: Record<string, object> = {
+    deletePost: { id: (await author.publish()).id },
+    deleteComment: { id: (await author.comment(id)).id },
+    revoke: { token: (await Member.join(app, { client })).token },
+  };
+  const document = publishedDocument();
+  return new Map(
+    placesOf(document).map((place) => {
+      const { operationId } = place.operation;
+      return [
+        operationId,
+        requestWith({ ...known, ...doomed[operationId] }, document, place, token),
+      ];
+    }),
+  );
+}
+
+/** The request with the text in this field, and in nothing else. */
+export function withText(
+  request: MadeRequest,
+  { place, where, name }: Field,
+  text: string,
+): MadeRequest {
+  const [key, value] = name === undefined ? [text, 'x'] : [name, text];
+  switch (where) {
+    case 'path':
+      return { ...request, path: place.path.replace(`{${key}}`, () => encodeURIComponent(value)) };
+    case 'query': {
+      const [path, query] = request.path.split('?');
+      return { ...request, path: `${path}?${changed(query ?? '', key, value)}` };
+    }
+    case 'header':
+      return { ...request, headers: { ...request.headers, [key]: printable(value) } };
+    default: {
+      const body = request.body ?? '';
+      return {
+        ...request,
+        body: isForm(place) ? changed(body, key, value) : withMember(body, key, value),
+      };
+    }
+  }
+}
+
+/** `token` opens the operation where it takes one. */
+function requestWith(
+  values: Record<string, unknown>,
+  document: OpenApiDocument,
+  place: Place,
+  token: string,
+): MadeRequest {
+  const { method, path, operation } = place;
+  const withValues = (names: readonly string[]): [string, unknown][] =>
+    names.map((name) => {
+      if (values[name] === undefined) throw new Error(`${operation.operationId} needs a ${name}.`);
+      return [name, values[name]];
+    });
+  const query = (operation.parameters ?? []).filter(
+    ({ in: where, required }) => where === 'query' && required,
+  );
+  const search = form(withValues(query.map(({ name }) => name)));
+  const members = withValues(bodyNames(document, place).filter((name) => name !== undefined));
+  const isGuarded = operation.security?.some((requirement) => 'oauth2' in requirement) ?? false;
+  const [type] = Object.keys(operation.requestBody?.content ?? {});
+  return {
+    method: method.toUpperCase(),
+    path: `${path.replace('{id}', String(values.id))}${search && `?${search}`}`,
+    headers: {
+      ...(isGuarded && { authorization: `Bearer ${token}` }),
+      ...(type !== undefined && { 'content-type': type }),
+    },
+    ...(type !== undefined && {
+      body: isForm(place) ? form(members) : JSON.stringify(Object.fromEntries(members)),
+    }),
+  };
+}
+
+/** With undefined for a name that the document does not know. None where there is no body. */
+function bodyNames(document: OpenApiDocument, { operation }: Place): (string | undefined)[] {
+  const schema = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
+  if (schema === undefined) return [];
+  const resolved = document.components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
+  return [...Object.keys(resolved.properties ?? {}), undefined];
+}
+
+function form(members: readonly [string, unknown][]): string {
+  return new URLSearchParams(members.map(([name, value]) => [name, String(value)])).toString();
+}
+
+function changed(query: string, name: string, value: string): string {
+  const parameters = new URLSearchParams(query);
+  parameters.set(name, value);
+  return parameters.toString();
+}
+
+/** In a list where there is one. */
+function withMember(body: string, name: string, value: string): string {
+  const members = JSON.parse(body) as Record<string, unknown>;
+  const isList = Array.isArray(Object.hasOwn(members, name) ? members[name] : undefined);
+  return JSON.stringify(
+    Object.fromEntries([...Object.entries(members), [name, isList ? [value] : value]]),
+  );
+}

@@ -1,0 +1,234 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FORMATS } from '../../../src/modules/users/import/import-file.js';
+import { COLUMNS, type Column } from '../../../src/modules/users/import/record.js';
+import { User } from '../../../src/modules/users/user.entity.js';
+import { Member } from '../../e2e/api/member.js';
+import { CommandLine, type Outcome } from '../../support/command-line.js';
+import { commandTree, optionsOf, type TreeEntry } from '../../support/command-tree.js';
+import { onSqlite } from '../../support/engines.js';
+import { useTestApp } from '../../support/test-app.js';
+import { show } from '../figures.js';
+import { times } from '../promises.js';
+import { Bystander } from './bystander.js';
+import { CONTROL, HOSTILE_LINES, HOSTILE_PARAGRAPHS, textsFor } from './hostile.js';
+
+/** Of the texts, for each field of a command: each takes the start of an application. */
+const EACH_TEXT = times(8, 31);
+/** Of the commands, those that leave an event with a hostile reason at the least. */
+const LEAST_ACTIONS = 5;
+const LONG_MS = 300_000;
+const CALLBACK = 'https://garden.example/callback';
+/** Below the folder of the test: no text leads up and out of it. */
+const DEEP = 'a/b/c/d';
+const PLAIN = 'Plain words';
+/** A line of the file, but for its phone. */
+const USUAL: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
+  name: 'Ana Lee',
+  neighborhood: 'Riverside',
+  photo_url: 'https://images.example/ana.jpg',
+  latitude: '37.5',
+  longitude: '-122.25',
+};
+
+/** A value of a command: an argument, or an option that takes one. */
+interface Value {
+  /** As it is typed before the value, or undefined of an argument. */
+  option?: string;
+  /** What stands for it in the help. */
+  name: string;
+  isNeeded: boolean;
+}
+
+/** The values that a command takes, but for the reason, which goes with the actor. */
+function valuesOf({ command }: TreeEntry): Value[] {
+  const options = command.options.filter(({ required, long }) => required && long !== '--reason');
+  return [
+    ...command.registeredArguments.map((one) => ({ name: one.name(), isNeeded: true })),
+    ...options.map(({ long, flags, mandatory }) => ({
+      option: long ?? flags,
+      name: /<([^>]+)>/.exec(flags)?.[1] ?? '',
+      isNeeded: mandatory,
+    })),
+  ];
+}
+
+/** Asserts that a command ended by itself, obeyed nothing, and told what it did not like without a stack. */
+function expectTold({ code, stdout, stderr }: Outcome, asked: string): void {
+  expect(code, asked).toBeOneOf([0, 1, 2]);
+  expect(stdout + stderr, asked).not.toMatch(CONTROL);
+  expect(stdout + stderr, asked).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
+  if (code === 0) expect(() => JSON.parse(stdout) as unknown, asked).not.toThrow();
+}
+
+onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
+  const cli = new CommandLine(database);
+  let bystander: Bystander;
+  let folder: string;
+
+  beforeAll(async () => {
+    app().clock.set(new Date().toISOString());
+    bystander = await Bystander.join(app());
+    folder = await mkdtemp(join(tmpdir(), 'platform-words-'));
+    await mkdir(join(folder, DEEP), { recursive: true });
+  });
+  afterEach(() => bystander.expectUntouched());
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it.for(FORMATS)(
+    'in a column of a file of users, are kept or refused: %s',
+    async (format, { task }) => {
+      const isLines = format === 'csv';
+      const first = FORMATS.indexOf(format) * 1000;
+      const texts = [PLAIN, ...(isLines ? HOSTILE_LINES : HOSTILE_PARAGRAPHS)];
+      const rows = COLUMNS.flatMap((column) => texts.map((text) => ({ column, text })));
+      const users = rows.map(({ column, text }, at) => ({
+        phone: phoneOf(first + at),
+        ...USUAL,
+        [column]: text,
+      }));
+      const lines = isLines
+        ? [COLUMNS.join(), ...users.map((user) => COLUMNS.map((one) => quoted(user[one])).join())]
+        : users.map((user) => JSON.stringify(withNumbers(user)));
+      const words = ['user', 'import', '-', '--format', format, '--json'];
+      const outcome = await cli.runWith(lines.join('\n'), ...words);
+      expectTold(outcome, format);
+      const { errors } = JSON.parse(outcome.stdout) as { errors: { line: number }[] };
+      const bad = new Set(errors.map(({ line }) => line - (isLines ? 2 : 1)));
+      const { manager } = app().dataSource;
+      /** Columns for words, which take any that fit on a line. */
+      const free = new Set(
+        rows.flatMap(({ column, text }, at) => (text === PLAIN && !bad.has(at) ? [column] : [])),
+      );
+      expect([...free].toSorted()).toEqual(['name', 'neighborhood']);
+      for (const [at, { column, text }] of rows.entries()) {
+        const isKept = free.has(column) && (text === PLAIN || HOSTILE_LINES.includes(text));
+        expect([column, text, bad.has(at)]).toEqual([column, text, isKept ? false : bad.has(at)]);
+        const user = await manager.findOneBy(User, { phone: phoneOf(first + at) });
+        expect([column, text, user === null]).toEqual([column, text, bad.has(at)]);
+        if (user) expect(user[column as 'name']).toBe(text.trim());
+      }
+      show(
+        task,
+        `${COLUMNS.length} columns of ${format}, ${texts.length - 1} hostile texts, ${rows.length - bad.size} of ${rows.length} lines kept`,
+      );
+    },
+  );
+
+  it('as the name of a column, are no column', async () => {
+    const phone = phoneOf(4000);
+    const objects = HOSTILE_PARAGRAPHS.map((text) =>
+      JSON.stringify(Object.fromEntries([...Object.entries({ phone, name: PLAIN }), [text, 'x']])),
+    );
+    const files = [
+      ['ndjson', objects.join('\n')],
+      ...textsFor(0, EACH_TEXT).map((text) => [
+        'csv',
+        `phone,name,${quoted(text)}\n${phone},${PLAIN},x\n`,
+      ]),
+    ];
+    for (const [format = '', file = ''] of files) {
+      const outcome = await cli.runWith(file, 'user', 'import', '-', '--format', format);
+      expectTold(outcome, file);
+      expect([file, outcome.code]).toEqual([file, 1]);
+    }
+    expect(await app().dataSource.manager.countBy(User, { phone })).toBe(0);
+  });
+
+  it(
+    'in a value of a command, are kept or refused',
+    async ({ task }) => {
+      const { leaves } = commandTree();
+      let values = 0;
+      let runs = 0;
+      for (const leaf of leaves) {
+        const member = await Member.join(app());
+        const post = await member.publish();
+        for (const value of [undefined, ...valuesOf(leaf)]) {
+          for (const text of textsFor(values, EACH_TEXT)) {
+            const typed = value?.name === 'file' ? `${folder}/${DEEP}/x-${text}` : text;
+            const words = wordsOf(leaf, value, typed, {
+              client_id: member.client.clientId,
+              user_id: member.user.id,
+              post_id: post.id,
+              secret_id: 'sec_01kahq5f3veqdr8bn3tdmx3q0a',
+              // There is none such: the other commands want the schema as it is.
+              release: '0.0.0',
+              file: '-',
+              name: PLAIN,
+              number: phoneOf(5000 + runs),
+              uri: CALLBACK,
+              scopes: 'posts.read',
+            });
+            const outcome = await cli.runWith(text, ...words);
+            expectTold(outcome, `${words.join(' ')}\n${outcome.stdout}${outcome.stderr}`);
+            runs += 1;
+          }
+          values += 1;
+        }
+      }
+      show(
+        task,
+        `${values} values of ${leaves.length} commands, ${HOSTILE_PARAGRAPHS.length} hostile texts, ${runs} runs`,
+      );
+    },
+    LONG_MS,
+  );
+
+  it('as an actor and a reason, are told again as they were typed', async () => {
+    const events = await cli.json<Record<string, unknown>[]>('audit', 'list', '--limit', 'all');
+    const own = events.filter(({ actor }) => HOSTILE_LINES.includes(String(actor)));
+    expect(new Set(own.map(({ action }) => action)).size).toBeGreaterThan(LEAST_ACTIONS);
+    for (const { actor, reason } of own) expect(reason).toBe(actor);
+  });
+});
+
+/** The command with what it needs, and this text for one of its values, or for who acts and why. */
+function wordsOf(
+  leaf: TreeEntry,
+  chosen: Value | undefined,
+  text: string,
+  known: Readonly<Record<string, string>>,
+): string[] {
+  const typed = valuesOf(leaf)
+    .filter((value) => value.isNeeded || isSame(value, chosen))
+    .map((value) => {
+      const word = isSame(value, chosen) ? text : known[value.name];
+      if (word === undefined) throw new Error(`${leaf.path} needs a <${value.name}>.`);
+      return { option: value.option, word };
+    });
+  const said = optionsOf(leaf).includes('--reason') ? ['--actor', '--reason'] : ['--actor'];
+  return [
+    ...leaf.path.split(' '),
+    '--json',
+    ...(chosen === undefined ? said.map((option) => `${option}=${text}`) : []),
+    ...typed.flatMap(({ option, word }) => (option === undefined ? [] : [`${option}=${word}`])),
+    '--',
+    ...typed.flatMap(({ option, word }) => (option === undefined ? [word] : [])),
+  ];
+}
+
+function isSame(one: Value, other: Value | undefined): boolean {
+  return one.option === other?.option && one.name === other?.name;
+}
+
+function phoneOf(number: number): string {
+  return `+1415556${String(number).padStart(4, '0')}`;
+}
+
+function quoted(cell: string): string {
+  return `"${cell.replaceAll('"', '""')}"`;
+}
+
+/** As JSON has them, where the text is one. */
+function withNumbers(user: Record<string, string>): Record<string, unknown> {
+  const { latitude, longitude } = USUAL;
+  return Object.fromEntries(
+    Object.entries(user).map(([name, value]) => [
+      name,
+      value === latitude || value === longitude ? Number(value) : value,
+    ]),
+  );
+}
