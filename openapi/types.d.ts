@@ -220,7 +220,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code or a refresh token for tokens
-         * @description Confidential apps send their secret with HTTP Basic or in the form; public apps send the PKCE verifier instead. Every refresh returns a new refresh token, and the one that was sent stops working. When the answer of a refresh is lost, the same refresh may be sent again within 30 seconds and gets the same answer.
+         * @description Confidential apps send their secret with HTTP Basic or in the form; public apps send the PKCE verifier instead. Every refresh returns a new refresh token, and the one that was sent stops working. When the answer of a refresh is lost, the same refresh may be sent again within 30 seconds and gets the same answer. After a 503 you may take longer, and send an exchange again, too: for ten minutes, while the process runs that could not tell.
          */
         post: operations["token"];
         delete?: never;

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import mysql from 'mysql2';
 import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
-import { beginWaiting, sameLimit } from '../common/time-limit.js';
-import { refuseOverdue } from './overdue.js';
+import { beginWaiting, isOverdue, sameLimit } from '../common/time-limit.js';
+import { overdue, refuseOverdue } from './overdue.js';
 import { toPrimary } from './primary-connections.js';
 import { aroundSending, type Send } from './sending.js';
 import type { ServerGroup } from './server-group.js';
@@ -88,6 +88,8 @@ function endWaitsForConnections(pool: Pool, waitMs: number): void {
   pool.getConnection = (asked) => {
     // Whoever gives a connection back would run it otherwise, as part of another request.
     const callback = sameLimit(asked);
+    const refuse = callback as (error: Error) => void;
+    if (isOverdue(waitMs)) return process.nextTick(refuse, overdue());
     const end = beginWaiting();
     let isWaiting = true;
     const waiter: Waiter = (error, connection) => {
@@ -100,7 +102,6 @@ function endWaitsForConnections(pool: Pool, waitMs: number): void {
       isWaiting = false;
       end();
       leaveQueue(pool, waiter);
-      const refuse = callback as (error: Error) => void;
       refuse(timedOut('No connection to the database came free in time.'));
     }, waitMs);
     take(waiter);

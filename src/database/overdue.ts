@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { PoolConnection, Query } from 'mysql2';
+import type { DataSource } from 'typeorm';
 import { beginWaiting, isOverdue } from '../common/time-limit.js';
 import { aroundSending } from './sending.js';
 import { timedOut } from './timed-out.js';
@@ -17,14 +18,24 @@ export function refuseOverdue(connection: PoolConnection, longestMs: number): vo
     const callback = more.at(-1);
     if (typeof callback !== 'function') return send(statement, ...more);
     const answered = callback as (...answer: unknown[]) => void;
-    if (isOverdue(longestMs) && !ALWAYS.test(text))
-      return refused(() => answered(timedOut('The request waited for the database for too long.')));
+    if (isOverdue(longestMs) && !ALWAYS.test(text)) return refused(() => answered(overdue()));
     const end = beginWaiting();
     return send(statement, ...more.slice(0, -1), (...answer: unknown[]) => {
       end();
       answered(...answer);
     });
   });
+}
+
+/** How long work of one request may wait for this database, in milliseconds: on a server what its driver has, else without end. */
+export function longestWaitOn({ options }: DataSource): number {
+  const isServer = options.type === 'mysql' || options.type === 'mariadb';
+  return (isServer ? options.connectTimeout : undefined) ?? Infinity;
+}
+
+/** What work is told that had its time. */
+export function overdue(): Error {
+  return timedOut('The request waited for the database for too long.');
 }
 
 /** As far as the driver looks at a query: it gives a connection back when one ends. */

@@ -1,5 +1,7 @@
 import type { DataSource } from 'typeorm';
+import { isOverdue } from '../common/time-limit.js';
 import { Batch, type Asked } from './batch.js';
+import { longestWaitOn, overdue } from './overdue.js';
 import { filledUp, placesFor, readRows } from './statements.js';
 
 type Key = readonly string[];
@@ -10,6 +12,7 @@ type Key = readonly string[];
  */
 export class RowsByKey<R extends object> {
   private readonly batch: Batch<Key, R | undefined>;
+  private readonly longestMs: number;
 
   /**
    * @param select a SELECT as far as the conditions for its key, which it reads, too
@@ -21,10 +24,12 @@ export class RowsByKey<R extends object> {
     private readonly key: Readonly<Record<string, string>>,
   ) {
     this.batch = new Batch((asked) => this.findAll(asked));
+    this.longestMs = longestWaitOn(dataSource);
   }
 
-  /** Undefined when there is none. @throws QueryFailedError */
-  find(...key: Key): Promise<R | undefined> {
+  /** Undefined when there is none. @throws QueryFailedError; ETIMEDOUT for work that had its time */
+  async find(...key: Key): Promise<R | undefined> {
+    if (isOverdue(this.longestMs)) throw overdue();
     return this.batch.add(key);
   }
 

@@ -1,12 +1,13 @@
 import { isConflict, isDatabaseUnavailable, isTooSlow } from '../common/database-faults.js';
+import { limited } from '../common/time-limit.js';
 import { Batch, type Asked } from './batch.js';
 import type { Transaction, TransactionRunner } from './transaction.js';
 
 /** Items of one transaction. */
 const MOST_ITEMS = 16;
 
-/** What came of an item: what it was answered with together with others, or that it must be done alone. */
-type Shared<O> = { answer: O } | 'alone';
+/** What came of an item: what it was answered with together with others, or that it must be done alone, perhaps after others met a lock. */
+type Shared<O> = { answer: O } | 'alone' | 'alone after all';
 
 /** A unit of work that may be done for several requests at once. */
 export interface SharedWork<I, O> {
@@ -38,8 +39,10 @@ export class SharedUnits<I, O> {
   /** @throws what the work throws for this item; the database's errors */
   async run(item: I): Promise<O> {
     const outcome = await this.batch.add(item);
-    if (outcome !== 'alone') return outcome.answer;
-    return this.transactions.run((tx) => this.work.alone(tx, item));
+    if (typeof outcome === 'object') return outcome.answer;
+    const alone = (): Promise<O> => this.transactions.run((tx) => this.work.alone(tx, item));
+    // What others waited for costs this one no time of its own.
+    return outcome === 'alone' ? alone() : limited(alone);
   }
 
   private async share(asked: readonly Asked<I, Shared<O>>[]): Promise<void> {
@@ -58,7 +61,7 @@ export class SharedUnits<I, O> {
       const isAway = isDatabaseUnavailable(error) && !isConflict(error) && !isTooSlow(error);
       for (const { answer, refuse } of some) {
         if (isAway) refuse(error);
-        else answer('alone');
+        else answer('alone after all');
       }
     }
   }

@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { isConflict, isFileLocked, isLockWait } from '../common/database-faults.js';
 import { endAbandoned } from './abandoned-transaction.js';
 import { FileLockWait } from './file-lock-wait.js';
+import { longestWaitOn } from './overdue.js';
 import { noteUnheardCommit } from './unheard-commits.js';
 import { transactionOf, TransactionRunner, type Transaction } from './transaction.js';
 
@@ -30,9 +31,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   constructor(private readonly dataSource: DataSource) {
     super();
     const { options } = dataSource;
-    const timeoutMs =
-      options.type === 'mysql' || options.type === 'mariadb' ? options.connectTimeout : undefined;
-    this.longestMs = timeoutMs ?? Infinity;
+    this.longestMs = longestWaitOn(dataSource);
     if (options.type === 'better-sqlite3')
       this.fileLockWait = new FileLockWait(dataSource, options.timeout ?? 0);
   }

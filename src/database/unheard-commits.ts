@@ -1,6 +1,7 @@
 /** Errors of units of work whose end was sent, and not answered well. */
 const unheard = new WeakSet<object>();
 
+/** @param error what a unit of work failed with after its COMMIT was sent */
 export function noteUnheardCommit(error: unknown): void {
   if (typeof error === 'object' && error !== null) unheard.add(error);
 }

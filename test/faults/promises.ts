@@ -3,9 +3,9 @@ export const PROMISES: Readonly<Record<string, string>> = {
   'created-once':
     'A post is created and counted once or not at all, whatever is killed, and whoever leaves.',
   'database-away':
-    'A database that is frozen, away, full, read-only or full of deadlocks is a 503 with `Retry-After` in time, and the service recovers by itself within 5 s.',
+    'A database that is frozen, away, full, read-only or full of deadlocks is a 503 with `Retry-After` within `DB_TIMEOUT_MS` for each wait, and 2 seconds for a server that says nothing, and the service recovers by itself within 5 s.',
   overload:
-    'No overload takes the service down: what is too much is a 503, the rest is answered in at most five times the usual, and memory is bounded.',
+    'No overload takes the service down: what is too much is a 503, the rest is answered in at most five times the usual, but for the first half second of a thousand who come at the same moment, and memory is bounded.',
   failover:
     'When the primary of a group of database servers dies, nothing that was acknowledged is lost, and the service follows to the next.',
   intruders: 'Nobody gets in, and nobody learns what is not theirs.',

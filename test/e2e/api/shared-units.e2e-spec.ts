@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { AccessTokenVerifier } from '../../../src/access/access-token-verifier.js';
 import { InvalidToken } from '../../../src/access/access.errors.js';
 import type { Caller } from '../../../src/access/caller.js';
+import { limited } from '../../../src/common/time-limit.js';
 import { writeRows } from '../../../src/database/statements.js';
 import { TransactionRunner } from '../../../src/database/transaction.js';
 import { PostNotFound } from '../../../src/modules/posts/posts.errors.js';
@@ -134,7 +135,9 @@ onEachServer('Publishes of one moment, of which one meets a row that is held', (
       .service(TransactionRunner)
       .run(async (tx) => {
         await writeRows(tx, 'UPDATE users SET name = name WHERE id = ?', [id]);
-        const [first, ...others] = elsewhere.runInAsyncScope(publishAll, undefined, app(), callers);
+        const [first, ...others] = elsewhere.runInAsyncScope(() =>
+          limited(() => publishAll(app(), callers)),
+        );
         held = Promise.allSettled([first]);
         await Promise.all(others);
       });

@@ -24,7 +24,7 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
     await runSql(server.url, 'CREATE DATABASE service');
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
     app = await TestApp.start({ url: `${server.url}/service` }, env);
-  }, 120_000);
+  }, 180_000);
   afterAll(async () => {
     await app?.stop();
     await server?.stop();

@@ -14,7 +14,7 @@ const LONGEST_HOLD_MS = 5;
 const LONGEST_PAUSE_MS = 5;
 
 /** Statements that lock, and the values of their placeholders. */
-type Locks = readonly (readonly [statement: string, values: string[]])[];
+type Locks = readonly (readonly [statement: string, values: (string | string[])[]])[];
 
 /** What units of work of the service lock, each in the opposite order. */
 export const OPPOSITES = {
@@ -38,6 +38,11 @@ export const OPPOSITES = {
   commentDeletion: (postId: string): Locks => [
     ['SELECT id FROM posts WHERE id = ? FOR UPDATE', [postId]],
     ['SELECT id FROM comments WHERE post_id = ? ORDER BY id DESC LIMIT 20 FOR UPDATE', [postId]],
+  ],
+  /** Grant, code. */
+  exchange: (grantIds: string[]): Locks => [
+    ['SELECT hash FROM authorization_codes WHERE grant_id IN (?) FOR UPDATE', [grantIds]],
+    ['SELECT id FROM grants WHERE id IN (?) FOR UPDATE', [grantIds]],
   ],
   /** Grant, used token, new tokens. */
   refresh: (grantId: string): Locks => [

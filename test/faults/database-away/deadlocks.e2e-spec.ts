@@ -11,6 +11,7 @@ import { queriesOf } from '../../support/recorded-queries.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
+import { Trades } from '../failover/trades.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';
 import { DeadlockStorm, deadlocksOn, OPPOSITES } from './deadlock-storm.js';
@@ -20,6 +21,7 @@ const STORM_MS = times(20_000, 3000);
 const TEST_MS = 120_000;
 const FIGHTERS = 8;
 const PUBLISHERS = 4;
+const CODES = times(40, 6);
 /** Deadlocks are found at once, so this is four tries and some for a slow machine. */
 const LONGEST_ANSWER_MS = 5000;
 /** Of those who call when the storm ends. */
@@ -61,6 +63,8 @@ onEachServer('A database with deadlocks all the time', (database) => {
       ];
       const { id: postId } = await commenter.publish();
       const chains = [await chain(), await chain()];
+      const trades = await Trades.prepare(app(), CODES);
+      const traders = await trades.grantIds();
 
       const load = new MixedLoad();
       for (const member of plain) load.publish(member);
@@ -75,10 +79,12 @@ onEachServer('A database with deadlocks all the time', (database) => {
       const storm = await DeadlockStorm.begin(database.url, FIGHTERS, [
         ...[...plain, brief, keyed].map(OPPOSITES.publish),
         ...chains.map(({ grantId }) => OPPOSITES.refresh(grantId)),
+        OPPOSITES.exchange(traders),
         OPPOSITES.deletion(brief),
         OPPOSITES.comment(postId),
         OPPOSITES.commentDeletion(postId),
       ]);
+      const traded = trades.settle(STORM_MS / CODES);
       const statements = await queriesOf(app().dataSource, async () => {
         await sleep(STORM_MS);
         await storm.end();
@@ -97,8 +103,7 @@ onEachServer('A database with deadlocks all the time', (database) => {
       expect(load.all).toBeGreaterThan(before.done);
       expect(keys.posts.size).toBeGreaterThan(before.keys);
 
-      await load.stop();
-      await keys.stop();
+      await Promise.all([load.stop(), keys.stop(), traded]);
       // Most of what is lost is done again at once, and nobody hears of it.
       const toldLater = load.refused + keys.repetitions;
       expect(toldLater).toBeLessThan(lost / 2);
@@ -119,7 +124,7 @@ onEachServer('A database with deadlocks all the time', (database) => {
       const published = load.count('publish') + posts + keys.posts.size;
       show(
         task,
-        `${database.engine.label}: ${found} deadlocks in ${STORM_MS / 1000} s, of which the service lost ${lost}: ${published} posts and ${load.count('comment')} comments, each there and counted once, ${load.count('refresh')} refreshes, ${toldLater} told to come back, the slowest answer after ${(load.slowest / 1000).toFixed(1)} s`,
+        `${database.engine.label}: ${found} deadlocks in ${STORM_MS / 1000} s, of which the service lost ${lost}: ${published} posts and ${load.count('comment')} comments, each there and counted once, ${load.count('refresh')} refreshes, ${CODES} codes, each exchanged once, ${toldLater} told to come back, the slowest answer after ${(load.slowest / 1000).toFixed(1)} s`,
       );
     },
   );

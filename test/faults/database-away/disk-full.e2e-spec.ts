@@ -15,8 +15,9 @@ import { show } from '../figures.js';
 
 const LONG = 'x'.repeat(10_000);
 const MOST_POSTS = 400;
-/** `DB_TIMEOUT_MS`, and what a server is given to end a statement by itself. */
-const REFUSAL_MS = 3000 + 2000 + 1000;
+const DB_TIMEOUT_MS = 1000;
+/** The timeout, two seconds more for a server that says nothing, and the rest for a slow machine. */
+const REFUSAL_MS = DB_TIMEOUT_MS + 2000 + 1500;
 const RECOVERY_MS = 5000;
 
 /** What a test does at a full disk, and once there is room again. */
@@ -30,32 +31,37 @@ const REPETITIONS = 3;
 
 /** Publishes until the disk is full, makes room, and publishes again with the same service. Answers what was to be seen. */
 async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promise<string> {
-  const app = await TestApp.start({ url }, { QUOTA_DEFAULT_LIMIT: '100000' });
+  const env = { DB_TIMEOUT_MS: String(DB_TIMEOUT_MS), QUOTA_DEFAULT_LIMIT: '100000' };
+  const app = await TestApp.start({ url }, env);
   try {
     const member = await Member.join(app);
     const code = (await approve(app, member.user, member.client)).get('code') ?? '';
     await disk.fill();
     let published = 0;
+    let slowest = 0;
+    const timed = async (sent: Promise<Response>): Promise<Response> => {
+      const asked = performance.now();
+      const answer = await sent;
+      slowest = Math.max(slowest, performance.now() - asked);
+      expect(slowest).toBeLessThan(REFUSAL_MS);
+      return answer;
+    };
     const publish = async (): Promise<Response> => {
-      const answer = await member.post('/posts', { content: LONG });
+      const answer = await timed(member.post('/posts', { content: LONG }));
       if (answer.status === 201) published += 1;
       return answer;
     };
-    let asked = performance.now();
     let refused = await publish();
     while (refused.status === 201) {
       expect(published).toBeLessThan(MOST_POSTS);
-      asked = performance.now();
       refused = await publish();
     }
-    const refusedAfter = performance.now() - asked;
     expect(refused.status).toBe(503);
-    expect(refusedAfter).toBeLessThan(REFUSAL_MS);
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect((await json<ErrorBody>(refused)).error).toBe('service_unavailable');
     for (let time = 0; time < REPETITIONS; time += 1)
       expect([201, 503]).toContain((await publish()).status);
-    const exchanged = await exchange(app, member.client, code);
+    const exchanged = await timed(exchange(app, member.client, code));
     expect([200, 503]).toContain(exchanged.status);
     await moments.whenFull?.(member);
 
@@ -77,7 +83,7 @@ async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promi
     } finally {
       await other.destroy();
     }
-    return `503 after ${(refusedAfter / 1000).toFixed(1)} s, well after ${(recoveryMs / 1000).toFixed(1)} s`;
+    return `503 within ${(slowest / 1000).toFixed(1)} s, well after ${(recoveryMs / 1000).toFixed(1)} s`;
   } finally {
     await app.stop();
   }

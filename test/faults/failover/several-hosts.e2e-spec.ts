@@ -32,7 +32,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
   let app: TestApp | undefined;
   beforeAll(async () => {
     if (engine.kind !== 'sqlite') database = await BreakableServer.start(engine.kind);
-  }, 60_000);
+  }, 180_000);
   afterEach(() => app?.stop());
   afterAll(async () => {
     await Promise.all(proxies.map((proxy) => proxy.stop()));
@@ -59,7 +59,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     } finally {
       await replica?.stop();
     }
-  }, 60_000);
+  }, 180_000);
 
   it('lead past one that takes connections and says nothing, also at the start', async ({
     skip,

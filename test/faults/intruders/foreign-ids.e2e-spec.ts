@@ -223,12 +223,18 @@ onSqlite('The id of somebody else', (database) => {
       expect((await exchange(app(), owner.client, code)).status).toBe(200);
     });
 
-    it('is told apart only as RFC 7009 §2.1 says: an app learns that a token is not its own to revoke', async () => {
+    it('is told apart only as RFC 7009 §2.1 says: an app learns that a token is not its own to revoke', async ({
+      task,
+    }) => {
       const { access_token } = await granted(app(), owner.client);
       const revoke = (token: string): Promise<Response> => send('/oauth/revoke', { token });
       expect((await revoke(newSecret('svcat'))).status).toBe(200);
       expect((await revoke(access_token)).status).toBe(400);
       expect(await opens(app(), access_token)).toBe(true);
+      show(
+        task,
+        "only /oauth/revoke tells another app's token from one that never was (RFC 7009 §2.1)",
+      );
     });
 
     it('is an app that never was, where it is switched off or its secret is not known', async () => {

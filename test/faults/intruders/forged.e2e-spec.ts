@@ -58,6 +58,7 @@ onSqlite(
   'What a caller says of the way that it came (RFC 9700 §4.13, TLS terminating reverse proxies)',
   (database) => {
     const app = useTestApp(database);
+    const behindProxy = useTestApp(database, { TRUST_PROXY: '1' });
 
     /** Of requests by their first lines, with the headers that belong to each. */
     async function requests(): Promise<[line: string, ...headers: string[]][]> {
@@ -87,29 +88,34 @@ onSqlite(
       ];
     }
 
-    it('changes no byte of any answer: no link, redirect, cookie, header or document', async ({
-      task,
-    }) => {
-      const sent = await requests();
-      for (const [line, ...headers] of sent) {
-        const ask = async (...lies: string[]): Promise<string> => {
-          const { text } = await converse(
-            app().baseUrl,
-            requestOf(line, [...headers, ...SAME, ...lies]),
-          );
-          return lasting(text);
-        };
-        const honest = await ask();
-        expect(honest).toMatch(/^HTTP\/1\.1 [2-5]\d\d /);
-        expect(await ask(...LIES)).toBe(honest);
-        const named = [`${line} HTTP/1.1`, 'Host: evil.example', ...headers, ...SAME, '', ''];
-        expect(lasting((await converse(app().baseUrl, named.join('\r\n'))).text)).toBe(honest);
-      }
-      show(
-        task,
-        `${sent.length} kinds of requests, ${LIES.length + 1} forged headers, the same answers`,
-      );
-    });
+    it.for([
+      { way: 'straight', site: app },
+      { way: 'through a proxy', site: behindProxy },
+    ])(
+      'changes no byte of any link, redirect, cookie, header or document: $way',
+      async ({ way, site }, { task }) => {
+        const { baseUrl } = site();
+        const sent = await requests();
+        for (const [line, ...headers] of sent) {
+          const ask = async (...lies: string[]): Promise<string> => {
+            const { text } = await converse(
+              baseUrl,
+              requestOf(line, [...headers, ...SAME, ...lies]),
+            );
+            return lasting(text);
+          };
+          const honest = await ask();
+          expect(honest).toMatch(/^HTTP\/1\.1 [2-5]\d\d /);
+          expect(await ask(...LIES)).toBe(honest);
+          const named = [`${line} HTTP/1.1`, 'Host: evil.example', ...headers, ...SAME, '', ''];
+          expect(lasting((await converse(baseUrl, named.join('\r\n'))).text)).toBe(honest);
+        }
+        show(
+          task,
+          `${sent.length} kinds of requests, ${LIES.length + 1} forged headers, ${way}, the same answers`,
+        );
+      },
+    );
 
     it('lets no other site send a form, and keeps nobody from their own', async () => {
       const user = await app().addUser();

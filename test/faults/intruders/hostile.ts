@@ -1,51 +1,68 @@
-import { times } from '../promises.js';
+import { IS_QUICK } from '../promises.js';
 
-/** In quick runs, each field gets one text, and the next field the next one. */
-const EACH_TEXT = times(1, 31);
+/** Texts on one line, by what they are code to. */
+const LINES = {
+  page: [
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    `' autofocus onfocus='alert(1)`,
+    '</title></textarea></style><svg/onload=alert(1)>',
+    '<!-- <![CDATA[ ]]>',
+    '&lt;script&gt;&amp;&#39;&quot;',
+    'javascript:alert(1)',
+    '{{7*7}}${7*7}<%= 7*7 %><%~ it.body %>#{7*7}',
+  ],
+  statement: [
+    `'; DROP TABLE posts; --`,
+    `' OR '1'='1`,
+    '" OR ""="',
+    `\\' OR 1=1 #`,
+    `x\\`,
+    `%' UNION SELECT phone FROM users /*`,
+    '? :id $1 @@version /*!50000 SELECT 1*/ `posts`',
+  ],
+  sheet: [
+    '=HYPERLINK("http://evil.example","x")',
+    `+1+cmd|' /C calc'!A0`,
+    '-2+3+WEBSERVICE("http://evil.example")',
+    '@SUM(1+1)',
+    '\uFF1D1+1',
+  ],
+  header: ['%0d%0aSet-Cookie: stolen=1'],
+  log: ['{"level":"fatal","msg":"forged"}'],
+  program: [
+    '$(id) `id` | id ; id && id',
+    '../../../../etc/passwd',
+    '%s%n%x {} {0}',
+    '__proto__',
+    'safe\u202Egnp.exe\u2066',
+  ],
+} satisfies Record<string, readonly string[]>;
 
-/** Texts on one line that are code to something: a page, a template, a statement, a spreadsheet, a header, a log, a shell. */
-export const HOSTILE_LINES: readonly string[] = [
-  '<script>alert(1)</script>',
-  '"><img src=x onerror=alert(1)>',
-  `' autofocus onfocus='alert(1)`,
-  '</title></textarea></style><svg/onload=alert(1)>',
-  '<!-- <![CDATA[ ]]>',
-  '&lt;script&gt;&amp;&#39;&quot;',
-  'javascript:alert(1)',
-  '{{7*7}}${7*7}<%= 7*7 %><%~ it.body %>#{7*7}',
-  `'; DROP TABLE posts; --`,
-  `' OR '1'='1`,
-  '" OR ""="',
-  `\\' OR 1=1 #`,
-  `x\\`,
-  `%' UNION SELECT phone FROM users /*`,
-  '? :id $1 @@version /*!50000 SELECT 1*/ `posts`',
-  '=HYPERLINK("http://evil.example","x")',
-  `+1+cmd|' /C calc'!A0`,
-  '-2+3+WEBSERVICE("http://evil.example")',
-  '@SUM(1+1)',
-  '\uFF1D1+1',
-  '%0d%0aSet-Cookie: stolen=1',
-  '{"level":"fatal","msg":"forged"}',
-  '$(id) `id` | id ; id && id',
-  '../../../../etc/passwd',
-  '%s%n%x {} {0}',
-  '__proto__',
-  'safe\u202Egnp.exe\u2066',
+/** The same, and such of several lines. */
+const PARAGRAPHS: readonly (readonly string[])[] = [
+  LINES.page,
+  LINES.statement,
+  [...LINES.sheet, '\t=1+1', '\r=1+1'],
+  [...LINES.header, 'x\r\nSet-Cookie: stolen=1\r\n\r\n<script>alert(1)</script>'],
+  [...LINES.log, 'x\n{"level":"fatal","msg":"forged"}\n'],
+  LINES.program,
 ];
 
-/** The same over several lines. */
-export const HOSTILE_PARAGRAPHS: readonly string[] = [
-  ...HOSTILE_LINES,
-  'x\r\nSet-Cookie: stolen=1\r\n\r\n<script>alert(1)</script>',
-  'x\n{"level":"fatal","msg":"forged"}\n',
-  '\t=1+1',
-  '\r=1+1',
-];
+export const HOSTILE_LINES: readonly string[] = Object.values(LINES).flat();
+export const HOSTILE_PARAGRAPHS: readonly string[] = PARAGRAPHS.flat();
 
-/** Those for a field, by its place among the fields. */
-export function textsFor(field: number, each = EACH_TEXT): string[] {
-  return HOSTILE_PARAGRAPHS.filter((_, at) => (at + field) % each === 0);
+/**
+ * Those for a field, by its place among the fields: of each kind one in so many, and one at least. In quick runs, each field gets
+ * one text, and the next field the next one.
+ */
+export function textsFor(field: number, oneIn = 1): string[] {
+  if (IS_QUICK)
+    return HOSTILE_PARAGRAPHS.filter((_, at) => at === field % HOSTILE_PARAGRAPHS.length);
+  return PARAGRAPHS.flatMap((texts) => {
+    const step = Math.min(oneIn, texts.length);
+    return texts.filter((_, at) => (at + field) % step === 0);
+  });
 }
 
 /** As a page has to show a text. */

@@ -116,7 +116,7 @@ onEachServer('A server on which backslashes are letters', ({ engine }) => {
     if (server === undefined) return;
     await runSql(server.url, 'CREATE DATABASE service');
     app = await TestApp.start({ url: `${server.url}/service` });
-  }, 120_000);
+  }, 180_000);
   afterAll(async () => {
     await app?.stop();
     await server?.stop();

@@ -38,9 +38,11 @@ const MIDDLE_STEP = 1.25;
 const SOME = 200;
 const LARGE_STEP = 2;
 const TRIES = 3;
+/** Until other threads of this process, such as those that collect garbage, have done their work. */
+const QUIET_MS = 150;
 const NOTABLE_MS = 2;
 /** Nothing else keeps the processor busy for so long. */
-const OBVIOUS_MS = 10 * LIMIT_MS;
+const OBVIOUS_MS = 20 * LIMIT_MS;
 /** So many of the ways to what is repeated are taken unless all are. */
 const FEW_WAYS = 2;
 const SPOILERS = ['\0', '/\n'];
@@ -102,8 +104,13 @@ function leastTime(pattern: RegExp, text: string): number {
     const milliseconds = (user + system) / 1000;
     if (milliseconds > OBVIOUS_MS) return milliseconds;
     least = Math.min(least, milliseconds);
+    if (least > LIMIT_MS && tried === TRIES - 2) pause(QUIET_MS);
   }
   return least;
+}
+
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 /** The files of the program, without those of its tests. */

@@ -15,7 +15,7 @@ import type { Parameters } from '../parameters.js';
 import { AuthorizationCodesRepository, type IssuedCode } from './authorization-codes.repository.js';
 import { checkVerifierForm, verifierMatches } from './pkce.js';
 import { openAnswer, sealAnswer } from './sealed-answer.js';
-import { secondsLeft, TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
+import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository } from './tokens.repository.js';
 import { UnheardAnswers } from './unheard-answers.js';
 
@@ -26,7 +26,7 @@ interface Exchange {
   event: NewAuditEvent;
 }
 
-/** A repeat this soon after the first exchange is a client's retry, not a theft. */
+/** A repeat this soon after the first exchange, or after its answer, is a client's retry, not a theft. */
 const HARMLESS_REPEAT_MS = 10 * SECOND;
 
 /**
@@ -132,8 +132,8 @@ export class AuthorizationCodeGrant {
   }
 
   /**
-   * The tokens that the code was exchanged for while the database was lost, until somebody has used them; null when there are
-   * none. @throws InvalidGrant when they were given back
+   * The tokens that the code was exchanged for while the database was lost, until somebody has refreshed them; null when there
+   * are none. @throws InvalidGrant when they were given back
    */
   private async answerUnheard(issued: IssuedCode, value: string): Promise<IssuedTokens | null> {
     const { hash } = issued.code;
@@ -148,8 +148,8 @@ export class AuthorizationCodeGrant {
         return true;
       });
       if (!isAnswered) throw unknownCode(false);
-      this.unheard.give(hash);
-      return { ...answer, expiresIn: secondsLeft(answer.expiresAt, this.clock.now()) };
+      this.unheard.give(hash, HARMLESS_REPEAT_MS);
+      return answer;
     }
     return null;
   }

@@ -18,8 +18,8 @@ import { GrantUse } from '../grants/grant-use.js';
 import { GrantsRepository } from '../grants/grants.repository.js';
 import { InvalidGrant, InvalidScope } from '../oauth.errors.js';
 import type { Parameters } from '../parameters.js';
-import { openAnswer, sealAnswer, type TokenAnswer } from './sealed-answer.js';
-import { secondsLeft, TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
+import { openAnswer, sealAnswer } from './sealed-answer.js';
+import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type RefreshUse, type StoredRefresh } from './tokens.repository.js';
 import { UnheardAnswers } from './unheard-answers.js';
 
@@ -38,7 +38,8 @@ interface Presented {
  * The refresh grant (RFC 6749 §6). Every refresh token is used once and followed by the next (RFC 9700 §4.14.2).
  *
  * A used one that comes back was copied, and ends its grant. But it is no theft when an answer got lost, or when two workers
- * of a client refresh at once: so within 30 seconds, and until the successor is used, the same answer is given again.
+ * of a client refresh at once: so within 30 seconds, and until the successor is used, the same answer is given again; within ten
+ * minutes where the database was lost before it said that it did (`UnheardAnswers`).
  * All who raced end up with one successor, and the first use of it closes the window.
  */
 @Injectable()
@@ -84,7 +85,7 @@ export class RefreshTokenGrant {
     const { hash, consumedAt } = presented.stored;
     try {
       const tokens = await this.units.run(presented);
-      if (tokens) this.unheard.give(hash);
+      if (tokens) this.unheard.give(hash, REPLAY_MS);
       return tokens;
     } catch (error) {
       if (mayBeCommitted(error) && !consumedAt) this.unheard.keep(hash);
@@ -179,7 +180,7 @@ export class RefreshTokenGrant {
       throw new InvalidScope('The refresh token was used a moment ago with another scope.');
     }
     await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored)]);
-    return { ...answer, expiresIn: secondsLeft(answer.expiresAt, now) };
+    return answer;
   }
 
   private eventOf(
@@ -192,7 +193,7 @@ export class RefreshTokenGrant {
 }
 
 /** What to answer a used token with again, or null when its return is a theft: by its time, unless nobody heard the answer. */
-function repeatable(use: RefreshUse, value: string, now: Date | null): TokenAnswer | null {
+function repeatable(use: RefreshUse, value: string, now: Date | null): IssuedTokens | null {
   const { sealedAnswer, answerExpiresAt } = use;
   if (sealedAnswer === null || answerExpiresAt === null) return null;
   return now !== null && now > answerExpiresAt ? null : openAnswer(value, sealedAnswer);

@@ -1,15 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { random } from '../../../common/random.js';
-import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
-
-/** What a refresh or an exchange was answered with, as far as it must come back the same. */
-export interface TokenAnswer {
-  accessToken: string;
-  refreshToken: string;
-  /** End of the access token. */
-  expiresAt: Date;
-  scopes: readonly Scope[];
-}
+import { formatScope, parseScope } from '../../../common/scopes.js';
+import type { IssuedTokens } from './token-issuer.js';
 
 const CIPHER = 'aes-256-gcm';
 const PURPOSE = 'answer to a refresh token';
@@ -21,7 +13,7 @@ const TAG_BYTES = 16;
  * Encrypts an answer under the refresh token or code that it answers, of which only its client holds more than a hash.
  * @returns base64url of IV, tag and ciphertext: about 350 characters
  */
-export function sealAnswer(token: string, answer: TokenAnswer): string {
+export function sealAnswer(token: string, answer: IssuedTokens): string {
   const { accessToken, refreshToken, expiresAt, scopes } = answer;
   const text = JSON.stringify([
     accessToken,
@@ -36,7 +28,7 @@ export function sealAnswer(token: string, answer: TokenAnswer): string {
 }
 
 /** The reverse of `sealAnswer`; null when it was sealed for another token, or damaged. */
-export function openAnswer(token: string, sealed: string): TokenAnswer | null {
+export function openAnswer(token: string, sealed: string): IssuedTokens | null {
   const bytes = Buffer.from(sealed, 'base64url');
   const iv = bytes.subarray(0, IV_BYTES);
   const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);

@@ -7,14 +7,12 @@ import type { Transaction } from '../../../database/transaction.js';
 import type { Grant } from '../grants/grant.entity.js';
 import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
-/** A pair of tokens, told once: their hashes are kept. */
+/** A pair of tokens, of which hashes are kept: what a refresh or an exchange is answered with, as far as it must come back the same. */
 export interface IssuedTokens {
   accessToken: string;
   refreshToken: string;
   /** End of the access token. */
   expiresAt: Date;
-  /** Seconds until then. */
-  expiresIn: number;
   scopes: readonly Scope[];
 }
 
@@ -59,13 +57,7 @@ export class TokenIssuer {
     const refreshToken = newSecret('svcrt');
     const shared = { grantId: grant.id, createdAt: now };
     return {
-      tokens: {
-        accessToken,
-        refreshToken,
-        expiresAt,
-        expiresIn: secondsLeft(expiresAt, now),
-        scopes,
-      },
+      tokens: { accessToken, refreshToken, expiresAt, scopes },
       access: {
         ...shared,
         hash: sha256(accessToken),
@@ -84,11 +76,6 @@ export class TokenIssuer {
       },
     };
   }
-}
-
-/** The value of an `expires_in`: whole seconds, rounded down, and never below 1, since clients read 0 as "does not expire". */
-export function secondsLeft(expiresAt: Date, now: Date): number {
-  return Math.max(1, Math.floor((expiresAt.getTime() - now.getTime()) / SECOND));
 }
 
 function earlier(one: Date, other: Date): Date {

@@ -1,4 +1,5 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
+import { Clock } from '../../../common/clock.js';
 import type { App } from '../apps/app.entity.js';
 import { ClientEndpoint } from '../client-request/client-endpoint.decorator.js';
 import { ClientOf, FormOf } from '../client-request/client.guard.js';
@@ -17,13 +18,15 @@ export class TokenController {
   constructor(
     private readonly authorizationCode: AuthorizationCodeGrant,
     private readonly refreshToken: RefreshTokenGrant,
+    private readonly clock: Clock,
   ) {}
 
   @Post()
   @HttpCode(200)
   @ApiToken()
   async token(@ClientOf() app: App, @FormOf() parameters: Parameters): Promise<TokenResponse> {
-    return TokenResponse.from(await this.issue(app, parameters));
+    const tokens = await this.issue(app, parameters);
+    return TokenResponse.from(tokens, this.clock.now());
   }
 
   private issue(app: App, parameters: Parameters): Promise<IssuedTokens> {

@@ -12,7 +12,8 @@ export function ApiToken(): MethodDecorator {
       description:
         'Confidential apps send their secret with HTTP Basic or in the form; public apps send the PKCE verifier instead. ' +
         'Every refresh returns a new refresh token, and the one that was sent stops working. When the answer of a refresh ' +
-        'is lost, the same refresh may be sent again within 30 seconds and gets the same answer.',
+        'is lost, the same refresh may be sent again within 30 seconds and gets the same answer. After a 503 you may take longer, ' +
+        'and send an exchange again, too: for ten minutes, while the process runs that could not tell.',
       form: {
         grant_type: {
           type: 'string',

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, later, MINUTE, SECOND } from '../../../common/clock.js';
+import { Clock, later, MINUTE } from '../../../common/clock.js';
 
 /** So long a client may take to come back after an outage, in milliseconds. */
 export const UNHEARD_MS = 10 * MINUTE;
-/** Once it was answered: that answer may get lost again. */
-const GIVEN_MS = 10 * SECOND;
 const MOST = 10_000;
 /** For each code: who tries again in vain makes no more of them. */
 const MOST_ATTEMPTS = 5;
@@ -23,22 +21,21 @@ interface Kept {
 export class UnheardAnswers {
   /** By the hash of the code or refresh token; those kept first come first. */
   private readonly kept = new Map<string, Kept>();
+  private sweep: NodeJS.Timeout | undefined;
 
   constructor(private readonly clock: Clock) {}
 
   /** @param sealed the tokens, sealed for who has the code; none where they are stored so */
   keep(hash: string, ...sealed: string[]): void {
-    const now = this.clock.now();
     const before = this.find(hash) ?? [];
     this.kept.delete(hash);
     this.kept.set(hash, {
       sealed: [...before, ...sealed].slice(-MOST_ATTEMPTS),
-      until: later(now, UNHEARD_MS),
+      until: later(this.clock.now(), UNHEARD_MS),
     });
-    for (const [first, { until }] of this.kept) {
-      if (until > now && this.kept.size <= MOST) return;
-      this.kept.delete(first);
-    }
+    const [first] = this.kept.keys();
+    if (this.kept.size > MOST && first !== undefined) this.kept.delete(first);
+    this.sweepLater();
   }
 
   /** What was kept, of each attempt, of which one at most was committed; undefined when there was none. */
@@ -47,10 +44,20 @@ export class UnheardAnswers {
     return kept && kept.until > this.clock.now() ? kept.sealed : undefined;
   }
 
-  /** It was answered: from now on it may be asked for again for ten seconds only. */
-  give(hash: string): void {
+  /** It was answered: from now on it may be asked for again for so many milliseconds only, since that answer may get lost, too. */
+  give(hash: string, againMs: number): void {
     const kept = this.kept.get(hash);
-    const soon = later(this.clock.now(), GIVEN_MS);
+    const soon = later(this.clock.now(), againMs);
     if (kept && soon < kept.until) kept.until = soon;
+  }
+
+  /** Nothing stays for long after it has ended. */
+  private sweepLater(): void {
+    this.sweep ??= setTimeout(() => {
+      this.sweep = undefined;
+      const now = this.clock.now();
+      for (const [hash, { until }] of this.kept) if (until <= now) this.kept.delete(hash);
+      if (this.kept.size > 0) this.sweepLater();
+    }, MINUTE).unref();
   }
 }

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { SECOND } from '../../../../common/clock.js';
 import { formatScope } from '../../../../common/scopes.js';
 import type { IssuedTokens } from '../token-issuer.js';
 
@@ -36,13 +37,22 @@ export class TokenResponse {
   })
   scope: string;
 
-  static from({ accessToken, refreshToken, expiresIn, scopes }: IssuedTokens): TokenResponse {
+  /** @param now when it is sent, which may be a while after the tokens were made */
+  static from(
+    { accessToken, refreshToken, expiresAt, scopes }: IssuedTokens,
+    now: Date,
+  ): TokenResponse {
     return {
       access_token: accessToken,
       token_type: 'Bearer',
-      expires_in: expiresIn,
+      expires_in: secondsLeft(expiresAt, now),
       refresh_token: refreshToken,
       scope: formatScope(scopes),
     };
   }
+}
+
+/** Whole seconds, rounded down, and never below 1, since clients read 0 as "does not expire". */
+function secondsLeft(expiresAt: Date, now: Date): number {
+  return Math.max(1, Math.floor((expiresAt.getTime() - now.getTime()) / SECOND));
 }
