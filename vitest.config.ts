@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { FiguresReporter } from './test/faults/figures-reporter.js';
 import { LongestFirst } from './test/faults/longest-first.js';
+import { IS_QUICK } from './test/faults/promises.js';
 import { SummaryReporter } from './test/support/summary-reporter.js';
 
 /** `npm run test:faults`. */
@@ -19,8 +20,8 @@ const EVERYWHERE = {
   hookTimeout: 60_000,
 };
 
-/** Those that compare times, which run alone, after the others. */
-const ALONE = ['admission', 'slow-bodies', 'storm'].map(
+/** Those that compare times, which run alone, after the others; in a quick run those that need all of the machine. */
+const ALONE = ['slow-bodies', 'storm', ...(IS_QUICK ? [] : ['admission'])].map(
   (name) => `test/faults/overload/${name}.e2e-spec.ts`,
 );
 

@@ -8,6 +8,9 @@ const LONGEST = [
   'database-killed',
   'primary-killed',
   'upgrade/',
+  'admission',
+  'patterns',
+  'injection',
 ];
 
 /** Begins with the tests that take longest, so that none of them is left to run alone at the end. */
