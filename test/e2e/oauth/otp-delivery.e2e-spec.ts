@@ -1,17 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
 import type { DataSource } from 'typeorm';
 import { auditTrail } from '../../support/audit-trail.js';
 import { connect } from '../../support/connect.js';
-import { onEachEngine } from '../../support/engines.js';
+import { onEachEngine, onEachServer } from '../../support/engines.js';
 import { expectPage } from '../../support/oauth-answers.js';
 import { TestApp, useTestApp, type TestClient } from '../../support/test-app.js';
 import { authorizeLink, Visitor, type Page } from '../../support/visitor.js';
+import { sha256 } from '../../../src/common/secrets.js';
 import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
+import { ThrottleHit } from '../../../src/modules/oauth/throttle/throttle-hit.entity.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
 const DAY = 24 * 3_600_000;
+/** Longer than anybody waits for a lock. */
+const HELD_MS = 1500;
 
 const BUDGETS = {
   OTP_RESEND_SECONDS: '60',
@@ -53,6 +58,35 @@ onEachEngine('A gateway that fails for a moment', (database) => {
     expect(message?.id).toMatch(/^[0-9a-f-]{36}$/);
     const done = await visitor.submit(page, VERIFY, { code: await app().sms.password(user.phone) });
     expect(done.html).toContain('name="decision"');
+    expect(await failuresOf(app().dataSource, user)).toBe(0);
+  });
+});
+
+onEachServer('A database that cannot tell for a moment whether a message may go', (database) => {
+  const app = useTestApp(database, { DB_TIMEOUT_MS: '1000', OTP_DAILY_TOTAL: '1000' });
+
+  it('O58 The message arrives a little later, and is counted once', async () => {
+    const first = await app().addUser();
+    const client = await app().addClient();
+    expectPage(await ask(app(), client, first.phone), 200);
+    await app().sms.password(first.phone);
+    const hash = sha256('otp-daily-total|');
+    const { manager } = app().dataSource;
+    const counted = (): Promise<number | null> => manager.sum(ThrottleHit, 'hits', { hash });
+    const before = (await counted()) ?? 0;
+    const user = await app().addUser();
+    const holder = await mysql.createConnection(database.url);
+    try {
+      await holder.beginTransaction();
+      await holder.query('SELECT hash FROM throttle_hits WHERE hash = ? FOR UPDATE', [hash]);
+      expectPage(await ask(app(), client, user.phone), 200);
+      await sleep(HELD_MS);
+      expect(app().sms.count(user.phone)).toBe(0);
+    } finally {
+      holder.destroy();
+    }
+    expect(await app().sms.password(user.phone)).toMatch(/^\d{6}$/);
+    expect(await counted()).toBe(before + 1);
     expect(await failuresOf(app().dataSource, user)).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../../database/transaction.js';
 import { Metrics } from '../../../metrics/metrics.js';
 import type { Language } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
-import { OtpBudgets, type Taken } from './otp-budgets.js';
+import { OtpBudgets, type Take, type Taken } from './otp-budgets.js';
 import type { OtpChallenge } from './otp-challenge.entity.js';
 import { SmsQueue } from './sms-queue.js';
 
@@ -40,25 +40,20 @@ export class OtpDelivery {
       return;
     }
     const text = oneTimePasswordMessage(password, language, this.config);
-    const spent = [taken];
+    let total: Take | undefined;
+    // When the last message of the day just went to somebody else, this one is dropped and nothing is given back: from then on
+    // everybody is asked to wait, whose phone it may be.
+    const admit = async (): Promise<boolean> => {
+      total ??= await this.budgets.takeTotal();
+      if (await this.budgets.totalWasReached()) await this.ringAlarm();
+      return 'hits' in total;
+    };
     this.queue.add({
       message: { id: randomUUID(), to: phone, text },
       expiresAt,
-      admit: () => this.admit(spent),
-      failed: () => this.failed(userId, spent),
+      admit,
+      failed: () => this.failed(userId, total && 'hits' in total ? [taken, total] : [taken]),
     });
-  }
-
-  /**
-   * Takes one of the day's messages. When the last one just went to somebody else, this one is dropped and nothing is given
-   * back: from then on everybody is asked to wait, whose phone it may be.
-   */
-  private async admit(spent: Taken[]): Promise<boolean> {
-    const total = await this.budgets.takeTotal();
-    if (await this.budgets.totalWasReached()) await this.ringAlarm();
-    if (!('hits' in total)) return false;
-    spent.push(total);
-    return true;
   }
 
   private async ringAlarm(): Promise<void> {

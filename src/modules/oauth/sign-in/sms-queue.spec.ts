@@ -87,6 +87,33 @@ describe('The queue of text messages', () => {
     expect(inbox.messages).toEqual([MESSAGE]);
   });
 
+  it('O58 asks again whether a message may go while nobody can tell, and then sends it', async () => {
+    let asked = 0;
+    const admit = async (): Promise<boolean> => {
+      asked += 1;
+      if (asked < 3) throw new Error('no database');
+      return true;
+    };
+    queue.add(errand({ admit }));
+    await pass(11);
+    expect({ asked, tries: tries() }).toEqual({ asked: 2, tries: 0 });
+    await pass(50);
+    expect({ asked, failures, sent: inbox.messages }).toEqual({
+      asked: 3,
+      failures: [],
+      sent: [MESSAGE],
+    });
+  });
+
+  it('O58 fails as late as others when nobody can tell whether a message may go', async () => {
+    queue.add(errand({ admit: () => Promise.reject(new Error('no database')) }));
+    queue.add(errand({ message: null }));
+    await pass(41);
+    expect(failures).toEqual([]);
+    await pass(2);
+    expect({ failures, tries: tries() }).toEqual({ failures: [MESSAGE.id, 'nobody'], tries: 0 });
+  });
+
   it('O58 tries again after 2, 10 and 30 seconds, each time the same message', async () => {
     inbox.refuse();
     queue.add(errand());

@@ -13,11 +13,14 @@ export interface Errand {
   message: TextMessage | null;
   /** When it is of no use any more: there is no try after that. */
   expiresAt: Date;
-  /** Asked before the first try of a message: false drops it. */
+  /** Asked before the first try of a message, and again before the next where it failed: false drops it. */
   admit: () => Promise<boolean>;
   /** Called once no try succeeded or, for an errand without a message, would have. */
   failed: () => Promise<void>;
 }
+
+/** What became of a message: an error when the last try had one. */
+type Outcome = 'sent' | 'dropped' | Error;
 
 /**
  * Sends messages beside the request, so that its time does not tell whether there was one to send, and tries again while the
@@ -63,14 +66,14 @@ export class SmsQueue implements OnApplicationShutdown {
 
   private async run(errand: Errand): Promise<void> {
     await turn();
-    const { message, expiresAt } = errand;
+    const { message } = errand;
     if (message === null) return this.runEmpty(errand);
-    if (!(await errand.admit())) return;
     const startedAt = this.clock.now();
-    const fault = await this.send(message, expiresAt);
-    this.outageMs = fault === undefined ? undefined : this.since(startedAt);
-    if (fault === undefined) return;
-    this.logger.error(`A one-time password could not be sent: ${fault.message}`);
+    const outcome = await this.send(message, errand);
+    if (outcome === 'dropped') return;
+    this.outageMs = outcome === 'sent' ? undefined : this.since(startedAt);
+    if (outcome === 'sent') return;
+    this.logger.error(`A one-time password could not be sent: ${outcome.message}`);
     await errand.failed();
   }
 
@@ -83,25 +86,27 @@ export class SmsQueue implements OnApplicationShutdown {
   }
 
   /**
-   * Answers why the last try failed, or undefined when one did not. A message that must not be tried again fails no sooner
-   * than others, since that could be told apart from a phone that nobody has.
+   * Answers why the last try failed, if all did. A message that must not be tried again fails no sooner than others, since that
+   * could be told apart from a phone that nobody has.
    */
-  private async send(message: TextMessage, expiresAt: Date): Promise<Error | undefined> {
-    let fault = await this.attempt(message);
+  private async send(message: TextMessage, { admit, expiresAt }: Errand): Promise<Outcome> {
+    let isAdmitted: boolean | undefined;
+    const attempt = async (): Promise<Outcome> => {
+      try {
+        isAdmitted ??= await admit();
+        if (!isAdmitted) return 'dropped';
+        await this.sender.send(message);
+        return 'sent';
+      } catch (error) {
+        return error as Error;
+      }
+    };
+    let outcome = await attempt();
     for (const pauseMs of PAUSES_MS) {
-      if (fault === undefined || !(await this.pause(pauseMs, expiresAt))) return fault;
-      if (mayRepeat(fault)) fault = await this.attempt(message);
+      if (typeof outcome === 'string' || !(await this.pause(pauseMs, expiresAt))) return outcome;
+      if (mayRepeat(outcome)) outcome = await attempt();
     }
-    return fault;
-  }
-
-  private async attempt(message: TextMessage): Promise<Error | undefined> {
-    try {
-      await this.sender.send(message);
-      return undefined;
-    } catch (error) {
-      return error as Error;
-    }
+    return outcome;
   }
 
   /** False at once when the time after it would be too late, or the service is ending already; its end ends the pause. */
