@@ -71,6 +71,7 @@ export class AppConfig {
     decisionFailures: number;
     decisionAddressFailures: number;
     decisionCalls: number;
+    decisionAddressCalls: number;
   };
   readonly quota: { defaultLimit: number; plans: Plans };
   /** In days. */
@@ -132,6 +133,7 @@ export class AppConfig {
       decisionFailures: env.OAUTH_DECISION_FAILURES,
       decisionAddressFailures: env.OAUTH_DECISION_ADDRESS_FAILURES,
       decisionCalls: env.OAUTH_DECISION_CALLS,
+      decisionAddressCalls: env.OAUTH_DECISION_ADDRESS_CALLS,
     };
     this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: plansOf(env.QUOTA_PLANS) };
     this.retention = {

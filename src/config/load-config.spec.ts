@@ -130,6 +130,7 @@ describe('The configuration', () => {
       decisionFailures: 20,
       decisionAddressFailures: 60,
       decisionCalls: 60,
+      decisionAddressCalls: 1800,
     });
   });
 

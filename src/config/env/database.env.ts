@@ -21,7 +21,7 @@ export const database = {
   DB_TIMEOUT_MS: wholeNumber(100)
     .default(5000)
     .describe(
-      'Longest time, in milliseconds, to wait for a connection or a statement; for a lock, in whole seconds, rounded up. On a server, a request that has waited so long for all of these together begins no more of them. A server that says nothing is given up 2 seconds after those. The statements of migrations have no limit.',
+      'Longest time, in milliseconds, to wait for a connection or a statement; for a lock, in whole seconds, rounded up. On a server, a request that has waited so long for all of these together begins no more of them; one that shared a transaction in which another one met a lock may wait as long again. A server that says nothing is given up 2 seconds after those. The statements of migrations have no limit.',
     ),
   DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
   DB_QUEUE_LIMIT: wholeNumber(1)

@@ -46,4 +46,7 @@ export const oauth = {
     .default(60)
     .describe('Failed sign-ins and decisions per address.'),
   OAUTH_DECISION_CALLS: count.default(60).describe('Sign-in steps and decisions per browser.'),
+  OAUTH_DECISION_ADDRESS_CALLS: count
+    .default(1800)
+    .describe('Sign-in steps and decisions per address.'),
 };

@@ -17,8 +17,13 @@ onEachEngine('Too many authorization requests', (database) => {
     link = authorizeLink(await app().addClient());
   });
 
-  async function statusOf(address: string, method = 'GET'): Promise<number> {
-    return (await app().fetch(link, { method, headers: { 'x-forwarded-for': address } })).status;
+  async function statusOf(
+    address: string,
+    method = 'GET',
+    headers: Record<string, string> = {},
+  ): Promise<number> {
+    const sent = { 'x-forwarded-for': address, ...headers };
+    return (await app().fetch(link, { method, headers: sent })).status;
   }
 
   it('An address that spent its budget sees a page with 429 until the window has rolled', async () => {
@@ -30,6 +35,16 @@ onEachEngine('Too many authorization requests', (database) => {
     expect(await statusOf('203.0.113.8')).toBe(200);
     app().clock.advance(Number(page.headers.get('retry-after')) * 1000);
     expectPage(await visitor.open(link), 200);
+  });
+
+  it('O131 What another page loads as an image or a frame starts nothing and costs nothing', async () => {
+    const before = await app().dataSource.manager.count(Authorization);
+    const address = '203.0.113.11';
+    for (const loadedAs of ['image', 'script', 'iframe', 'empty'])
+      for (let each = 0; each < 10; each += 1)
+        expect(await statusOf(address, 'GET', { 'sec-fetch-dest': loadedAs })).toBe(400);
+    expect(await app().dataSource.manager.count(Authorization)).toBe(before);
+    expect(await statusOf(address, 'GET', { 'sec-fetch-dest': 'document' })).toBe(200);
   });
 
   it('HEAD costs as much as GET', async () => {

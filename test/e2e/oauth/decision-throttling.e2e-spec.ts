@@ -1,5 +1,7 @@
 import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
+import { ThrottleHit } from '../../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { randomToken } from '../../../src/common/secrets.js';
 import { SCOPES } from '../../../src/common/scopes.js';
 import { onEachEngine } from '../../support/engines.js';
 import { expectPage } from '../../support/oauth-answers.js';
@@ -38,6 +40,7 @@ onEachEngine('Too many attempts at sign-in and decision', (database) => {
     OAUTH_DECISION_FAILURES: '20',
     OAUTH_DECISION_ADDRESS_FAILURES: '60',
     OAUTH_DECISION_CALLS: '60',
+    OAUTH_DECISION_ADDRESS_CALLS: '1800',
   });
   let client: TestClient;
   let user: User;
@@ -201,4 +204,31 @@ onEachEngine('Too many wrong codes for one phone', (database) => {
     const [, transactionId = ''] = /name="transaction" value="([^"]*)"/.exec(good.page.html) ?? [];
     expect(await challenges.findOneBy({ transactionId })).toMatchObject({ attempts: 0 });
   });
+});
+
+onEachEngine('Too many steps of one address', (database) => {
+  const app = useTestApp(database, {
+    TRUST_PROXY: '1',
+    OAUTH_DECISION_CALLS: '10',
+    OAUTH_DECISION_ADDRESS_CALLS: '40',
+  });
+
+  it.each([DECISION, '/account/sign-in'])(
+    'O132 A browser that is a new one each time leaves a bounded number of rows: %s',
+    async (path) => {
+      app().clock.advance(DAY);
+      const rows = (): Promise<number> => app().dataSource.manager.count(ThrottleHit);
+      const send = async (address: string): Promise<number> => {
+        const visitor = new Visitor(app(), { 'x-forwarded-for': address });
+        visitor.cookies.set('browser', randomToken());
+        return (await visitor.post(path, new URLSearchParams())).status;
+      };
+      const before = await rows();
+      const statuses: number[] = [];
+      for (let each = 0; each < 60; each += 1) statuses.push(await send('203.0.113.20'));
+      expect(statuses).toEqual([...Array<number>(40).fill(400), ...Array<number>(20).fill(429)]);
+      expect((await rows()) - before).toBeLessThanOrEqual(2 * 40 + 2);
+      expect(await send('203.0.113.21')).toBe(400);
+    },
+  );
 });

@@ -1,4 +1,5 @@
 import { onEachEngine } from '../../support/engines.js';
+import { sendForm } from '../../support/granted.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { expectTokenHeaders } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
@@ -47,6 +48,18 @@ onEachEngine('Too many attempts at the token endpoint', (database) => {
       message: 'Too many attempts',
     });
   });
+
+  it.each(['token', 'revoke', 'introspect'])(
+    'O131 What another site sends to /oauth/%s from the browser of a visitor costs the visitor nothing',
+    async (path) => {
+      const address = { 'x-forwarded-for': '203.0.113.7' };
+      const claims = { ...address, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+      const send = async (headers: Record<string, string>): Promise<number> =>
+        (await sendForm(app(), `/oauth/${path}`, { ...client, secret: 'x' }, {}, headers)).status;
+      for (let each = 0; each < 30; each += 1) expect(await send(claims)).toBe(400);
+      expect(await send(address)).toBe(401);
+    },
+  );
 
   it('O132 A 429 spends neither code nor refresh token, and does not count itself', async () => {
     const user = await app().addUser();

@@ -1,4 +1,4 @@
-import { Controller, Get, Query, Req, Res, UseFilters } from '@nestjs/common';
+import { Controller, Get, Query, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiAuthorize } from './authorize.openapi.js';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
@@ -16,6 +16,7 @@ import type { AuthorizationRequest } from './authorization-request.js';
 import { AuthorizationRefused } from './authorization-response.js';
 import { AuthorizationsService } from './authorizations.service.js';
 import { checkAuthorizationRequest } from './authorize-checks.js';
+import { NavigationGuard } from './navigation.guard.js';
 import { ReusedChallenge } from './reused-challenge.js';
 
 /** The authorization endpoint (RFC 6749 §3.1). */
@@ -41,6 +42,7 @@ export class AuthorizeController {
   /** Checks the request, then asks the user to sign in or, with a session, to decide. HEAD starts no request (RFC 9110 §9.3.2). */
   @Get()
   @Throttled('authorize')
+  @UseGuards(NavigationGuard)
   @ApiAuthorize()
   async authorize(
     @Query() query: Record<string, unknown>,

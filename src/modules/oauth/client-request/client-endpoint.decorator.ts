@@ -6,6 +6,7 @@ import { BrowserOriginGuard } from './browser-origin.guard.js';
 import { ClientGuard } from './client.guard.js';
 import { FormReadingGuard } from './form-reading.guard.js';
 import { OAuthErrorFilter } from './oauth-error.filter.js';
+import { OtherSitesGuard } from './other-sites.guard.js';
 
 /**
  * A controller that apps call themselves with a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1): read, within budget, and
@@ -18,7 +19,7 @@ export function ClientEndpoint(
   return applyDecorators(
     Public(),
     UseFilters(OAuthErrorFilter),
-    UseGuards(FormReadingGuard, ...(shared ? [BrowserOriginGuard] : [])),
+    UseGuards(FormReadingGuard, ...(shared ? [BrowserOriginGuard] : []), OtherSitesGuard),
     Throttled(routes),
     UseGuards(ClientGuard),
   );

@@ -49,6 +49,8 @@ export function requestBudgets({ budgets }: AppConfig): RequestBudget[] {
     budget('authorize', 'calls', 'address', budgets.authorizeCalls),
     budget('decision', 'failures', 'browser', budgets.decisionFailures),
     budget('decision', 'failures', 'address', budgets.decisionAddressFailures),
+    // First, so that it bounds the rows of those who say that they are a new browser each time.
+    budget('decision', 'calls', 'address', budgets.decisionAddressCalls),
     budget('decision', 'calls', 'browser', budgets.decisionCalls),
   ].filter(({ limit }) => limit > 0);
 }
