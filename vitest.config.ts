@@ -1,7 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { FiguresReporter } from './test/faults/figures-reporter.js';
 import { LongestFirst } from './test/faults/longest-first.js';
-import { IS_QUICK } from './test/faults/promises.js';
 import { SummaryReporter } from './test/support/summary-reporter.js';
 
 /** `npm run test:faults`. */
@@ -20,10 +19,8 @@ const EVERYWHERE = {
   hookTimeout: 60_000,
 };
 
-/** Those that compare times, which run alone, after the others; in a quick run those that need all of the machine. */
-const ALONE = ['slow-bodies', 'storm', ...(IS_QUICK ? [] : ['admission'])].map(
-  (name) => `test/faults/overload/${name}.e2e-spec.ts`,
-);
+/** Those that compare times, which run alone, after the others. */
+const ALONE = ['slow-bodies', 'storm'].map((name) => `test/faults/overload/${name}.e2e-spec.ts`);
 
 const FAULTS = [
   {

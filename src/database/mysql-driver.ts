@@ -1,10 +1,9 @@
-import type { Socket } from 'node:net';
 import mysql from 'mysql2';
 import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
 import { beginWaiting, isOverdue, sameLimit } from '../common/time-limit.js';
 import { overdue, refuseOverdue } from './overdue.js';
 import { toPrimary } from './primary-connections.js';
-import { aroundSending, type Send } from './sending.js';
+import { aroundSending, streamOf, type Send } from './sending.js';
 import type { ServerGroup } from './server-group.js';
 import { timedOut } from './timed-out.js';
 
@@ -119,11 +118,10 @@ function leaveQueue(pool: Pool, waiter: Waiter): void {
  * still or a network that swallows everything, which the pool itself would never notice, and for what MySQL sets no limit to.
  */
 function endSilence(connection: PoolConnection, silenceMs: number): void {
-  // The stream is not in mysql2's types; ending the connection in any other way would leave the statement unanswered.
-  const { stream } = connection as PoolConnection & { stream: Socket };
   aroundSending(connection, (send) => (...parameters) => {
     const timer = setTimeout(() => {
-      stream.destroy(timedOut('The database did not answer a statement in time.'));
+      // Ending the connection in any other way would leave the statement unanswered.
+      streamOf(connection).destroy(timedOut('The database did not answer a statement in time.'));
     }, silenceMs).unref();
     return send(...parameters).once('end', () => clearTimeout(timer));
   });

@@ -1,9 +1,8 @@
-import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
 import { isReadOnly } from '../common/database-faults.js';
 import { limited } from '../common/time-limit.js';
-import { aroundSending } from './sending.js';
+import { aroundSending, streamOf } from './sending.js';
 import type { ServerGroup } from './server-group.js';
 
 /** MariaDB's newer versions answer in words. */
@@ -69,11 +68,6 @@ function endOnceRefused(connection: PoolConnection, group: ServerGroup): void {
     };
     return send(statement, ...more.slice(0, -1), watching);
   });
-}
-
-/** The stream is not in mysql2's types. */
-function streamOf(connection: PoolConnection): Socket {
-  return (connection as PoolConnection & { stream: Socket }).stream;
 }
 
 function noPrimary(): NodeJS.ErrnoException {

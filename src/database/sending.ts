@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { PoolConnection, Query, QueryOptions } from 'mysql2';
 
 /** Sends a statement, in one of the several ways in which mysql2 takes it and its values. */
@@ -10,4 +11,9 @@ export function aroundSending(connection: PoolConnection, around: (send: Send) =
     query: around(query.bind(connection)),
     execute: around(execute.bind(connection)),
   });
+}
+
+/** The stream of a connection, which is not in mysql2's types. */
+export function streamOf(connection: PoolConnection): Socket {
+  return (connection as PoolConnection & { stream: Socket }).stream;
 }

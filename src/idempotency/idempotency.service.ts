@@ -18,7 +18,7 @@ export interface RepeatableRequest {
   userId: string;
   /** The Idempotency-Key; without one, every request is a new one. */
   key: string | undefined;
-  /** Method and path. */
+  /** Method and path, without the version of the API. */
   route: string;
   /** Members as they were sent; their order means nothing. */
   body: object;

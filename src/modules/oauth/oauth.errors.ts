@@ -165,7 +165,7 @@ export class ServerError extends OAuthError {
   }
 }
 
-/** The database is away, overloaded or too slow. */
+/** The database is away, overloaded or too slow, there is too much to do, or the service ends. */
 export class TemporarilyUnavailable extends OAuthError {
   constructor() {
     super('temporarily_unavailable', 'The service is not available right now. Try again.');

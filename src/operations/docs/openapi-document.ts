@@ -107,7 +107,8 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
   });
   SwaggerModule.setup('docs', app, () => openApiDocument(app), {
     jsonDocumentUrl: 'openapi.json',
-    yamlDocumentUrl: 'openapi.yaml',
+    // As YAML it would be written anew for whoever asks.
+    raw: ['json'],
     customSiteTitle: 'Developer API',
     swaggerOptions: {
       oauth2RedirectUrl: `${config.publicUrl}/docs/oauth2-redirect.html`,

@@ -10,7 +10,7 @@ import { KeyedLoad } from './keyed-load.js';
 
 const KILLS = times(200, 2);
 /** SQLite is for one process: while that starts, nobody is answered. */
-const KILLS_OF_ONE = times(40, 2);
+const KILLS_OF_ONE = times(20, 2);
 const KILL_MS = 10_000;
 /** Few, since starting a process again wants the processor that they take. */
 const PUBLISHERS = 3;

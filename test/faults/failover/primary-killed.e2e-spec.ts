@@ -72,7 +72,9 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
         const rotations = await Rotations.begin(app, ROTATED);
         const limited = await underLimit();
         const traded = trades.settle(EVERY_MS);
-        await expect.poll(() => trades.done, { interval: 5 }).toBeGreaterThan(EARLY_CODES);
+        await expect
+          .poll(() => trades.done, { timeout: 10_000, interval: 5 })
+          .toBeGreaterThan(EARLY_CODES);
         const killed = await group.killPrimary();
         const killedAt = performance.now();
         expect(limited.posts.size).toBeLessThan(LIMIT);

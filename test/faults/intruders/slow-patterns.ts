@@ -29,7 +29,7 @@ export interface Attack extends Run {
 }
 
 export const LIMIT_MS = 50;
-export const LONGEST = 100_000;
+export const LONGEST = 50_000;
 /** So often at first, then in small steps: what is exponential is slow after one, and would take for ever after a large one. */
 const FEWEST = 8;
 const SMALL_STEP = 2;

@@ -186,7 +186,7 @@ export class TokenRules {
   }
 
   private pair({ value, scope, expiresAt }: Access, refresh_token: string): Told {
-    const expires_in = Math.max(1, Math.floor((expiresAt - this.now) / SECOND));
+    const expires_in = Math.max(1, Math.ceil((expiresAt - this.now) / SECOND));
     const tokens = { access_token: value, token_type: 'Bearer', expires_in, refresh_token, scope };
     return { status: 200, body: tokens satisfies TokenBody };
   }

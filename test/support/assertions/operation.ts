@@ -16,7 +16,7 @@ export const THROTTLING: Topic = {
       source: 'source document, section 8',
     },
     O129: {
-      rule: 'Successes never spend a budget of failures: a thousand refreshes from one address are all answered, and no error costs an app anything once its secret was right. Calls have budgets of their own in 15 minutes, exact under concurrency: 7,500 for a confidential app from wherever it calls, 7,500 for a public app from one address, and 600 authorization requests from one address.',
+      rule: 'Successes never spend a budget of failures: a thousand refreshes from one address are all answered, and no error costs an app anything once its secret was right. Calls have budgets of their own in 15 minutes, exact under concurrency: 7,500 for a confidential app from wherever it calls, 7,500 for a public app from one address, and, from one address, 600 authorization requests and 1,800 steps of signing in and deciding.',
       source: 'own',
     },
     O130: {
@@ -24,7 +24,7 @@ export const THROTTLING: Topic = {
       source: 'own',
     },
     O131: {
-      rule: "Nobody spends another's budget: failures under an app's `client_id` from elsewhere, or in another browser, do not affect it, and the budget of calls of a confidential app is only spent by who proved its secret.",
+      rule: "Nobody spends another's budget: failures under an app's `client_id` from elsewhere, or in another browser, do not affect it, and the budget of calls of a confidential app is only spent by who proved its secret. What another site sends or loads in a visitor's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) is refused before it counts, unless the site is an app's that may call.",
       source: 'own',
     },
     O132: {
@@ -62,7 +62,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O139: {
-      rule: 'A transaction that loses against another one (errors 1213, 1205 and 1020) is run again up to three times after a random pause, and the client sees a success. One that waited for a lock as long as `DB_TIMEOUT_MS` is not.',
+      rule: 'A transaction that loses against another one (errors 1213, 1205 and 1020) is run again up to three times after a random pause, and the client sees a success. One that waited for a lock as long as `DB_TIMEOUT_MS` is not, but for one that several requests shared: then each of them is tried alone.',
       source: 'own',
     },
     O140: {

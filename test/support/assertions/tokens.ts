@@ -170,7 +170,7 @@ export const REFRESH: Topic = {
       source: 'RFC 6749 §6',
     },
     O96: {
-      rule: 'The same refresh token again, up to 30 seconds after its use and before its successor is used, gets the same two tokens with what is left of `expires_in`: an answer was lost, or two tabs refreshed at once. With another scope than the first time it is `invalid_scope`, and once that access token was revoked `invalid_grant`; neither ends anything.',
+      rule: 'The same refresh token again, up to 30 seconds after its use and before its successor is used, gets the same two tokens with what is left of `expires_in`, in whole seconds of which one that has begun counts: an answer was lost, or two tabs refreshed at once. With another scope than the first time it is `invalid_scope`, and once that access token was revoked `invalid_grant`; neither ends anything.',
       source: 'own',
     },
     O97: {

@@ -52,7 +52,7 @@ export class TokenResponse {
   }
 }
 
-/** Whole seconds, rounded down, and never below 1, since clients read 0 as "does not expire". */
+/** Whole seconds, of which one that has just begun counts, and never below 1, since clients read 0 as "does not expire". */
 function secondsLeft(expiresAt: Date, now: Date): number {
-  return Math.max(1, Math.floor((expiresAt.getTime() - now.getTime()) / SECOND));
+  return Math.max(1, Math.ceil((expiresAt.getTime() - now.getTime()) / SECOND));
 }
