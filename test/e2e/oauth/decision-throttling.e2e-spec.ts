@@ -231,4 +231,20 @@ onEachEngine('Too many steps of one address', (database) => {
       expect(await send('203.0.113.21')).toBe(400);
     },
   );
+
+  it('O132 What one browser is refused costs its address nothing', async () => {
+    app().clock.advance(DAY);
+    const visitor = (): Visitor => {
+      const browser = new Visitor(app(), { 'x-forwarded-for': '203.0.113.22' });
+      browser.cookies.set('browser', randomToken());
+      return browser;
+    };
+    const statusOf = async (browser: Visitor): Promise<number> =>
+      (await browser.post(DECISION, new URLSearchParams())).status;
+    const busy = visitor();
+    const statuses: number[] = [];
+    for (let each = 0; each < 60; each += 1) statuses.push(await statusOf(busy));
+    expect(statuses).toEqual([...Array<number>(10).fill(400), ...Array<number>(50).fill(429)]);
+    expect(await statusOf(visitor())).toBe(400);
+  });
 });

@@ -68,7 +68,7 @@ export const CONSENT: Topic = {
       source: 'RFC 8252 §8.6',
     },
     O41: {
-      rule: '`prompt=none` is told to the app as `interaction_required`, signed in or not. `prompt=consent` changes nothing, since consent is always asked for; `login` and `select_account` ask for sign-in even with a session.',
+      rule: '`prompt=none` is told to the app as `interaction_required`, signed in or not; in a frame the endpoint is a page with 400, as for all that another page loads as a part of itself. `prompt=consent` changes nothing, since consent is always asked for; `login` and `select_account` ask for sign-in even with a session.',
       source: 'OpenID Connect Core §3.1.2.6, by analogy',
     },
     O42: {

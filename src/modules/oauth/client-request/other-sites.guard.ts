@@ -17,7 +17,7 @@ export class OtherSitesGuard implements CanActivate {
     const isOther = OTHER.has(request.get('sec-fetch-site') ?? '');
     if (isOther && !response.hasHeader('Access-Control-Allow-Origin')) {
       throw new InvalidRequest(
-        'Another site may not send this from a browser, unless a redirect URI of the app that client_id names is at its origin.',
+        'Another site may not send this from a browser. /oauth/token and /oauth/revoke take it from a public app at the origin of one of its redirect URIs, if it sends its client_id.',
       );
     }
     return true;

@@ -26,9 +26,9 @@ type Outcome = 'sent' | 'dropped' | Error;
  * Sends messages beside the request, so that its time does not tell whether there was one to send, and tries again while the
  * message is of use. All tries of a message carry its id.
  *
- * What follows a failure can be seen from outside: the user may ask again sooner. So while the gateway is failing, that is
- * after the last message of this process failed for good, an errand without a message fails like one with a message, as long
- * after its start. Otherwise an outage would tell for each phone whether somebody has it.
+ * What follows a failure can be seen from outside: the user may ask again sooner. So while messages fail, that is after the last
+ * one of this process failed for good, by the gateway or the database, an errand without a message fails like one with a message,
+ * as long after its start. Otherwise an outage would tell for each phone whether somebody has it.
  */
 @Injectable()
 export class SmsQueue implements OnApplicationShutdown {

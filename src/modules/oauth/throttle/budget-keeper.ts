@@ -21,17 +21,23 @@ export class BudgetKeeper {
     private readonly audit: AuditLog,
   ) {}
 
+  /** How a budget stands, before a request goes on. */
+  peek(budget: OAuthBudget, key: string): Promise<Standing> {
+    return this.asked(budget, () => this.counter.peek(budget, key));
+  }
+
+  /** The same of a budget of calls, of which it takes one, unless it is spent. */
+  take(budget: OAuthBudget, key: string, by: SpentBy = {}): Promise<Standing> {
+    return this.asked(budget, () => this.counter.take(budget, key, this.recording(budget, by)));
+  }
+
   /**
-   * Asks a budget before a request goes on: of calls it takes one, unless it is spent; one of failures it only looks at.
-   * When it cannot be counted, pages stay closed, but the endpoints for apps open: apps give up on their tokens when they are
-   * refused.
+   * When a budget cannot be counted, pages stay closed, but the endpoints for apps open: apps give up on their tokens when they
+   * are refused.
    */
-  async ask(budget: OAuthBudget, key: string, by: SpentBy = {}): Promise<Standing> {
+  private async asked(budget: OAuthBudget, ask: () => Promise<Standing>): Promise<Standing> {
     try {
-      const standing =
-        budget.counts === 'calls'
-          ? await this.counter.take(budget, key, this.recording(budget, by))
-          : await this.counter.peek(budget, key);
+      const standing = await ask();
       if (standing.spent) this.metrics.throttle(budget);
       return standing;
     } catch (error) {

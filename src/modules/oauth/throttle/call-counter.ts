@@ -30,7 +30,7 @@ export class CallCounter {
     const by = isProven ? { clientId } : { claimedClientId: clientId };
     for (const budget of this.budgets) {
       if (budget.routes !== request.throttledRoutes) continue;
-      const { spent, retryAfterSeconds } = await this.keeper.ask(budget, key, by);
+      const { spent, retryAfterSeconds } = await this.keeper.take(budget, key, by);
       if (spent) throw new TooManyAttempts(retryAfterSeconds);
     }
   }

@@ -26,8 +26,7 @@ export class OAuthThrottlerStorage implements ThrottlerStorage {
   }
 
   /**
-   * Asks all budgets of a route: those of failures at the same time, then those of calls, which count this one, unless a budget
-   * is spent.
+   * Looks at all budgets of a route at the same time. Unless one of them is spent, those of calls count this one.
    */
   async increment(key: string): Promise<StorageRecord> {
     const [routes, ...keys] = JSON.parse(key) as [ThrottledRoutes, ...string[]];
@@ -35,12 +34,10 @@ export class OAuthThrottlerStorage implements ThrottlerStorage {
       .of(routes)
       .map((budget, place) => ({ budget, key: keys[place] as string }));
     const standings = await Promise.all(
-      asked
-        .filter(({ budget }) => budget.counts === 'failures')
-        .map((failures) => this.keeper.ask(failures.budget, failures.key)),
+      asked.map((each) => this.keeper.peek(each.budget, each.key)),
     );
     for (const calls of asked.filter(({ budget }) => budget.counts === 'calls'))
-      if (!standings.some(isSpent)) standings.push(await this.keeper.ask(calls.budget, calls.key));
+      if (!standings.some(isSpent)) standings.push(await this.keeper.take(calls.budget, calls.key));
     const spent = standings.find(isSpent);
     return {
       totalHits: Math.max(0, ...standings.map(({ hits }) => hits)),
