@@ -1,7 +1,7 @@
 import mysql from 'mysql2';
 import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
-import { beginWaiting, isOverdue, sameLimit } from '../common/time-limit.js';
-import { overdue, refuseOverdue } from './overdue.js';
+import { beginWaiting, sameLimit } from '../common/time-limit.js';
+import { refuseOverdue } from './overdue.js';
 import { toPrimary } from './primary-connections.js';
 import { aroundSending, streamOf, type Send } from './sending.js';
 import type { ServerGroup } from './server-group.js';
@@ -87,8 +87,6 @@ function endWaitsForConnections(pool: Pool, waitMs: number): void {
   pool.getConnection = (asked) => {
     // Whoever gives a connection back would run it otherwise, as part of another request.
     const callback = sameLimit(asked);
-    const refuse = callback as (error: Error) => void;
-    if (isOverdue(waitMs)) return process.nextTick(refuse, overdue());
     const end = beginWaiting();
     let isWaiting = true;
     const waiter: Waiter = (error, connection) => {
@@ -101,6 +99,7 @@ function endWaitsForConnections(pool: Pool, waitMs: number): void {
       isWaiting = false;
       end();
       leaveQueue(pool, waiter);
+      const refuse = callback as (error: Error) => void;
       refuse(timedOut('No connection to the database came free in time.'));
     }, waitMs);
     take(waiter);

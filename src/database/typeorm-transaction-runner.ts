@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { isConflict, isFileLocked, isLockWait } from '../common/database-faults.js';
+import { isOverdue } from '../common/time-limit.js';
 import { endAbandoned } from './abandoned-transaction.js';
 import { FileLockWait } from './file-lock-wait.js';
-import { longestWaitOn } from './overdue.js';
+import { longestWaitOn, overdue } from './overdue.js';
 import { noteUnheardCommit } from './unheard-commits.js';
 import { transactionOf, TransactionRunner, type Transaction } from './transaction.js';
 
@@ -66,6 +67,8 @@ export class TypeormTransactionRunner extends TransactionRunner {
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
     const until = performance.now() + this.longestMs;
     for (let retry = 0; ; retry += 1) {
+      // Not to take a connection from others for nothing.
+      if (isOverdue(this.longestMs)) throw overdue();
       const unit = { dataSource: this.dataSource, open: true };
       let isEnding = false;
       try {

@@ -49,6 +49,7 @@ onEachServer('A network that breaks at any byte of what the database answers', (
       await sleep(BROKEN_MS);
       await network.mend();
       await Promise.all([load.stop(), traded, rotations.stop()]);
+      await trades.expectNoMore();
       expect(load.repetitions).toBeGreaterThan(0);
       // A short break may let nothing through before it ends.
       if (!IS_QUICK) expect(load.posts.size).toBeGreaterThan(PUBLISHERS);

@@ -87,6 +87,7 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
         expect(outageMs).toBeLessThan(LONGEST_OUTAGE_MS);
         outages.push(outageMs / 1000);
         await traded;
+        await trades.expectNoMore();
         await expectSpent(limited);
         await rotations.stop();
         expect(rotations.putOff).toBeGreaterThan(0);

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onEachServer } from '../../support/engines.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { TestApp } from '../../support/test-app.js';
+import { Member } from './member.js';
+
+/** Until a connection that says nothing is given up. */
+const SILENCE_MS = 3000;
+/** Until a request has come to its first statement that locks. */
+const SENT_MS = 300;
+/** So short before that, whoever asks waits for it, and not in vain. */
+const LATE_MS = 600;
+
+onEachServer('A connection to the database that is given up', (database) => {
+  let proxy: TcpProxy;
+  let app: TestApp;
+  beforeAll(async () => {
+    proxy = await TcpProxy.start(database.url);
+    const env = { DB_TIMEOUT_MS: '1000', DB_POOL_SIZE: '1' };
+    app = await TestApp.start({ ...database, url: proxy.url }, env);
+  });
+  afterAll(async () => {
+    await proxy?.mend();
+    await app?.stop();
+    await proxy?.stop();
+  });
+
+  it('costs who waited for it nothing but the wait', async () => {
+    const member = await Member.join(app);
+    await member.publish();
+    proxy.swallow('START TRANSACTION');
+    const silent = member.post('/posts', { content: 'Hi' });
+    await sleep(SENT_MS);
+    await proxy.mend();
+    await sleep(SILENCE_MS - SENT_MS - LATE_MS);
+    const others = await Promise.all([member.get('/me'), member.get('/quota'), member.get('/me')]);
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await silent).status).toBe(503);
+  });
+});
