@@ -12,7 +12,8 @@ interface Limited {
 const storage = new AsyncLocalStorage<Limited | undefined>();
 
 /**
- * Runs `work` for somebody who waits: once all that it asked of a server took as long together as one statement may, it asks for no more.
+ * Runs `work` for somebody who waits: once all that it asked of a server took as long together as one statement may, it asks for
+ * no more.
  * @param isOver whether nobody waits any more, so that what it began and left behind takes its time
  */
 export function limited<T>(work: () => T, isOver: () => boolean = () => false): T {

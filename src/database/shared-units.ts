@@ -6,7 +6,10 @@ import type { Transaction, TransactionRunner } from './transaction.js';
 /** Items of one transaction. */
 const MOST_ITEMS = 16;
 
-/** What came of an item: what it was answered with together with others, or that it must be done alone, perhaps after others met a lock. */
+/**
+ * What came of an item: what it was answered with together with others, or that it must be done alone, at once or after the unit
+ * that it shared met a lock.
+ */
 type Shared<O> = { answer: O } | 'alone' | 'alone after all';
 
 /** A unit of work that may be done for several requests at once. */
