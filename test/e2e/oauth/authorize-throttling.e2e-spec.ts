@@ -2,6 +2,7 @@ import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
 import { Authorization } from '../../../src/modules/oauth/authorize/authorization.entity.js';
 import { atOnce } from '../../support/cluster.js';
 import { onEachEngine } from '../../support/engines.js';
+import { leastStatements } from '../../support/least-statements.js';
 import { expectPage } from '../../support/oauth-answers.js';
 import { useTestApp } from '../../support/test-app.js';
 import { authorizeLink, Visitor } from '../../support/visitor.js';
@@ -45,6 +46,14 @@ onEachEngine('Too many authorization requests', (database) => {
         expect(await statusOf(address, 'GET', { 'sec-fetch-dest': loadedAs })).toBe(400);
     expect(await app().dataSource.manager.count(Authorization)).toBe(before);
     expect(await statusOf(address, 'GET', { 'sec-fetch-dest': 'document' })).toBe(200);
+  });
+
+  it('O131 The budget of an address is counted twice: to refuse early, and behind its lock', async () => {
+    const statements = await leastStatements(app(), async () => {
+      expect(await statusOf('203.0.113.12')).toBe(200);
+    });
+    const counts = statements.filter((text) => /^SELECT .*\bthrottle_hits\b/is.test(text));
+    expect(counts).toHaveLength(2);
   });
 
   it('HEAD costs as much as GET', async () => {

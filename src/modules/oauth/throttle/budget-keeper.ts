@@ -26,7 +26,7 @@ export class BudgetKeeper {
     return this.asked(budget, () => this.counter.peek(budget, key));
   }
 
-  /** The same of a budget of calls, of which it takes one, unless it is spent. */
+  /** The same of a budget of calls that was peeked at, of which it takes one, unless it was spent since. */
   take(budget: OAuthBudget, key: string, by: SpentBy = {}): Promise<Standing> {
     return this.asked(budget, () => this.counter.take(budget, key, this.recording(budget, by)));
   }

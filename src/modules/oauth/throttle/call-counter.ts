@@ -5,6 +5,7 @@ import type { App } from '../apps/app.entity.js';
 import { TooManyAttempts } from '../oauth.errors.js';
 import { BudgetKeeper } from './budget-keeper.js';
 import { clientBudgets, type OAuthBudget } from './oauth-budgets.js';
+import type { Standing } from './rolling-counter.js';
 import { Trackers } from './trackers.js';
 
 /**
@@ -30,8 +31,12 @@ export class CallCounter {
     const by = isProven ? { clientId } : { claimedClientId: clientId };
     for (const budget of this.budgets) {
       if (budget.routes !== request.throttledRoutes) continue;
-      const { spent, retryAfterSeconds } = await this.keeper.take(budget, key, by);
-      if (spent) throw new TooManyAttempts(retryAfterSeconds);
+      refuseSpent(await this.keeper.peek(budget, key));
+      refuseSpent(await this.keeper.take(budget, key, by));
     }
   }
+}
+
+function refuseSpent({ spent, retryAfterSeconds }: Standing): void {
+  if (spent) throw new TooManyAttempts(retryAfterSeconds);
 }

@@ -29,6 +29,7 @@ export interface Standing {
 export type WhenSpent = (tx: Transaction) => Promise<void>;
 
 const SLOTS = 60;
+const UNLIMITED: Standing = { spent: false, hits: 0, retryAfterSeconds: 0 };
 
 /**
  * Counts hits over rolling windows in the database, so that all processes share them and a restart forgets nothing.
@@ -57,13 +58,12 @@ export class RollingCounter {
   }
 
   /**
-   * Counts one hit unless the budget is spent. Exact under concurrency.
+   * Counts one hit unless the budget is spent. Exact under concurrency. Peek first: those who are refused anyway are not to queue
+   * for the lock, each with a connection.
    * @returns how the budget stood before
    */
   async take(budget: Budget, key: string, whenSpent: WhenSpent): Promise<Standing> {
-    // Those who are refused anyway are not to queue for the lock, each with a connection.
-    const early = await this.peek(budget, key);
-    if (early.spent || budget.limit === 0) return early;
+    if (budget.limit === 0) return UNLIMITED;
     const hit = { budget, key };
     return this.transactions.run(async (tx) => {
       const standing = await this.lock(tx, hit);
@@ -134,7 +134,7 @@ export class RollingCounter {
   }
 
   private async standing(budget: Budget, hash: string, tx?: Transaction): Promise<Standing> {
-    if (budget.limit === 0) return { spent: false, hits: 0, retryAfterSeconds: 0 };
+    if (budget.limit === 0) return UNLIMITED;
     const now = this.clock.now();
     const reach = budget.windowMs + slotMs(budget);
     const since = slotOf(budget, later(now, -reach));
