@@ -20,6 +20,14 @@ export interface Timeouts {
 /** A server's own timeouts are looked at once a second by some of its threads, so it may need this much longer. */
 const GRACE_MS = 2000;
 
+/**
+ * In seconds: a connection of which the server hears nothing for so long is ended, and what was locked on it is free. The process
+ * may be gone with its host, or a network that is back swallowed that it had hung up.
+ */
+const LONGEST_PAUSE_S = 10;
+/** So much earlier the pool ends those that nobody needs. */
+const IDLE_MS = 5000;
+
 /** Whoever changes a schema may hold a turn on one connection while another works: servers may be told to end those that idle. */
 const STAY: Readonly<Record<ServerKind, string>> = {
   mysql: 'wait_timeout = 86400',
@@ -38,17 +46,27 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
     kind === 'mariadb'
       ? `max_statement_time = ${statementMs / 1000}`
       : `max_execution_time = ${statementMs}`;
+  const pauses = statementMs > 0 ? `wait_timeout = ${LONGEST_PAUSE_S}` : STAY[kind];
   const settings = [
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-    `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}`,
+    `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${pauses}`,
     // Not what the server has beside it: with NO_BACKSLASH_ESCAPES, the driver's escapes would be none.
     `SET SESSION sql_mode = 'STRICT_ALL_TABLES'`,
-    ...(statementMs > 0 ? [] : [`SET SESSION ${STAY[kind]}`]),
   ];
   return {
     ...mysql,
     createPool({ group, ...options }: PoolOptions & { group?: ServerGroup }): Pool {
-      const pool = mysql.createPool(group ? { ...options, stream: () => group.open() } : options);
+      const { connectionLimit = 1 } = options;
+      const pool = mysql.createPool({
+        ...options,
+        ...(group && { stream: () => group.open() }),
+        ...(statementMs > 0 && {
+          idleTimeout: IDLE_MS,
+          // With as many as there may be, the pool would end none.
+          maxIdle: connectionLimit - 1,
+          gracefulEnd: true,
+        }),
+      });
       endWaitsForConnections(pool, waitMs);
       if (group) toPrimary(pool, group);
       pool.on('connection', (connection: PoolConnection) => {

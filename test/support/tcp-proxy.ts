@@ -18,6 +18,7 @@ export class TcpProxy {
   private allowance: Allowance | undefined;
   private unheard: string | undefined;
   private swallowed: string | undefined;
+  private stranded: RegExp | undefined;
   private isHolding = false;
   private readonly held: (() => void)[] = [];
   private trap: { statement: string; sprung: (next: string) => void } | undefined;
@@ -58,6 +59,7 @@ export class TcpProxy {
     this.fuse = undefined;
     this.unheard = undefined;
     this.swallowed = undefined;
+    this.stranded = undefined;
     this.allowance = undefined;
     this.trap = undefined;
     this.isHolding = false;
@@ -83,6 +85,14 @@ export class TcpProxy {
   /** Drops this statement, until mended, whoever sends it: it gets no answer, and all others do. */
   swallow(statement: string): void {
     this.swallowed = statement;
+  }
+
+  /**
+   * Passes this statement on once, and nothing after it, either way, on its connection: the server does not even hear when the
+   * application hangs up, as when a host or a network is gone.
+   */
+  strandAfter(statement: RegExp): void {
+    this.stranded = statement;
   }
 
   /** Cuts each connection, until mended, when so many more bytes of answers have passed. Asked once for each. */
@@ -140,17 +150,25 @@ export class TcpProxy {
     let isTrapped = false;
     let isUnheard = false;
     client.on('data', (chunk: Buffer) => {
-      if (this.fuse !== undefined && chunk.includes(this.fuse)) {
+      const text = chunk.toString('latin1');
+      if (this.stranded?.test(text)) {
+        this.stranded = undefined;
+        for (const socket of [client, upstream])
+          socket.removeAllListeners('data').removeAllListeners('close').resume();
+        upstream.write(chunk);
+        return;
+      }
+      if (this.fuse !== undefined && text.endsWith(this.fuse)) {
         void this.cut('hung up');
         return;
       }
-      isUnheard = this.unheard !== undefined && chunk.includes(this.unheard);
-      if (this.swallowed !== undefined && chunk.toString('latin1').endsWith(this.swallowed)) return;
-      if (isTrapped) this.trap?.sprung(chunk.toString('latin1'));
+      isUnheard = this.unheard !== undefined && text.endsWith(this.unheard);
+      if (this.swallowed !== undefined && text.endsWith(this.swallowed)) return;
+      if (isTrapped) this.trap?.sprung(text);
       isTrapped = false;
       if (this.isHolding) this.held.push(() => send(chunk));
       else send(chunk);
-      if (this.trap === undefined || !chunk.includes(this.trap.statement)) return;
+      if (this.trap === undefined || !text.includes(this.trap.statement)) return;
       isTrapped = true;
       this.isHolding = true;
     });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onEachServer } from '../../support/engines.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp } from '../../support/test-app.js';
+import { allAre, publishedBy } from '../../support/published.js';
+import { TestApp, useTestApp } from '../../support/test-app.js';
 import { Member } from './member.js';
 
 /** Until a connection that says nothing is given up. */
@@ -10,6 +11,8 @@ const SILENCE_MS = 3000;
 const SENT_MS = 300;
 /** So short before that, whoever asks waits for it, and not in vain. */
 const LATE_MS = 600;
+/** Until a server gives up whoever said nothing more, and some for a slow machine. */
+const FREE_AGAIN_MS = 15_000;
 
 onEachServer('A connection to the database that is given up', (database) => {
   let proxy: TcpProxy;
@@ -37,4 +40,36 @@ onEachServer('A connection to the database that is given up', (database) => {
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await silent).status).toBe(503);
   });
+});
+
+onEachServer('A connection whose other end is gone, and nobody told the server,', (database) => {
+  let proxy: TcpProxy;
+  let gone: TestApp;
+  const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
+  beforeAll(async () => {
+    proxy = await TcpProxy.start(database.url);
+    gone = await TestApp.start({ ...database, url: proxy.url }, { DB_TIMEOUT_MS: '1000' });
+  });
+  afterAll(async () => {
+    await gone?.stop();
+    await proxy?.stop();
+  });
+
+  it(
+    'keeps what it had locked from others for seconds, not for hours',
+    { timeout: 2 * FREE_AGAIN_MS },
+    async () => {
+      const member = await Member.join(app());
+      const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
+      proxy.strandAfter(/UPDATE quota_usage/);
+      const lost = gone.call(member.token, 'POST', '/posts', { content: 'Hi' });
+      await sleep(SENT_MS);
+      expect((await publish()).status).toBe(503);
+      await expect
+        .poll(async () => (await publish()).status, { timeout: FREE_AGAIN_MS, interval: 100 })
+        .toBe(201);
+      expect((await lost).status).toBe(503);
+      expect(await publishedBy(app(), member)).toEqual(allAre(1));
+    },
+  );
 });
