@@ -37,7 +37,7 @@ export async function dataSourceOptions(
       type: 'better-sqlite3',
       database: config.url.slice('sqlite:'.length),
       enableWAL: true,
-      prepareDatabase: overwriteDeleted,
+      prepareDatabase: keepSafe,
       timeout: config.timeoutMs,
     };
   }
@@ -76,9 +76,11 @@ export function withoutStatementLimit(options: DataSourceOptions): DataSourceOpt
   return { ...options, poolSize: 2, driver: driverWithTimeouts(kind, { waitMs, statementMs: 0 }) };
 }
 
-/** What was deleted would stay readable in the file until SQLite needs its place. */
-function overwriteDeleted(database: Sqlite.Database): void {
+function keepSafe(database: Sqlite.Database): void {
+  // What was deleted would stay readable in the file until SQLite needs its place.
   database.pragma('secure_delete = ON');
+  // As on a server, what was committed outlives the machine: a code that was spent would be good again.
+  database.pragma('synchronous = FULL');
 }
 
 async function serverKind(urls: readonly string[], timeoutMs: number): Promise<ServerKind> {
