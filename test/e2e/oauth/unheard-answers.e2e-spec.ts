@@ -1,5 +1,7 @@
 import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
 import { MINUTE, SECOND } from '../../../src/common/clock.js';
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { onEachServer } from '../../support/engines.js';
 import { granted, opens, sendForm } from '../../support/granted.js';
 import { json, type TokenBody } from '../../support/json.js';
@@ -76,6 +78,21 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     await expectTokenError(await exchange(other, client, code), 'invalid_grant');
     const { access_token } = await json<TokenBody>(await trade());
     expect(await opens(other, access_token)).toBe(true);
+  });
+
+  it('O68 Is an exchange that is answered when its app asks again before the first one has failed', async () => {
+    const { clientId } = client;
+    const { id: grantId } = await app.dataSource.manager.findOneByOrFail(Grant, { clientId });
+    proxy.strandAfter(/COMMIT$/);
+    const first = trade();
+    await expect
+      .poll(() => app.dataSource.manager.countBy(AccessToken, { grantId }), { timeout: 5000 })
+      .toBe(1);
+    app.clock.advance(11 * SECOND);
+    const { access_token } = await json<TokenBody>(await trade());
+    await expectTokenError(await first, 'temporarily_unavailable', 503);
+    expect(await opens(app, access_token)).toBe(true);
+    expect(await thefts()).toBe(0);
   });
 
   it('O68 Is a theft for whoever comes back too late', async () => {

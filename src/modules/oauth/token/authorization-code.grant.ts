@@ -93,6 +93,18 @@ export class AuthorizationCodeGrant {
   }
 
   private async issueFor(issued: IssuedCode, value: string): Promise<IssuedTokens> {
+    try {
+      return await this.unheard.attempt(issued.code.hash, this.attempt(issued, value));
+    } catch (error) {
+      // An earlier attempt may have ended meanwhile.
+      const unheard =
+        error instanceof InvalidGrant ? await this.answerUnheard(issued, value) : null;
+      if (unheard) return unheard;
+      throw error;
+    }
+  }
+
+  private async attempt(issued: IssuedCode, value: string): Promise<IssuedTokens> {
     const { code, grant } = issued;
     const pair = this.issuer.prepare(grant, parseScope(grant.scope), this.clock.now());
     const event = this.eventOf('token.issued', issued);
@@ -100,10 +112,6 @@ export class AuthorizationCodeGrant {
       return await this.units.run({ issued, pair, event });
     } catch (error) {
       if (mayBeCommitted(error)) this.unheard.keep(code.hash, sealAnswer(value, pair.tokens));
-      // An earlier attempt may have ended meanwhile.
-      const unheard =
-        error instanceof InvalidGrant ? await this.answerUnheard(issued, value) : null;
-      if (unheard) return unheard;
       throw error;
     }
   }
@@ -137,6 +145,7 @@ export class AuthorizationCodeGrant {
    */
   private async answerUnheard(issued: IssuedCode, value: string): Promise<IssuedTokens | null> {
     const { hash } = issued.code;
+    await this.unheard.untilEnded(hash);
     for (const sealed of this.unheard.find(hash) ?? []) {
       const answer = openAnswer(value, sealed);
       const stored = answer && (await this.tokens.findRefresh(sha256(answer.refreshToken)));

@@ -75,13 +75,14 @@ export class RefreshTokenGrant {
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
     const presented = { value, stored, scope: parameters.get('scope'), event };
-    const tokens = await this.answerOrKeep(presented);
+    if (stored.consumedAt) await this.unheard.untilEnded(stored.hash);
+    const tokens = await this.unheard.attempt(stored.hash, this.attempt(presented));
     if (!tokens) throw unusable(false);
     this.use.note(stored.grantId, this.clock.now());
     return tokens;
   }
 
-  private async answerOrKeep(presented: Presented): Promise<IssuedTokens | undefined> {
+  private async attempt(presented: Presented): Promise<IssuedTokens | undefined> {
     const { hash, consumedAt } = presented.stored;
     try {
       const tokens = await this.units.run(presented);

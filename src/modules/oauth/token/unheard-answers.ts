@@ -21,9 +21,25 @@ interface Kept {
 export class UnheardAnswers {
   /** By the hash of the code or refresh token; those kept first come first. */
   private readonly kept = new Map<string, Kept>();
+  /** Attempts of which nobody knows yet how they end, by the same hashes. */
+  private readonly attempts = new Map<string, Promise<unknown>>();
   private sweep: NodeJS.Timeout | undefined;
 
   constructor(private readonly clock: Clock) {}
+
+  /** Notes an attempt, which keeps what has to be kept before it ends. Answers what it does. */
+  attempt<T>(hash: string, attempt: Promise<T>): Promise<T> {
+    const ended = Promise.allSettled([this.attempts.get(hash), attempt]).then(() => {
+      if (this.attempts.get(hash) === ended) this.attempts.delete(hash);
+    });
+    this.attempts.set(hash, ended);
+    return attempt;
+  }
+
+  /** Waits for the attempts that have begun: what looks used may be what one of them will not hear of. */
+  async untilEnded(hash: string): Promise<void> {
+    await this.attempts.get(hash);
+  }
 
   /** @param sealed the tokens, sealed for who has the code; none where they are stored so */
   keep(hash: string, ...sealed: string[]): void {
