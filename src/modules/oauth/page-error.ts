@@ -27,6 +27,9 @@ export const wrongRedirectUri = (): PageError =>
 export const removedRedirectUri = (): PageError =>
   new PageError(400, 'removed_redirect_uri', (errors) => errors.removedRedirectUri);
 
+export const removedScopes = (): PageError =>
+  new PageError(400, 'removed_scopes', (errors) => errors.removedScopes);
+
 export const malformedLink = (): PageError =>
   new PageError(400, 'malformed_link', (errors) => errors.malformedLink);
 

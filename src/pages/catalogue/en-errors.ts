@@ -37,6 +37,14 @@ export const errors = (startAgain: string) => ({
       startAgain,
     ],
   },
+  removedScopes: {
+    title: 'The app has changed its registration',
+    paragraphs: [
+      'None of the access that it asked you for is registered for the app any more.',
+      'Nothing was shared with it.',
+      startAgain,
+    ],
+  },
   malformedLink: {
     title: 'This link is broken',
     paragraphs: ['The link that brought you here cannot be read.', startAgain],

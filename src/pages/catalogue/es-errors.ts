@@ -33,6 +33,14 @@ export const errors = (startAgain: string): ErrorTexts => ({
       startAgain,
     ],
   },
+  removedScopes: {
+    title: 'La aplicación ha cambiado su registro',
+    paragraphs: [
+      'Ninguno de los accesos que le pidió sigue registrado para la aplicación.',
+      'No se ha compartido nada con ella.',
+      startAgain,
+    ],
+  },
   malformedLink: {
     title: 'Este enlace está dañado',
     paragraphs: ['No se puede leer el enlace por el que llegó aquí.', startAgain],

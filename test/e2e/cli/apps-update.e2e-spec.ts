@@ -2,13 +2,15 @@ import { AppsService, type RegisteredApp } from '../../../src/modules/oauth/apps
 import { auditTrail } from '../../support/audit-trail.js';
 import { CommandLine, run } from '../../support/command-line.js';
 import { onEachEngine } from '../../support/engines.js';
+import { json, type TokenBody } from '../../support/json.js';
 import { expectPage, stored } from '../../support/oauth-answers.js';
 import { useTestApp, type TestClient } from '../../support/test-app.js';
-import { authorizeLink, Visitor } from '../../support/visitor.js';
+import { authorizeLink, exchange, redirectParameters, Visitor } from '../../support/visitor.js';
 
 const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const OLD = 'https://garden.example/callback';
 const NEW = 'https://garden.example/new';
+const DECISION = '/oauth/authorize/decision';
 
 onEachEngine('app update', (database) => {
   const app = useTestApp(database);
@@ -100,10 +102,44 @@ onEachEngine('app update', (database) => {
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     await update('--redirect-uri', NEW);
     const answer = { scope: client.scopes.slice(), decision: 'approve' };
-    expectPage(await visitor.submit(consent, '/oauth/authorize/decision', answer), 400);
+    expectPage(await visitor.submit(consent, DECISION, answer), 400);
     expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
     expectPage(await visitor.open(authorizeLink(client)), 400);
     expect((await visitor.open(authorizeLink(client, { redirect_uri: NEW }))).status).toBe(200);
+  });
+
+  it('O39 A scope that was taken away meanwhile is not granted, and one that was added is not either', async () => {
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    await update('--scope', 'profile.read posts.write');
+    const answer = { scope: ['profile.read', 'posts.read', 'posts.write'], decision: 'approve' };
+    const redirect = redirectParameters(await visitor.submit(consent, DECISION, answer));
+    const tokens = await exchange(app(), client, redirect.get('code') ?? '');
+    expect((await json<TokenBody>(tokens)).scope).toBe('profile.read');
+  });
+
+  it('O39 A consent page offers no scope that was taken away while its user signed in', async () => {
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const waiting = await visitor.open(authorizeLink(client));
+    await visitor.signIn(authorizeLink(client), user);
+    await update('--scope', 'posts.read');
+    const { html } = await visitor.submit(waiting, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    const boxes = [...html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
+    expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
+  });
+
+  it('O39 A sign-in under way gets no code when all its scopes were taken away', async () => {
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    await update('--scope', 'posts.write');
+    const answer = { scope: client.scopes.slice(), decision: 'approve' };
+    const refused = await visitor.submit(consent, DECISION, answer);
+    expectPage(refused, 400);
+    expect(refused.html).toContain('None of the access that it asked you for is registered');
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it('A scope that was taken away can no longer be asked for', async () => {

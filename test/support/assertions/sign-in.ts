@@ -60,7 +60,7 @@ export const CONSENT: Topic = {
       source: 'RFC 6749 §3.3',
     },
     O39: {
-      rule: 'When the app was disabled, or its redirect URI removed, after the consent page was shown, the decision gets a page with 400 and there is no code.',
+      rule: 'When the app was disabled, or its redirect URI or every scope of the request removed, after the consent page was shown, the decision gets a page with 400 and there is no code. When some of the scopes were removed, those are not granted, and no page offers them any more.',
       source: 'RFC 9700 §4.1.3',
     },
     O40: {

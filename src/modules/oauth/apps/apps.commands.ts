@@ -117,7 +117,7 @@ function addUpdate(app: Command, run: RunCommand): void {
     .command('update')
     .summary('Change what is registered of an app.')
     .description(
-      'Change the name, redirect URIs or scopes of an app. What is given replaces all of what was registered before. A sign-in under way to a redirect URI that is gone fails; what users have granted before stays granted. Asks first at a terminal when something is taken away; scripts and --json are not asked.',
+      'Change the name, redirect URIs or scopes of an app. What is given replaces all of what was registered before. A sign-in under way to a redirect URI that is gone fails, and one that asks for a scope that is gone goes on without it; what users have granted before stays granted. Asks first at a terminal when something is taken away; scripts and --json are not asked.',
     )
     .argument('<client_id>')
     .option('--name <name>', 'as shown to users on the consent page', textUpTo(200))

@@ -14,6 +14,7 @@ import {
   ForeignToken,
   noCookies,
   removedRedirectUri,
+  removedScopes,
   unknownApp,
 } from '../page-error.js';
 import type { AuthorizationRequest } from './authorization-request.js';
@@ -25,6 +26,7 @@ export interface Pending {
   id: string;
   app: RegisteredApp;
   redirectUri: string;
+  /** Of what the app asked for, what it may still ask for. */
   scopes: readonly Scope[];
   state: string;
   codeChallenge: string | null;
@@ -62,7 +64,7 @@ export class AuthorizationsService {
   /**
    * The request that a form belongs to.
    * @throws PageError when the form is another browser's or nobody's, the request is answered or expired, or the app was switched off
-   * or lost the redirect since
+   * or lost the redirect or every scope since
    */
   async resume(
     { transaction, token }: Partial<FormBinding>,
@@ -85,7 +87,9 @@ export class AuthorizationsService {
     const app = await this.apps.find(authorization.clientId);
     if (!app?.enabled) throw unknownApp();
     if (!stillRegistered(app, authorization.redirectUri)) throw removedRedirectUri();
-    return pending(authorization, app, token);
+    const found = pending(authorization, app, token);
+    if (found.scopes.length === 0) throw removedScopes();
+    return found;
   }
 
   /** Notes who signed in for this request. */
@@ -141,7 +145,7 @@ function pending(authorization: Authorization, app: RegisteredApp, token: string
     id,
     app,
     redirectUri,
-    scopes: parseScope(scope),
+    scopes: parseScope(scope).filter((name) => app.scopes.includes(name)),
     state,
     codeChallenge,
     userId,

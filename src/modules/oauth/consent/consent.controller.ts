@@ -26,7 +26,7 @@ export class ConsentController {
     private readonly config: AppConfig,
   ) {}
 
-  /** Only scopes that were asked for count; with none of them ticked, approving is denying. */
+  /** Only scopes that were asked for, and still may be, count; with none of them ticked, approving is denying. */
   @Post('decision')
   async decide(
     @PendingOf() pending: Pending,
