@@ -63,9 +63,10 @@ export class Publisher {
   publish(caller: Caller, draft: PostDraft, key?: string): Promise<Outcome<PublishedPost>> {
     const { clientId, userId } = caller;
     const request = { clientId, userId, key, route: 'POST /posts', body: draft };
-    return this.idempotency.once<PublishedPost>(request, (keep) =>
-      this.calls.standFor(caller, this.publishOnce(caller, draft, keep)),
+    const outcome = this.idempotency.once<PublishedPost>(request, (keep) =>
+      this.publishOnce(caller, draft, keep),
     );
+    return this.calls.standFor(caller, outcome);
   }
 
   private async publishOnce(

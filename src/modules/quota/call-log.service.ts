@@ -4,6 +4,7 @@ import type { Caller } from '../../access/caller.js';
 import { isDuplicateKey } from '../../common/database-faults.js';
 import { newId } from '../../common/ids.js';
 import { BackgroundWriter } from '../../database/background-writer.js';
+import type { Outcome } from '../../idempotency/idempotency.service.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { TransactionRunner, type Transaction } from '../../database/transaction.js';
 import type { ApiCall } from './api-call.entity.js';
@@ -25,7 +26,7 @@ export type Call = Omit<ApiCall, 'id' | 'metered'>;
 @Injectable()
 export class CallLog extends BackgroundWriter {
   private readonly logger = new Logger(CallLog.name);
-  private readonly publishes = new WeakMap<Caller, Promise<unknown>>();
+  private readonly publishes = new WeakMap<Caller, Promise<Outcome<unknown>>>();
   private waiting: ApiCall[] = [];
   private dropped = 0;
   private readonly droppedTotal: Counter;
@@ -56,8 +57,11 @@ export class CallLog extends BackgroundWriter {
     await this.repository.insertAll(tx, records);
   }
 
-  /** Lets a publish stand for the record of its call, unless it fails; whoever made the call may have left by then. */
-  async standFor<T>(caller: Caller, publish: Promise<T>): Promise<T> {
+  /**
+   * Lets a publish stand for the record of its call, unless it fails or turns out to be a replay; whoever made the call may have
+   * left by then.
+   */
+  async standFor<T>(caller: Caller, publish: Promise<Outcome<T>>): Promise<Outcome<T>> {
     this.publishes.set(caller, publish);
     return publish;
   }
@@ -67,7 +71,7 @@ export class CallLog extends BackgroundWriter {
     const { clientId, userId, requestId, receivedAt: at } = caller;
     const keep = () => this.keep({ at, clientId, userId, requestId, ...call });
     const publish = this.publishes.get(caller);
-    if (publish) publish.catch(keep);
+    if (publish) publish.then(({ replayed }) => replayed && keep(), keep);
     else keep();
   }
 

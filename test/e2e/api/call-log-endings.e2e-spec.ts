@@ -5,13 +5,34 @@ import { CallLog } from '../../../src/modules/quota/call-log.service.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../../src/modules/users/users.service.js';
 import { connect } from '../../support/connect.js';
-import { onEachEngine } from '../../support/engines.js';
+import { onEachEngine, onEachServer } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
+import { isUnderWay } from '../../support/under-way.js';
 import { Member } from './member.js';
 import { beginPublish, type OpenCall } from './open-call.js';
 
 const BODY = '{"content":"Hi"}';
+const KEY = { 'idempotency-key': 'the-key' };
+
+/** What the call log has of the app once that is so many calls, those that cost quota first. */
+async function rowsOf({ app, client }: Member, calls = 1): Promise<ApiCall[]> {
+  const { manager } = app.dataSource;
+  const where = { clientId: client.clientId };
+  await expect
+    .poll(async () => {
+      await app.service(CallLog).flush();
+      return manager.countBy(ApiCall, where);
+    })
+    .toBe(calls);
+  return manager.find(ApiCall, { where, order: { metered: 'DESC' } });
+}
+
+async function leave({ sent, response }: OpenCall): Promise<void> {
+  const closed = once(response, 'close');
+  sent.destroy();
+  await closed;
+}
 
 onEachEngine('The call log, when the client leaves before the answer,', (database) => {
   const app = useTestApp(database);
@@ -24,23 +45,10 @@ onEachEngine('The call log, when the client leaves before the answer,', (databas
         await app().service(UsersService).countPosts(tx, [user.id]);
         open.sent.end(BODY.slice(1));
         await expect.poll(() => open.received.caller?.clientId).toBe(client.clientId);
-        const closed = once(open.response, 'close');
-        open.sent.destroy();
-        await closed;
+        await leave(open);
         throw new Error('undone');
       });
     await expect(undone).rejects.toThrow('undone');
-  }
-
-  async function rowsOf({ client: { clientId } }: Member): Promise<ApiCall[]> {
-    const { manager } = app().dataSource;
-    await expect
-      .poll(async () => {
-        await app().service(CallLog).flush();
-        return manager.countBy(ApiCall, { clientId });
-      })
-      .toBe(1);
-    return manager.findBy(ApiCall, { clientId });
   }
 
   it('C23 has the publish once, as has everything else, when it succeeded', async () => {
@@ -57,6 +65,43 @@ onEachEngine('The call log, when the client leaves before the answer,', (databas
     await leaveDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 499 }]);
     expect(await publishedBy(app(), member)).toEqual(allAre(0));
+  });
+});
+
+onEachServer('The call log, when the client leaves while its key is looked up,', (database) => {
+  const app = useTestApp(database);
+
+  async function leaveDuringLookup(member: Member): Promise<void> {
+    const open = await beginPublish(member, BODY, KEY);
+    const other = app().dataSource.createQueryRunner();
+    await other.query('LOCK TABLES idempotency_keys WRITE');
+    try {
+      open.sent.end(BODY.slice(1));
+      await expect.poll(() => isUnderWay(app(), 'SELECT `IdempotencyKey`')).toBe(true);
+      await leave(open);
+    } finally {
+      await other.query('UNLOCK TABLES');
+      await other.release();
+    }
+  }
+
+  it('C23 has the publish once, as has everything else', async () => {
+    const member = await Member.join(app());
+    await leaveDuringLookup(member);
+    expect(await rowsOf(member)).toMatchObject([{ status: 201, metered: true }]);
+    expect(await publishedBy(app(), member)).toEqual(allAre(1));
+  });
+
+  it('has the replay with status 499, which costs nothing', async () => {
+    const member = await Member.join(app());
+    const headers = { ...KEY, 'content-type': 'application/json' };
+    expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
+    await leaveDuringLookup(member);
+    expect(await rowsOf(member, 2)).toMatchObject([
+      { status: 201, metered: true },
+      { status: 499, metered: false },
+    ]);
+    expect(await publishedBy(app(), member)).toEqual(allAre(1));
   });
 });
 
