@@ -53,13 +53,12 @@ export class MysqlGroup {
     await runSql(`mysql://root@127.0.0.1:${await this.primary()}`, `DROP DATABASE ${name}`);
   }
 
-  /** Kills the server that takes writes. Answers its port. */
-  async killPrimary(): Promise<number> {
+  /** Looks for the server that takes writes. Answers its port, and what kills it at once. */
+  async primaryToKill(): Promise<{ port: number; kill: () => void }> {
     const port = await this.primary();
     const pid = processOnPort(port);
     if (pid === undefined) throw new Error(`No mysqld with --port=${port} runs on this machine.`);
-    process.kill(pid, 'SIGKILL');
-    return port;
+    return { port, kill: () => process.kill(pid, 'SIGKILL') };
   }
 
   /** Starts a server that was killed, and waits until the group has it again. */

@@ -9,7 +9,7 @@ export interface Published {
   posts: number;
   /** By the counters of the users. */
   counted: number;
-  /** In the call log. */
+  /** In the call log, which has what is answered again besides. */
   recorded: number;
   /** Of the app's quota, over all months. */
   used: number;
@@ -29,7 +29,7 @@ export async function publishedBy(
   return {
     posts: await manager.countBy(Post, { clientId }),
     counted: users.reduce((sum, { postCount }) => sum + postCount, 0),
-    recorded: await manager.countBy(ApiCall, { clientId, status: 201 }),
+    recorded: await manager.countBy(ApiCall, { clientId, metered: true }),
     used: usage.reduce((sum, { used }) => sum + used, 0),
   };
 }

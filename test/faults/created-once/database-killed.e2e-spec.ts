@@ -3,6 +3,7 @@ import { onEachServer } from '../../support/engines.js';
 import { DURABLE_SETTINGS } from '../../support/private-server-parts.js';
 import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
 import { runSql } from '../../support/sql.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
@@ -13,9 +14,12 @@ const KILLS = times(20, 2);
 const KILL_MS = 20_000;
 const PUBLISHERS = 8;
 const LONGEST_LIFE_MS = 2000;
+/** In which somebody commits. */
+const COMMIT_MS = 200;
 
 onEachServer('A database server that is killed again and again', ({ engine }) => {
   let server: PrivateServer | undefined;
+  let proxy: TcpProxy | undefined;
   let app: TestApp | undefined;
   beforeAll(async () => {
     if (engine.kind === 'sqlite') return;
@@ -23,10 +27,12 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
     if (server === undefined) return;
     await runSql(server.url, 'CREATE DATABASE service');
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
-    app = await TestApp.start({ url: `${server.url}/service` }, env);
+    proxy = await TcpProxy.start(`${server.url}/service`);
+    app = await TestApp.start({ url: proxy.url }, env);
   }, 180_000);
   afterAll(async () => {
     await app?.stop();
+    await proxy?.stop();
     await server?.stop();
   });
 
@@ -34,18 +40,25 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
     `has each post once, with clients that repeat with the key, ${KILLS} times`,
     { timeout: 60_000 + KILLS * KILL_MS },
     async ({ task, skip }) => {
-      if (app === undefined || server === undefined) return skip();
+      if (app === undefined || server === undefined || proxy === undefined) return skip();
       const { baseUrl } = app;
       const load = new KeyedLoad(await Member.join(app), () => baseUrl, PUBLISHERS);
       for (let kill = 0; kill < KILLS; kill += 1) {
         const before = load.posts.size;
         await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(before);
         await sleep(Math.random() * LONGEST_LIFE_MS);
+        // Every other one takes along the answer to a commit.
+        if (kill % 2 === 1) {
+          proxy.cutAfterStatement('COMMIT');
+          await sleep(COMMIT_MS);
+        }
         await server.kill();
         await server.launch();
+        await proxy.mend();
       }
       await load.stop();
       expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);
+      expect(load.replays).toBeGreaterThan(0);
       show(
         task,
         `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions, ${load.replays} of what was done already`,

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
+import { sha256 } from '../../../src/common/secrets.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { opens } from '../../support/granted.js';
 import { json, type ErrorBody, type TokenBody } from '../../support/json.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { approve, exchange } from '../../support/visitor.js';
@@ -11,6 +13,7 @@ import { untilAnswered } from './until-answered.js';
 export class Trades {
   /** How many codes were answered so far. */
   done = 0;
+  private accessTokens: string[] = [];
 
   private constructor(
     private readonly app: TestApp,
@@ -48,13 +51,16 @@ export class Trades {
     const tokens = traded.map((answers, place) => new Set([...answers, ...(again[place] ?? [])]));
     // Also where the answer to a commit was lost.
     expect(tokens.map(({ size }) => size)).toEqual(this.codes.map(() => 1));
+    this.accessTokens = tokens.flatMap((own) => [...own]);
   }
 
-  /** Asserts, once the database is well, that no code has left tokens that nobody was answered. */
+  /** Asserts, once the database is well, that each token that was answered is good, and that no code has left another. */
   async expectNoMore(): Promise<void> {
     const grantId = In(await this.grantIds());
-    const stored = await this.app.dataSource.manager.countBy(AccessToken, { grantId });
-    expect(stored).toBe(this.codes.length);
+    const stored = await this.app.dataSource.manager.findBy(AccessToken, { grantId });
+    const answered = this.accessTokens.map(sha256);
+    expect(stored.map(({ hash }) => hash).toSorted()).toEqual(answered.toSorted());
+    for (const token of this.accessTokens) expect(await opens(this.app, token)).toBe(true);
   }
 
   /** Sends a code until the answer is not "later". Answers the access token that it was exchanged for, if it was. */

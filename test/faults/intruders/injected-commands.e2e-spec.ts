@@ -22,6 +22,17 @@ const CALLBACK = 'https://garden.example/callback';
 /** Below the folder of the test: no text leads up and out of it. */
 const DEEP = 'a/b/c/d';
 const PLAIN = 'Plain words';
+/** Each value gets this one too, so that every run finds out which of them take words; it is the name of a file as well. */
+const STATEMENT = `'; DROP TABLE posts; --`;
+/** Values that are kept as they were typed, by the member that tells them again. */
+const KEPT: Readonly<Record<string, string>> = {
+  'app create --name': 'name',
+  'app update --name': 'name',
+  'user add --name': 'name',
+  'user add --neighborhood': 'neighborhood',
+};
+/** All that take words: also what to look for, and the file to write. */
+const FREE = [...Object.keys(KEPT), 'audit list --action', 'user export --output'];
 /** A line of the file, but for its phone. */
 const USUAL: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   name: 'Ana Lee',
@@ -136,17 +147,30 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
     expect(await app().dataSource.manager.countBy(User, { phone })).toBe(0);
   });
 
+  /** Asserts that what a command made or changed is told again with this text, but for the spaces around it. */
+  async function expectKept(place: string, text: string, { code, stdout }: Outcome): Promise<void> {
+    if (HOSTILE_LINES.includes(text)) expect([place, text, code]).toEqual([place, text, 0]);
+    if (code !== 0) return;
+    const [noun = ''] = place.split(' ');
+    const { id, client_id = id } = JSON.parse(stdout) as Record<string, string>;
+    const kept = await cli.json(noun, 'show', client_id ?? '');
+    expect([place, kept[KEPT[place] ?? '']]).toEqual([place, text.trim()]);
+  }
+
   it(
     'in a value of a command, are kept or refused',
     async ({ task }) => {
       const { leaves } = commandTree();
       let values = 0;
       let runs = 0;
+      const takers = new Set<string>();
       for (const leaf of leaves) {
         const member = await Member.join(app());
         const post = await member.publish();
         for (const value of [undefined, ...valuesOf(leaf)]) {
-          for (const text of textsFor(values, ONE_IN)) {
+          const place = `${leaf.path} ${value?.option ?? `<${value?.name}>`}`;
+          const texts = textsFor(values, ONE_IN);
+          for (const text of value ? new Set([STATEMENT, ...texts]) : texts) {
             const typed = value?.name === 'file' ? `${folder}/${DEEP}/x-${text}` : text;
             const words = wordsOf(leaf, value, typed, {
               client_id: member.client.clientId,
@@ -163,11 +187,14 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
             });
             const outcome = await cli.runWith(text, ...words);
             expectTold(outcome, `${words.join(' ')}\n${outcome.stdout}${outcome.stderr}`);
+            if (value && outcome.code === 0) takers.add(place);
+            if (place in KEPT) await expectKept(place, text, outcome);
             runs += 1;
           }
           values += 1;
         }
       }
+      expect([...takers].toSorted()).toEqual(FREE.toSorted());
       show(
         task,
         `${values} values of ${leaves.length} commands, a hostile text of each kind in each, ${runs} runs`,

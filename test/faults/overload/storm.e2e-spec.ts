@@ -29,6 +29,8 @@ const MOST_MEMORY_MB = 300;
 const WELL_AGAIN_MS = 3000;
 /** Of the answers at half load shortly before: as many as can be answered are twice those. */
 const WELL_AGAIN = 0.8;
+/** Of the answers at half load by turns with them: so many are let in at the least, however many are refused. */
+const LET_IN = 0.5;
 const AT_ONCE: Manners = { everyMs: 0, isPatient: true };
 /** Nor do they wait when they are told to. */
 const IN_A_HURRY: Manners = { everyMs: 0, isPatient: false };
@@ -117,8 +119,12 @@ const IN_A_HURRY: Manners = { everyMs: 0, isPatient: false };
 
     const slower = latency(storm) / latency(half);
     const hurriedSlower = latency(hurry) / latency(half);
+    expect(half.filter((answer) => !isAdmitted(answer))).toEqual([]);
+    for (const answers of [storm, hurry])
+      expect(answers.filter(isAdmitted).length).toBeGreaterThan(LET_IN * half.length);
     expect(slower).toBeLessThan(SLOWER);
     expect(hurriedSlower).toBeLessThan(SLOWER);
+    expect(latency(well)).toBeLessThan(SLOWER * latency(half));
     expect(latency(bursts)).toBeLessThan(LONGEST_WAIT_MS);
     expect(wellAfter).toBeLessThan(WELL_AGAIN_MS);
     expect(well.length).toBeGreaterThan(WELL_AGAIN * atHalf);
