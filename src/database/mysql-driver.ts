@@ -62,11 +62,13 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
         ...(group && { stream: () => group.open() }),
         ...(statementMs > 0 && {
           idleTimeout: IDLE_MS,
-          // With as many as there may be, the pool would end none.
+          // With as many as there may be, the pool would never look.
           maxIdle: connectionLimit - 1,
           gracefulEnd: true,
         }),
       });
+      // With fewer, it would end one at every look when all are free, however busy they are.
+      pool.config.maxIdle = connectionLimit;
       endWaitsForConnections(pool, waitMs);
       if (group) toPrimary(pool, group);
       pool.on('connection', (connection: PoolConnection) => {

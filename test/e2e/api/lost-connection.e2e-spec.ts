@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseLoad } from '../../../src/database/database-load.js';
 import { onEachServer } from '../../support/engines.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { allAre, publishedBy } from '../../support/published.js';
@@ -11,6 +12,8 @@ const SILENCE_MS = 3000;
 const SENT_MS = 300;
 /** So short before that, whoever asks waits for it, and not in vain. */
 const LATE_MS = 600;
+/** Until the pool ends what idles; the server would after ten seconds. */
+const IDLE_MS = 8000;
 /** Until a server gives up whoever said nothing more, and some for a slow machine. */
 const FREE_AGAIN_MS = 15_000;
 
@@ -72,4 +75,16 @@ onEachServer('A connection whose other end is gone, and nobody told the server,'
       expect(await publishedBy(app(), member)).toEqual(allAre(1));
     },
   );
+
+  it('is ended in order when nobody has needed it for a while, before the server would', async () => {
+    const member = await Member.join(app());
+    await Promise.all([member.get('/me'), member.get('/quota'), member.get('/posts')]);
+    const all = (): number => {
+      const { used, free } = app().service(DatabaseLoad).pool();
+      return used + free;
+    };
+    expect(all()).toBeGreaterThan(0);
+    await expect.poll(all, { timeout: IDLE_MS }).toBe(0);
+    expect((await member.get('/me')).status).toBe(200);
+  });
 });
