@@ -18,7 +18,7 @@ export class TcpProxy {
   private allowance: Allowance | undefined;
   private unheard: string | undefined;
   private swallowed: string | undefined;
-  private stranded: RegExp | undefined;
+  private strand: { statement: RegExp; stranded: () => void } | undefined;
   private isHolding = false;
   private readonly held: (() => void)[] = [];
   private trap: { statement: string; sprung: (next: string) => void } | undefined;
@@ -59,7 +59,7 @@ export class TcpProxy {
     this.fuse = undefined;
     this.unheard = undefined;
     this.swallowed = undefined;
-    this.stranded = undefined;
+    this.strand = undefined;
     this.allowance = undefined;
     this.trap = undefined;
     this.isHolding = false;
@@ -89,10 +89,12 @@ export class TcpProxy {
 
   /**
    * Passes this statement on once, and nothing after it, either way, on its connection: the server does not even hear when the
-   * application hangs up, as when a host or a network is gone.
+   * application hangs up, as when a host or a network is gone. Answers when it has.
    */
-  strandAfter(statement: RegExp): void {
-    this.stranded = statement;
+  strandAfter(statement: RegExp): Promise<void> {
+    return new Promise((stranded) => {
+      this.strand = { statement, stranded };
+    });
   }
 
   /** Cuts each connection, until mended, when so many more bytes of answers have passed. Asked once for each. */
@@ -151,8 +153,9 @@ export class TcpProxy {
     let isUnheard = false;
     client.on('data', (chunk: Buffer) => {
       const text = chunk.toString('latin1');
-      if (this.stranded?.test(text)) {
-        this.stranded = undefined;
+      if (this.strand?.statement.test(text)) {
+        this.strand.stranded();
+        this.strand = undefined;
         for (const socket of [client, upstream])
           socket.removeAllListeners('data').removeAllListeners('close').resume();
         upstream.write(chunk);

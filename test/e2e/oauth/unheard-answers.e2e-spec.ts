@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
 import { MINUTE, SECOND } from '../../../src/common/clock.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { sha256 } from '../../../src/common/secrets.js';
+import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { onEachServer } from '../../support/engines.js';
 import { granted, opens, sendForm } from '../../support/granted.js';
@@ -9,6 +12,9 @@ import { expectTokenError } from '../../support/oauth-answers.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, type TestClient } from '../../support/test-app.js';
 import { approve, exchange, requestToken } from '../../support/visitor.js';
+
+/** Less than anybody waits for the database. */
+const LATE_MS = 800;
 
 onEachServer('A unit of work whose end was not heard', (database) => {
   let proxy: TcpProxy;
@@ -83,16 +89,68 @@ onEachServer('A unit of work whose end was not heard', (database) => {
   it('O68 Is an exchange that is answered when its app asks again before the first one has failed', async () => {
     const { clientId } = client;
     const { id: grantId } = await app.dataSource.manager.findOneByOrFail(Grant, { clientId });
-    proxy.strandAfter(/COMMIT$/);
+    const stranded = proxy.strandAfter(/COMMIT$/);
     const first = trade();
+    await stranded;
     await expect
-      .poll(() => app.dataSource.manager.countBy(AccessToken, { grantId }), { timeout: 5000 })
+      .poll(() => other.dataSource.manager.countBy(AccessToken, { grantId }), { timeout: 5000 })
       .toBe(1);
     app.clock.advance(11 * SECOND);
-    const { access_token } = await json<TokenBody>(await trade());
+    const second = trade();
+    await expectTokenError(await second, 'temporarily_unavailable', 503);
     await expectTokenError(await first, 'temporarily_unavailable', 503);
+    const { access_token } = await json<TokenBody>(await trade());
     expect(await opens(app, access_token)).toBe(true);
     expect(await thefts()).toBe(0);
+  });
+
+  it('O68 Is none that was only heard late: who asked again meanwhile is refused, and that ends nothing', async () => {
+    const held = proxy.holdAfter('INSERT INTO `audit_events`');
+    const first = trade();
+    await held;
+    void proxy.mend();
+    proxy.slow(LATE_MS);
+    await sleep(LATE_MS / 4);
+    proxy.slow(0);
+    const second = trade();
+    await sleep(LATE_MS / 4);
+    app.clock.advance(11 * SECOND);
+    await expectTokenError(await second, 'invalid_grant');
+    const { access_token } = await json<TokenBody>(await first);
+    expect(await opens(app, access_token)).toBe(true);
+    expect(await thefts()).toBe(0);
+  });
+
+  it('O68 Is a refresh that is no theft for whoever asks again late, before the first one has failed', async () => {
+    const first = await granted(app, client);
+    const stranded = proxy.strandAfter(/COMMIT$/);
+    const lost = refresh(first);
+    await stranded;
+    const hash = sha256(first.refresh_token);
+    await expect
+      .poll(() => other.dataSource.manager.countBy(RefreshToken, { predecessorHash: hash }))
+      .toBe(1);
+    app.clock.advance(31 * SECOND);
+    await expectTokenError(await refresh(first), 'temporarily_unavailable', 503);
+    await expectTokenError(await lost, 'temporarily_unavailable', 503);
+    const { access_token } = await json<TokenBody>(await refresh(first));
+    expect(await opens(app, access_token)).toBe(true);
+  });
+
+  it('O68 Is not waited for where only an answer was asked for again', async () => {
+    const first = await granted(app, client);
+    const tokens = await json<TokenBody>(await refresh(first));
+    app.clock.advance(26 * SECOND);
+    const stranded = proxy.strandAfter(/COMMIT$/);
+    const lost = refresh(first);
+    await stranded;
+    const again = refresh(first);
+    await sleep(LATE_MS / 2);
+    app.clock.advance(10 * SECOND);
+    const { refresh_token } = await json<TokenBody>(await again);
+    expect(refresh_token).toBe(tokens.refresh_token);
+    await expectTokenError(await lost, 'temporarily_unavailable', 503);
+    expect(await opens(app, tokens.access_token)).toBe(true);
   });
 
   it('O68 Is a theft for whoever comes back too late', async () => {

@@ -62,13 +62,14 @@ export class AuthorizationCodeGrant {
 
   /** @throws InvalidRequest; InvalidGrant */
   async exchange(app: App, parameters: Parameters): Promise<IssuedTokens> {
+    const at = this.clock.now();
     const value = parameters.require('code');
     const redirectUri = parameters.require('redirect_uri');
     const verifier = parameters.get('code_verifier');
     const issued = isSecret('svcac', value) ? await this.codes.find(sha256(value)) : null;
     if (issued?.grant.clientId !== app.clientId) throw unknownCode();
     const { code, grant, userStatus } = issued;
-    if (!code.consumedAt && code.expiresAt <= this.clock.now())
+    if (!code.consumedAt && code.expiresAt <= at)
       throw new InvalidGrant('The code has expired.', false);
     if (code.redirectUri !== redirectUri) {
       throw new InvalidGrant('redirect_uri differs from the one of the authorization request.');
@@ -77,7 +78,7 @@ export class AuthorizationCodeGrant {
     const provesVerifier = verifierMatches(code.codeChallenge, verifier);
     if (code.consumedAt) {
       const unheard = provesVerifier ? await this.answerUnheard(issued, value) : null;
-      return unheard ?? this.refuseReplay(issued, provesVerifier);
+      return unheard ?? this.refuseReplay(issued, provesVerifier, at);
     }
     if (userStatus !== 'active') throw unknownCode(false);
     if (!provesVerifier) return this.spend(issued);
@@ -168,10 +169,17 @@ export class AuthorizationCodeGrant {
     return this.audit.event(action, id, { actor: clientId }, { clientId, userId });
   }
 
-  /** A code that comes back with everything right was stolen from one of the two who used it (RFC 6749 §4.1.2). */
-  private async refuseReplay({ code, grant }: IssuedCode, provesVerifier: boolean): Promise<never> {
-    const harmlessUntil = later(code.consumedAt ?? this.clock.now(), HARMLESS_REPEAT_MS);
-    if (provesVerifier && this.clock.now() >= harmlessUntil)
+  /**
+   * A code that comes back with everything right was stolen from one of the two who used it (RFC 6749 §4.1.2).
+   * @param at when it came, however long it waited since
+   */
+  private async refuseReplay(
+    { code, grant }: IssuedCode,
+    provesVerifier: boolean,
+    at: Date,
+  ): Promise<never> {
+    const harmlessUntil = later(code.consumedAt ?? at, HARMLESS_REPEAT_MS);
+    if (provesVerifier && at >= harmlessUntil)
       await this.transactions.run((tx) => this.revocation.revokeStolen(tx, 'code.replayed', grant));
     throw unknownCode(!provesVerifier);
   }

@@ -26,9 +26,12 @@ import { UnheardAnswers } from './unheard-answers.js';
 /** So long after its use, a refresh token may come back for the answer that got lost. */
 const REPLAY_MS = 30 * SECOND;
 
-/** One request: the token as it came, what is stored about it, the `scope` parameter, and the event that its success is. */
+/**
+ * One request: the token as it came, and when, what is stored about it, the `scope` parameter, and the event that its success is.
+ */
 interface Presented {
   value: string;
+  at: Date;
   stored: StoredRefresh;
   scope: string | undefined;
   event: NewAuditEvent;
@@ -71,12 +74,16 @@ export class RefreshTokenGrant {
    * InvalidGrant, which for a used token ends its grant
    */
   async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {
+    const at = this.clock.now();
     const value = parameters.require('refresh_token');
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
-    const presented = { value, stored, scope: parameters.get('scope'), event };
-    if (stored.consumedAt) await this.unheard.untilEnded(stored.hash);
-    const tokens = await this.unheard.attempt(stored.hash, this.attempt(presented));
+    const presented = { value, at, stored, scope: parameters.get('scope'), event };
+    const { consumedAt } = stored;
+    if (consumedAt && later(consumedAt, REPLAY_MS) < at) await this.unheard.untilEnded(stored.hash);
+    const attempt = this.attempt(presented);
+    // Nothing is kept of one that was not the first, so nobody need wait for it.
+    const tokens = await (consumedAt ? attempt : this.unheard.attempt(stored.hash, attempt));
     if (!tokens) throw unusable(false);
     this.use.note(stored.grantId, this.clock.now());
     return tokens;
@@ -161,13 +168,12 @@ export class RefreshTokenGrant {
   /** Undefined when the token was not used, or came back as a theft, or when what it was answered with is dead. */
   private async answerAgain(
     tx: Transaction,
-    { value, stored, scope }: Presented,
+    { value, at, stored, scope }: Presented,
   ): Promise<IssuedTokens | undefined> {
-    const now = this.clock.now();
     const use = await this.tokens.findUse(tx, stored.hash);
     if (!use) return undefined;
     const isUnheard = this.unheard.find(stored.hash) !== undefined;
-    const answer = repeatable(use, value, isUnheard ? null : now);
+    const answer = repeatable(use, value, isUnheard ? null : at);
     if (!answer) {
       await this.revocation.revokeStolen(tx, 'refresh_token.reused', {
         ...stored,
@@ -194,10 +200,10 @@ export class RefreshTokenGrant {
 }
 
 /** What to answer a used token with again, or null when its return is a theft: by its time, unless nobody heard the answer. */
-function repeatable(use: RefreshUse, value: string, now: Date | null): IssuedTokens | null {
+function repeatable(use: RefreshUse, value: string, at: Date | null): IssuedTokens | null {
   const { sealedAnswer, answerExpiresAt } = use;
   if (sealedAnswer === null || answerExpiresAt === null) return null;
-  return now !== null && now > answerExpiresAt ? null : openAnswer(value, sealedAnswer);
+  return at !== null && at > answerExpiresAt ? null : openAnswer(value, sealedAnswer);
 }
 
 /** The scopes of the new access token: the grant's, or fewer (RFC 6749 §6). The next refresh starts from the grant's again. */

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, later, MINUTE } from '../../../common/clock.js';
+import { beginWaiting } from '../../../common/time-limit.js';
+import { AppConfig } from '../../../config/app-config.js';
+import { timedOut } from '../../../database/timed-out.js';
 
 /** So long a client may take to come back after an outage, in milliseconds. */
 export const UNHEARD_MS = 10 * MINUTE;
@@ -25,7 +28,10 @@ export class UnheardAnswers {
   private readonly attempts = new Map<string, Promise<unknown>>();
   private sweep: NodeJS.Timeout | undefined;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
 
   /** Notes an attempt, which keeps what has to be kept before it ends. Answers what it does. */
   attempt<T>(hash: string, attempt: Promise<T>): Promise<T> {
@@ -36,9 +42,24 @@ export class UnheardAnswers {
     return attempt;
   }
 
-  /** Waits for the attempts that have begun: what looks used may be what one of them will not hear of. */
+  /**
+   * Waits for the attempts that have begun, as long as one may for the database: what looks used may be what one of them will not
+   * hear of.
+   * @throws when none has told by then; the client is to come back
+   */
   async untilEnded(hash: string): Promise<void> {
-    await this.attempts.get(hash);
+    const attempts = this.attempts.get(hash);
+    if (!attempts) return;
+    const end = beginWaiting();
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(timedOut('An earlier request with the same code or token has not ended in time.'));
+      }, this.config.database.timeoutMs);
+      void attempts.then(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    }).finally(end);
   }
 
   /** @param sealed the tokens, sealed for who has the code; none where they are stored so */
