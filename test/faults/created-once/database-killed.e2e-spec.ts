@@ -7,7 +7,7 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { IS_QUICK, times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';
 
 const KILLS = times(20, 2);
@@ -58,7 +58,8 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
       }
       await load.stop();
       expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);
-      expect(load.replays).toBeGreaterThan(0);
+      // One commit alone may be somebody else's.
+      if (!IS_QUICK) expect(load.replays).toBeGreaterThan(0);
       show(
         task,
         `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions, ${load.replays} of what was done already`,
