@@ -23,7 +23,7 @@ const LIMIT = 100;
 const LIMITED = { size: 4, longestPauseMs: 300 };
 const DATABASE = `platform_test_${randomBytes(6).toString('hex')}`;
 /** Until the group has noticed, and chosen another. */
-const LONGEST_OUTAGE_MS = 12_000;
+const LONGEST_OUTAGE_MS = 15_000;
 
 describe.skipIf(COMMAND === '')('A group of database servers whose primary is killed', () => {
   let group: MysqlGroup;
