@@ -124,7 +124,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
   it('O68 Is a refresh that is no theft for whoever asks again late, before the first one has failed', async () => {
     const first = await granted(app, client);
     const stranded = proxy.strandAfter(/COMMIT$/);
-    const lost = refresh(first);
+    const unanswered = refresh(first);
     await stranded;
     const hash = sha256(first.refresh_token);
     await expect
@@ -132,7 +132,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
       .toBe(1);
     app.clock.advance(31 * SECOND);
     await expectTokenError(await refresh(first), 'temporarily_unavailable', 503);
-    await expectTokenError(await lost, 'temporarily_unavailable', 503);
+    await expectTokenError(await unanswered, 'temporarily_unavailable', 503);
     const { access_token } = await json<TokenBody>(await refresh(first));
     expect(await opens(app, access_token)).toBe(true);
   });
@@ -142,14 +142,14 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     const tokens = await json<TokenBody>(await refresh(first));
     app.clock.advance(26 * SECOND);
     const stranded = proxy.strandAfter(/COMMIT$/);
-    const lost = refresh(first);
+    const unanswered = refresh(first);
     await stranded;
     const again = refresh(first);
     await sleep(LATE_MS / 2);
     app.clock.advance(10 * SECOND);
     const { refresh_token } = await json<TokenBody>(await again);
     expect(refresh_token).toBe(tokens.refresh_token);
-    await expectTokenError(await lost, 'temporarily_unavailable', 503);
+    await expectTokenError(await unanswered, 'temporarily_unavailable', 503);
     expect(await opens(app, tokens.access_token)).toBe(true);
   });
 
