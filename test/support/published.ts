@@ -9,7 +9,7 @@ export interface Published {
   posts: number;
   /** By the counters of the users. */
   counted: number;
-  /** In the call log, which has what is answered again besides. */
+  /** In the call log, as metered: a publish that is answered again is recorded once more, but not metered. */
   recorded: number;
   /** Of the app's quota, over all months. */
   used: number;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseLoad } from '../../../src/database/database-load.js';
 import { onEachServer } from '../../support/engines.js';
-import { TcpProxy } from '../../support/tcp-proxy.js';
 import { allAre, publishedBy } from '../../support/published.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
 import { Member } from './member.js';
 
