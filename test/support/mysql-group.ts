@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { processOnPort } from './process-on-port.js';
 import { runSql } from './sql.js';
@@ -29,7 +30,7 @@ export class MysqlGroup {
    */
   static async start(command: string): Promise<MysqlGroup> {
     const running = await membersAs(command, 'status').catch(() => []);
-    const members = running.length > 0 ? running : await membersAs(command, 'start');
+    const members = running.length > 0 ? running : await started(command);
     const group = new MysqlGroup(command, await portsOf(members));
     const there = members.filter(({ state }) => PRESENT.has(state)).map(({ port }) => port);
     for (const port of group.ports)
@@ -56,8 +57,7 @@ export class MysqlGroup {
   /** Looks for the server that takes writes. Answers its port, and what kills it at once. */
   async primaryToKill(): Promise<{ port: number; kill: () => void }> {
     const port = await this.primary();
-    const pid = processOnPort(port);
-    if (pid === undefined) throw new Error(`No mysqld with --port=${port} runs on this machine.`);
+    const pid = serverOn(port);
     return { port, kill: () => process.kill(pid, 'SIGKILL') };
   }
 
@@ -86,6 +86,23 @@ export class MysqlGroup {
   }
 }
 
+/**
+ * Starts the group. A server is refused as a member while a connection of this machine happens to have the port on which it
+ * would talk to the others: who is in the group by then is killed, and the group is started once more.
+ */
+async function started(command: string): Promise<GroupMember[]> {
+  try {
+    return await membersAs(command, 'start');
+  } catch {
+    for (const { port } of await membersAs(command, 'status').catch(() => [])) {
+      const pid = serverOn(port);
+      process.kill(pid, 'SIGKILL');
+      await vi.waitFor(() => expect(holdsFiles(pid)).toBe(false), { timeout: 10_000 });
+    }
+    return membersAs(command, 'start');
+  }
+}
+
 /** The ports of all servers of the group, also of those that it has given up, which `status` does not name. */
 async function portsOf(members: readonly GroupMember[]): Promise<number[]> {
   const ports = new Set(members.map(({ port }) => port));
@@ -96,6 +113,21 @@ async function portsOf(members: readonly GroupMember[]): Promise<number[]> {
         ports.add(Number(port));
   expect([...ports], 'the ports of the group').toHaveLength(MEMBERS);
   return [...ports];
+}
+
+/** Whether a process still has what it opened. One that was killed has for a moment, and its successor would not start. */
+function holdsFiles(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function serverOn(port: number): number {
+  const pid = processOnPort(port);
+  if (pid === undefined) throw new Error(`No mysqld with --port=${port} runs on this machine.`);
+  return pid;
 }
 
 async function membersAs(command: string, word: 'start' | 'status'): Promise<GroupMember[]> {
