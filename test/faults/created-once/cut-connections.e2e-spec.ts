@@ -48,8 +48,10 @@ onEachServer('A network that breaks at any byte of what the database answers', (
       await expect.poll(() => load.posts.size, MET).toBeGreaterThan(0);
       await expect.poll(() => load.repetitions, MET).toBeGreaterThan(0);
       await network.mend();
-      await Promise.all([load.stop(), traded, rotations.stop()]);
+      await traded;
+      await rotations.stop();
       await trades.expectNoMore();
+      await load.stop();
       show(
         task,
         `${database.engine.label}: each connection ${how} after up to ${bytes.toLocaleString('en')} bytes, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions; ${CODES} codes, each exchanged once; ${rotations.done} refresh tokens, each followed by one`,
