@@ -58,8 +58,9 @@ export class UsersRepository {
     return this.dataSource.manager.findOneBy(User, { phone });
   }
 
-  findActive(id: string): Promise<SignInUser | null> {
-    return this.dataSource.manager.findOne(User, {
+  findActive(id: string, tx?: Transaction): Promise<SignInUser | null> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.findOne(User, {
       select: { id: true, name: true, phone: true },
       where: { id, status: 'active' },
     });

@@ -68,9 +68,9 @@ export class UsersService {
     return this.repository.findAuthor(id);
   }
 
-  /** The user who may sign in under this id, or null. */
-  active(id: string): Promise<SignInUser | null> {
-    return this.repository.findActive(id);
+  /** The user who may sign in under this id, or null; as a part of a larger unit with `tx`. */
+  active(id: string, tx?: Transaction): Promise<SignInUser | null> {
+    return this.repository.findActive(id, tx);
   }
 
   /** The user who may sign in with this phone (E.164), or null. */

@@ -1,6 +1,7 @@
 import { later } from '../../../src/common/clock.js';
 import { newId } from '../../../src/common/ids.js';
 import { newSecret, sha256 } from '../../../src/common/secrets.js';
+import { TransactionRunner } from '../../../src/database/transaction.js';
 import { Authorization } from '../../../src/modules/oauth/authorize/authorization.entity.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { KnownBrowser } from '../../../src/modules/oauth/sign-in/known-browser.entity.js';
@@ -147,7 +148,6 @@ onEachEngine('What pruning deletes and keeps', (database) => {
   async function found(table: string) {
     const { OAuthPruneService } =
       await import('../../../src/modules/oauth/prune/oauth-prune.service.js');
-    const { TransactionRunner } = await import('../../../src/database/transaction.js');
     const repository = app()
       .service(OAuthPruneService)
       .expired()
@@ -174,6 +174,7 @@ onEachEngine('What pruning deletes and keeps', (database) => {
 
   it('O142 Counts to the limit and not further while gates are pruned', async () => {
     const counter = app().service(RollingCounter);
+    const runner = app().service(TransactionRunner);
     for (let round = 1; round <= 5; round += 1) {
       const hits = [{ budget: { name: 'pruned', limit: 5, windowMs: HOUR }, key: `key ${round}` }];
       await app().dataSource.manager.insert(ThrottleHit, {
@@ -182,11 +183,13 @@ onEachEngine('What pruning deletes and keeps', (database) => {
         hits: 1,
       });
       const spent: string[] = [];
-      const whenSpent = async (_tx: unknown, { name }: { name: string }): Promise<void> => {
+      const whenSpent = async ({ name }: { name: string }): Promise<void> => {
         spent.push(name);
       };
       const at = app().clock.now();
-      const taken = Array.from({ length: 20 }, () => counter.takeAll(hits, at, whenSpent));
+      const taken = Array.from({ length: 20 }, () =>
+        runner.run((tx) => counter.takeAll(tx, hits, at, whenSpent)),
+      );
       const [standings] = await Promise.all([
         Promise.all(taken),
         ...Array.from({ length: 3 }, () => prune().run()),

@@ -20,6 +20,8 @@ export interface Call {
   send: () => Promise<Answer>;
 }
 
+const SIGN_IN = '/oauth/authorize/sign-in';
+
 /** Of each kind of request one, with codes, tokens, posts and forms that are good. */
 export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
   const { client } = member;
@@ -33,6 +35,10 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
   const link = authorizeLink(client);
   const signIn = await newcomer.open(link);
   const { phone } = await app.addUser();
+  const reader = new Visitor(app);
+  const { phone: own } = await app.addUser();
+  const sent = await reader.submit(await reader.open(link), SIGN_IN, { phone: own });
+  const password = { code: await app.sms.password(own) };
   const form = (path: string, fields: Record<string, string>) => () =>
     heard(sendForm(app, path, client, fields));
   const refresh = { grant_type: 'refresh_token', refresh_token };
@@ -49,8 +55,9 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
     write('refresh', 200, form('/oauth/token', refresh)),
     write('revocation', 200, form('/oauth/revoke', { token })),
     write('authorization', 200, async () => shown(await new Visitor(app).open(link))),
-    write('sign-in', 200, async () =>
-      shown(await newcomer.submit(signIn, '/oauth/authorize/sign-in', { phone })),
+    write('sign-in', 200, async () => shown(await newcomer.submit(signIn, SIGN_IN, { phone }))),
+    write('one-time password', 200, async () =>
+      shown(await reader.submit(sent, '/oauth/authorize/verify', password)),
     ),
     write('decision', 303, async () =>
       shown(await visitor.submit(consent, '/oauth/authorize/decision', decision)),

@@ -40,7 +40,7 @@ export const TOKEN_REQUEST: Topic = {
       source: 'RFC 6749 §3.2',
     },
     O68: {
-      rule: 'When the database is away, overloaded or too slow, the answer is 503 `temporarily_unavailable` with `Retry-After`; any other fault of ours is 500 `server_error`. It is never `invalid_grant` or `invalid_client`, on which clients drop their tokens, and nothing is spent that the same request would need: it works afterwards. Where the database was lost in the middle of a COMMIT, nobody knows whether it did; then the request works for ten minutes at the process that it was sent to. Pages say 503 or 500, and their form can be sent again.',
+      rule: 'When the database is away, overloaded or too slow, the answer is 503 `temporarily_unavailable` with `Retry-After`; any other fault of ours is 500 `server_error`. It is never `invalid_grant` or `invalid_client`, on which clients drop their tokens, and nothing is spent that the same request would need: it works afterwards. Where the database was lost in the middle of a COMMIT, nobody knows whether it did; then the request works for ten minutes at the process that it was sent to. Pages say 503 or 500, and their form can be sent again: no message, guess or one-time password is used up. The exception is a decision in whose COMMIT the database was lost, which may be told 409 then; the user begins again at the app.',
       source: 'RFC 6749 §5.2',
     },
   },

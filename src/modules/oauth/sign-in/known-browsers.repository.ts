@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Transaction } from '../../../database/transaction.js';
+import { entities, type Transaction } from '../../../database/transaction.js';
 import { upsert } from '../../../database/upsert.js';
 import { KnownBrowser } from './known-browser.entity.js';
 
@@ -9,8 +9,9 @@ export class KnownBrowsersRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Whether somebody signed in with this phone in this browser before. */
-  isKnown(browserHash: string, phone: string): Promise<boolean> {
-    return this.dataSource.manager.existsBy(KnownBrowser, { browserHash, phone });
+  isKnown(browserHash: string, phone: string, tx?: Transaction): Promise<boolean> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.existsBy(KnownBrowser, { browserHash, phone });
   }
 
   /** The hashes of the browsers in which somebody signed in with this phone. */

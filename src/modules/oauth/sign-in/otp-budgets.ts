@@ -3,7 +3,7 @@ import { AuditLog } from '../../../audit/audit-log.repository.js';
 import { Clock, DAY, HOUR, SECOND } from '../../../common/clock.js';
 import { AppConfig } from '../../../config/app-config.js';
 import type { ExpiredRows } from '../../../database/expired-rows.js';
-import type { Transaction } from '../../../database/transaction.js';
+import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import {
   RollingCounter,
   type Budget,
@@ -50,6 +50,7 @@ export class OtpBudgets {
     private readonly metrics: ThrottleMetrics,
     private readonly browsers: KnownBrowsersRepository,
     private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     { otp, budgets }: AppConfig,
   ) {
@@ -71,22 +72,23 @@ export class OtpBudgets {
   }
 
   /**
-   * Takes a message to this phone.
+   * Takes a message to this phone, in the unit that makes its password.
    * @param hasPassword whether the visitor was sent a password that still works: a second click spends nothing of their own
    */
   async takeSend(
+    tx: Transaction,
     phone: string,
     { address, browserHash }: Visitor,
     hasPassword: () => Promise<boolean>,
   ): Promise<Take> {
     const fromAddress = { budget: this.sendsFromAddress, key: address };
-    const shared = await this.take([
+    const shared = await this.take(tx, [
       ...this.sends.map((budget) => ({ budget, key: phone })),
       fromAddress,
     ]);
     if ('hits' in shared || (await hasPassword())) return shared;
-    if (!(await this.browsers.isKnown(browserHash, phone))) return shared;
-    const own = await this.take([
+    if (!(await this.browsers.isKnown(browserHash, phone, tx))) return shared;
+    const own = await this.take(tx, [
       { budget: this.ownSends, key: ownKey(browserHash, phone) },
       fromAddress,
     ]);
@@ -101,11 +103,11 @@ export class OtpBudgets {
     return own.spent ? sooner(shared, own) : own;
   }
 
-  /** Takes a guess at a password of this phone. */
-  async takeGuess(phone: string, browserHash: string): Promise<Take> {
-    const shared = await this.take([{ budget: this.guesses, key: phone }]);
-    if ('hits' in shared || !(await this.browsers.isKnown(browserHash, phone))) return shared;
-    const own = await this.take([{ budget: this.ownGuesses, key: ownKey(browserHash, phone) }]);
+  /** Takes a guess at a password of this phone, in the unit that compares it. */
+  async takeGuess(tx: Transaction, phone: string, browserHash: string): Promise<Take> {
+    const shared = await this.take(tx, [{ budget: this.guesses, key: phone }]);
+    if ('hits' in shared || !(await this.browsers.isKnown(browserHash, phone, tx))) return shared;
+    const own = await this.take(tx, [{ budget: this.ownGuesses, key: ownKey(browserHash, phone) }]);
     return 'hits' in own ? own : sooner(shared, own);
   }
 
@@ -116,13 +118,13 @@ export class OtpBudgets {
 
   /** Takes one of the messages of the day. */
   takeTotal(): Promise<Take> {
-    return this.take([this.total]);
+    return this.transactions.run((tx) => this.take(tx, [this.total]));
   }
 
   /** Whether the messages of the day are used up and nobody was told within the last hour: true for one process only. */
   async totalWasReached(): Promise<boolean> {
     const { spent } = await this.counter.peek(this.total.budget, this.total.key);
-    return spent && 'hits' in (await this.take([ALARM]));
+    return spent && 'hits' in (await this.transactions.run((tx) => this.take(tx, [ALARM])));
   }
 
   /** Everything that is counted for this phone, also in the browsers that it signed in with. */
@@ -138,8 +140,8 @@ export class OtpBudgets {
     });
   }
 
-  async giveBack({ hits, at }: Taken): Promise<void> {
-    await this.counter.refund(hits, at);
+  async giveBack(tx: Transaction, { hits, at }: Taken): Promise<void> {
+    await this.counter.refund(tx, hits, at);
   }
 
   private async peek({ budget, key }: Hit): Promise<Standing> {
@@ -148,9 +150,9 @@ export class OtpBudgets {
     return standing;
   }
 
-  private async take(hits: readonly Hit[]): Promise<Take> {
+  private async take(tx: Transaction, hits: readonly Hit[]): Promise<Take> {
     const at = this.clock.now();
-    const spent = await this.counter.takeAll(hits, at, (tx, { name, limit }) =>
+    const spent = await this.counter.takeAll(tx, hits, at, ({ name, limit }) =>
       limit === 1 ? Promise.resolve() : this.record(tx, name),
     );
     if (spent && spent.budget !== ALARM.budget) this.metrics.throttle(spent.budget);

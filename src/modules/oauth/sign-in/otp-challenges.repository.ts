@@ -12,8 +12,9 @@ export class OtpChallengesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Whether a password for this phone is still open in this transaction. */
-  isOpen(transactionId: string, phone: string, now: Date): Promise<boolean> {
-    return this.dataSource.manager.existsBy(OtpChallenge, { ...open(transactionId, now), phone });
+  isOpen(transactionId: string, phone: string, now: Date, tx?: Transaction): Promise<boolean> {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    return manager.existsBy(OtpChallenge, { ...open(transactionId, now), phone });
   }
 
   /** The challenge of this transaction, if it may still be met. */
@@ -41,18 +42,9 @@ export class OtpChallengesRepository {
     return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { transactionId }) : null;
   }
 
-  /** False when it was consumed before: of two right answers, one signs in. */
-  async consume(
-    tx: Transaction,
-    { transactionId, codeHash }: Pick<OtpChallenge, 'transactionId' | 'codeHash'>,
-    now: Date,
-  ): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      OtpChallenge,
-      { transactionId, codeHash, consumedAt: IsNull() },
-      { consumedAt: now },
-    );
-    return affected === 1;
+  /** Of the challenge that `countAttempt` found open, and holds until this transaction ends: of two right answers, one signs in. */
+  async consume(tx: Transaction, transactionId: string, now: Date): Promise<void> {
+    await entities(tx).update(OtpChallenge, { transactionId }, { consumedAt: now });
   }
 
   /** Forgets every password for this phone. */

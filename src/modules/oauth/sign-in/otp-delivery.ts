@@ -35,7 +35,7 @@ export class OtpDelivery {
     taken: Taken,
   ): void {
     if (userId === null) {
-      const failed = (): Promise<void> => this.budgets.giveBack(taken);
+      const failed = (): Promise<void> => this.giveBack(taken);
       this.queue.add({ message: null, expiresAt, admit: async () => true, failed });
       return;
     }
@@ -66,9 +66,13 @@ export class OtpDelivery {
     );
   }
 
+  private giveBack(taken: Taken): Promise<void> {
+    return this.transactions.run((tx) => this.budgets.giveBack(tx, taken));
+  }
+
   private async failed(userId: string, spent: readonly Taken[]): Promise<void> {
     this.metrics.otpSendFailures.inc();
-    for (const taken of spent) await this.budgets.giveBack(taken);
+    for (const taken of spent) await this.giveBack(taken);
     await this.transactions.run((tx) =>
       this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' }),
     );

@@ -5,6 +5,7 @@ import { digestsEqual, hmacSha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
 import type { Language } from '../../../pages/language.js';
+import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { Visitor } from '../throttle/trackers.js';
 import { KnownBrowsersRepository } from './known-browsers.repository.js';
@@ -15,9 +16,15 @@ import { OtpChallengesRepository } from './otp-challenges.repository.js';
 import { OtpDelivery } from './otp-delivery.js';
 import { PhoneLock } from './phone-lock.js';
 
-/** A challenge that was met, and the browser that met it. */
-export type MetChallenge = Pick<OtpChallenge, 'transactionId' | 'phone' | 'codeHash'> &
-  Pick<Visitor, 'browserHash'>;
+/** A password that was typed in, for this request and in this browser. */
+export interface Attempt {
+  transactionId: string;
+  password: string;
+  visitor: Visitor;
+}
+
+/** What a right password does, in the unit that spends it. */
+export type WhenRight = (tx: Transaction, user: SignInUser) => Promise<void>;
 
 /**
  * Why no password of this phone is compared for now. `locked`: a hundred in a row were wrong, and nobody signs in with it for
@@ -33,9 +40,7 @@ export interface ClosedPhone {
  * away.
  */
 export type Verification =
-  | { outcome: 'right'; userId: string; challenge: MetChallenge }
-  | { outcome: 'wrong' | 'closed' }
-  | ClosedPhone;
+  { outcome: 'right'; user: SignInUser } | { outcome: 'wrong' | 'closed' } | ClosedPhone;
 
 /**
  * What became of asking for a message. `wait`: too many were asked for, and the earlier password stays good. `country`: no
@@ -62,7 +67,8 @@ export class OtpService {
   /**
    * Sends a new password for this transaction to `phone` (E.164), if it is a user's; for any other phone everything but the
    * message is the same. That is also why the messages of the day are only looked at here, and taken when one is sent. None
-   * is sent that could not be typed in.
+   * is sent that could not be typed in. A message is taken in the unit that makes its password: where the database is lost, it
+   * can be asked for again.
    */
   async send(
     transactionId: string,
@@ -75,14 +81,17 @@ export class OtpService {
     if (closed) return closed;
     const { spent, retryAfterSeconds } = await this.budgets.peekTotal();
     if (spent) return { outcome: 'wait', retryAfterSeconds };
-    const take = await this.budgets.takeSend(phone, visitor, () =>
-      this.isOpen(transactionId, phone),
-    );
-    if (!('hits' in take)) return { outcome: 'wait', ...take };
     const user = await this.users.activeByPhone(phone);
     const password = newOneTimePassword();
     const challenge = this.newChallenge(transactionId, phone, password, user?.id ?? null);
-    await this.transactions.run((tx) => this.repository.replace(tx, challenge));
+    const take = await this.transactions.run(async (tx) => {
+      const taken = await this.budgets.takeSend(tx, phone, visitor, () =>
+        this.repository.isOpen(transactionId, phone, challenge.createdAt, tx),
+      );
+      if ('hits' in taken) await this.repository.replace(tx, challenge);
+      return taken;
+    });
+    if (!('hits' in take)) return { outcome: 'wait', ...take };
     this.delivery.deliver(challenge, password, language, take);
     return { outcome: 'sent' };
   }
@@ -94,58 +103,60 @@ export class OtpService {
 
   /**
    * Tries a password, within what the lock and the budgets of its phone and the challenge allow. What one of them refuses
-   * takes nothing from the others, and only a wrong password uses up a budget. A right one is not spent yet.
+   * takes nothing from the others, and only a wrong password uses up a budget. All of it is one unit, with what a right one
+   * does: where the database is lost, the attempt was none.
    */
-  async verify(
-    transactionId: string,
-    password: string,
-    { browserHash }: Visitor,
-  ): Promise<Verification> {
+  async verify(attempt: Attempt, whenRight: WhenRight): Promise<Verification> {
+    const { transactionId, visitor } = attempt;
     const open = await this.repository.findOpen(transactionId, this.clock.now());
     if (!open) return { outcome: 'closed' };
-    const locked = await this.locked(open.phone);
+    const { phone } = open;
+    const locked = await this.locked(phone);
     if (locked) return locked;
-    const take = await this.budgets.takeGuess(open.phone, browserHash);
-    if (!('hits' in take)) return { outcome: 'guessed', ...take };
-    const verification = await this.compare(open, password, browserHash);
-    if (verification.outcome === 'right' || verification.outcome === 'closed')
-      await this.budgets.giveBack(take);
-    return verification;
-  }
-
-  /**
-   * Spends a right password in the unit that signs in, which makes the browser a known one and ends the row of wrong ones.
-   * False when another attempt was first.
-   */
-  async spend(tx: Transaction, challenge: MetChallenge): Promise<boolean> {
-    const now = this.clock.now();
-    if (!(await this.repository.consume(tx, challenge, now))) return false;
-    const { browserHash, phone } = challenge;
-    if (browserHash !== '')
-      await this.browsers.remember(tx, { browserHash, phone, signedInAt: now });
-    await this.lock.reset(tx, phone);
-    return true;
+    return this.transactions.run(async (tx) => {
+      const take = await this.budgets.takeGuess(tx, phone, visitor.browserHash);
+      if (!('hits' in take)) return { outcome: 'guessed', ...take };
+      const verification = await this.compare(tx, phone, attempt, whenRight);
+      if (verification.outcome === 'right' || verification.outcome === 'closed')
+        await this.budgets.giveBack(tx, take);
+      return verification;
+    });
   }
 
   /** Counts the attempt before it compares. Of the challenge that was open, at the phone whose budgets were asked. */
   private async compare(
-    { transactionId, phone }: OtpChallenge,
-    password: string,
-    browserHash: string,
+    tx: Transaction,
+    phone: string,
+    { transactionId, password, visitor }: Attempt,
+    whenRight: WhenRight,
   ): Promise<Verification> {
     const now = this.clock.now();
-    const challenge = await this.transactions.run((tx) =>
-      this.repository.countAttempt(tx, transactionId, phone, now),
-    );
+    const challenge = await this.repository.countAttempt(tx, transactionId, phone, now);
     if (!challenge) return { outcome: 'closed' };
     const { userId, codeHash } = challenge;
-    const equal = digestsEqual(codeHash, this.hash(transactionId, phone, password));
-    const right = equal && userId !== null;
-    const retryAfterSeconds = await this.lock.judge(challenge, right);
+    const right =
+      digestsEqual(codeHash, this.hash(transactionId, phone, password)) && userId !== null;
+    const retryAfterSeconds = await this.lock.judge(tx, challenge, right);
     if (retryAfterSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds };
-    return right
-      ? { outcome: 'right', userId, challenge: { transactionId, phone, codeHash, browserHash } }
-      : { outcome: 'wrong' };
+    if (!right) return { outcome: 'wrong' };
+    const user = await this.users.active(userId, tx);
+    if (!user) return { outcome: 'closed' };
+    await this.spend(tx, challenge, visitor, now);
+    await whenRight(tx, user);
+    return { outcome: 'right', user };
+  }
+
+  /** Makes the browser a known one, and ends the row of wrong ones. */
+  private async spend(
+    tx: Transaction,
+    { transactionId, phone }: OtpChallenge,
+    { browserHash }: Visitor,
+    now: Date,
+  ): Promise<void> {
+    await this.repository.consume(tx, transactionId, now);
+    if (browserHash !== '')
+      await this.browsers.remember(tx, { browserHash, phone, signedInAt: now });
+    await this.lock.reset(tx, phone);
   }
 
   /** Why no password of this phone would be compared in this browser now, or undefined when one would. */

@@ -36,25 +36,27 @@ export class PhoneLock {
   }
 
   /**
-   * Judges a password that was compared: a wrong one counts. The guesses at one phone are judged one after the other, so
+   * Judges a password that was compared, in that unit: a wrong one counts. The guesses at one phone are judged one after the other, so
    * that of many at once none after the hundredth wrong one gets through, not even a right one.
    * @returns the seconds of the lock that was there before, or undefined when the password counts as what it is
    */
-  judge({ phone, userId }: OtpChallenge, right: boolean): Promise<number | undefined> {
+  async judge(
+    tx: Transaction,
+    { phone, userId }: OtpChallenge,
+    right: boolean,
+  ): Promise<number | undefined> {
     const now = this.clock.now();
-    return this.transactions.run(async (tx) => {
-      const counted = right
-        ? await this.repository.hold(tx, phone, now)
-        : await this.repository.open(tx, phone, now);
-      const locked = lockedSeconds(counted, now);
-      if (locked !== undefined || right || counted === null) return locked;
-      const failures = counted.lockedUntil === null ? counted.failures + 1 : 1;
-      const lockedUntil = failures >= MOST_FAILURES ? later(now, DAY) : null;
-      await this.repository.count(tx, phone, { failures, lockedUntil });
-      if (lockedUntil !== null && userId !== null)
-        await this.audit.record(tx, 'otp.locked', userId, { actor: 'service' }, { lockedUntil });
-      return undefined;
-    });
+    const counted = right
+      ? await this.repository.hold(tx, phone, now)
+      : await this.repository.open(tx, phone, now);
+    const locked = lockedSeconds(counted, now);
+    if (locked !== undefined || right || counted === null) return locked;
+    const failures = counted.lockedUntil === null ? counted.failures + 1 : 1;
+    const lockedUntil = failures >= MOST_FAILURES ? later(now, DAY) : null;
+    await this.repository.count(tx, phone, { failures, lockedUntil });
+    if (lockedUntil !== null && userId !== null)
+      await this.audit.record(tx, 'otp.locked', userId, { actor: 'service' }, { lockedUntil });
+    return undefined;
   }
 
   /** Starts the count again, in the unit that signs in. */

@@ -2,10 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { parsePhone } from '../../../common/phone-number.js';
 import { AppConfig } from '../../../config/app-config.js';
-import type { Transaction } from '../../../database/transaction.js';
 import type { Sentence } from '../../../pages/catalogue/catalogue.js';
 import type { SignInUser } from '../../users/users.repository.js';
-import { UsersService } from '../../users/users.service.js';
 import { OAuthPages, type SignInPlace } from '../oauth-pages.js';
 import { lockedPhone, malformedForm, tooManyAttempts, type PageError } from '../page-error.js';
 import { languageOf } from '../page-language.js';
@@ -13,7 +11,7 @@ import { Parameters } from '../parameters.js';
 import { FailureCounter } from '../throttle/failure-counter.js';
 import { Trackers } from '../throttle/trackers.js';
 import { parseOneTimePassword } from './one-time-password.js';
-import { OtpService, type ClosedPhone, type Verification } from './otp.service.js';
+import { OtpService, type ClosedPhone, type WhenRight } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
 
 /** What one sign-in is part of, and where it leads. */
@@ -25,7 +23,7 @@ export interface SignInCourse {
    */
   userOf: (request: Request, phone?: string) => Promise<SignInUser | null>;
   /** What else is written in the unit that signs in. */
-  also?: (tx: Transaction, userId: string) => Promise<void>;
+  also?: WhenRight;
   /** Shows what comes after. */
   goOn: (response: Response, user: SignInUser) => Promise<void> | void;
 }
@@ -36,7 +34,6 @@ export class SignInSteps {
   constructor(
     private readonly otp: OtpService,
     private readonly signIn: SignInService,
-    private readonly users: UsersService,
     private readonly pages: OAuthPages,
     private readonly failures: FailureCounter,
     private readonly trackers: Trackers,
@@ -96,35 +93,23 @@ export class SignInSteps {
       this.pages.code(response, place, phone, { status: 400, error: ({ code }) => code.notACode });
       return;
     }
-    const { transaction } = place.binding;
-    const verification = await this.otp.verify(
-      transaction,
-      password,
-      this.trackers.visitor(request),
-    );
-    const { outcome } = verification;
-    if (outcome === 'locked' || outcome === 'guessed') throw tooManyGuesses(verification);
-    const user =
-      outcome === 'right' ? await this.enter(course, request, response, verification) : null;
-    if (user) return course.goOn(response, user);
-    await this.failures.count(request, 'decision');
-    const error: Sentence = ({ code }) => (outcome === 'wrong' ? code.wrong : code.closed);
-    this.pages.code(response, place, phone, { status: 400, error });
-  }
-
-  /** Signs in who proved to be them. Null when another attempt was first, or the user may not sign in any more. */
-  private async enter(
-    { also }: SignInCourse,
-    request: Request,
-    response: Response,
-    proof: Extract<Verification, { outcome: 'right' }>,
-  ): Promise<SignInUser | null> {
-    const user = await this.users.active(proof.userId);
-    if (!user) return null;
-    const first = await this.signIn.signIn(request, response, proof, (tx) =>
-      also ? also(tx, user.id) : Promise.resolve(),
-    );
-    return first ? user : null;
+    const transactionId = place.binding.transaction;
+    const attempt = { transactionId, password, visitor: this.trackers.visitor(request) };
+    const verification = await this.signIn.signIn(request, response, attempt, course.also);
+    switch (verification.outcome) {
+      case 'right':
+        return course.goOn(response, verification.user);
+      case 'locked':
+      case 'guessed':
+        throw tooManyGuesses(verification);
+      case 'wrong':
+      case 'closed': {
+        await this.failures.count(request, 'decision');
+        const { outcome } = verification;
+        const error: Sentence = ({ code }) => code[outcome];
+        this.pages.code(response, place, phone, { status: 400, error });
+      }
+    }
   }
 
   /** Too many messages were asked for. The last one stays good. */

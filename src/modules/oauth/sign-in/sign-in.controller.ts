@@ -63,7 +63,7 @@ export class SignInController {
     return {
       place: pending,
       userOf: (request, phone) => this.whoAnswers(pending, request, phone),
-      also: (tx, userId) => this.authorizations.assignUser(tx, pending.id, userId),
+      also: (tx, user) => this.authorizations.assignUser(tx, pending.id, user.id),
       goOn: (response, user) => this.pages.consent(response, pending, user),
     };
   }

@@ -3,11 +3,12 @@ import type { Request, Response } from 'express';
 import { Clock, later, MINUTE, SECOND } from '../../../common/clock.js';
 import { randomToken, sha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { TransactionRunner } from '../../../database/transaction.js';
+import { mayBeCommitted } from '../../../database/unheard-commits.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from './browser-cookies.js';
-import { OtpService, type Verification } from './otp.service.js';
+import { OtpService, type Attempt, type Verification, type WhenRight } from './otp.service.js';
 import { SignInSessionsRepository } from './sign-in-sessions.repository.js';
 
 /** Who is signed in at a browser. A session saves the next one-time password, never the consent. */
@@ -41,28 +42,34 @@ export class SignInService {
   }
 
   /**
-   * Spends the password, starts a session under a new id, ends the browser's earlier one, and does what `also` does: all in
-   * one unit, and the cookie after it. False when the password was spent before.
+   * Tries a password. A right one starts a session under a new id, ends the browser's earlier one, and does what `also` does: all
+   * in the unit that spends it, and the cookie after that.
    */
   async signIn(
     request: Request,
     response: Response,
-    { userId, challenge }: Extract<Verification, { outcome: 'right' }>,
-    also: (tx: Transaction) => Promise<void> = async () => undefined,
-  ): Promise<boolean> {
+    attempt: Attempt,
+    also: WhenRight = async () => undefined,
+  ): Promise<Verification> {
     const now = this.clock.now();
     const earlier = this.cookies.sessionHash(request);
     const value = randomToken();
-    const session = { hash: sha256(value), userId, createdAt: now, expiresAt: this.end(now) };
-    const first = await this.transactions.run(async (tx) => {
-      if (!(await this.otp.spend(tx, challenge))) return false;
-      if (earlier !== undefined) await this.sessions.delete(tx, earlier);
-      await this.sessions.insert(tx, session);
-      await also(tx);
-      return true;
-    });
-    if (first) this.cookies.setSession(response, value);
-    return first;
+    let isRight = false;
+    try {
+      const verification = await this.otp.verify(attempt, async (tx, user) => {
+        isRight = true;
+        if (earlier !== undefined) await this.sessions.delete(tx, earlier);
+        const session = { hash: sha256(value), userId: user.id, createdAt: now };
+        await this.sessions.insert(tx, { ...session, expiresAt: this.end(now) });
+        await also(tx, user);
+      });
+      if (verification.outcome === 'right') this.cookies.setSession(response, value);
+      return verification;
+    } catch (error) {
+      // If it was committed, the same form leads on from the session; if not, the cookie opens nothing.
+      if (isRight && mayBeCommitted(error)) this.cookies.setSession(response, value);
+      throw error;
+    }
   }
 
   async signOut(request: Request, response: Response): Promise<void> {

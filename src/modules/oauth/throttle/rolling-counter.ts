@@ -73,40 +73,37 @@ export class RollingCounter {
   }
 
   /**
-   * Counts one hit in each budget unless one of them is spent; then none is counted, and the one with the longest wait is
-   * told with its budget. Exact under concurrency.
+   * Counts one hit in each budget, as a part of a larger unit, unless one of them is spent; then none is counted, and the one with
+   * the longest wait is told with its budget. Exact under concurrency.
    * @param at the moment of the hits, by which `refund` finds them again
    * @param whenSpent what else happens in the unit for each budget that its hit spends
    */
   async takeAll(
+    tx: Transaction,
     wanted: readonly Hit[],
     at: Date,
-    whenSpent: (tx: Transaction, budget: Budget) => Promise<void>,
+    whenSpent: (budget: Budget) => Promise<void>,
   ): Promise<(Standing & { budget: Budget }) | undefined> {
     const limited = wanted.filter(({ budget }) => budget.limit > 0);
-    return this.transactions.run(async (tx) => {
-      const standings: (Standing & { budget: Budget })[] = [];
-      for (const hit of limited)
-        standings.push({ ...(await this.lock(tx, hit)), budget: hit.budget });
-      const longest = standings
-        .filter(({ spent }) => spent)
-        .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds)[0];
-      if (longest) return longest;
-      for (const [index, { budget, key }] of limited.entries()) {
-        await this.repository.add(tx, keyHash(budget, key), slotOf(budget, at));
-        if (standings[index]?.hits === budget.limit - 1) await whenSpent(tx, budget);
-      }
-      return undefined;
-    });
+    const standings: (Standing & { budget: Budget })[] = [];
+    for (const hit of limited)
+      standings.push({ ...(await this.lock(tx, hit)), budget: hit.budget });
+    const longest = standings
+      .filter(({ spent }) => spent)
+      .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds)[0];
+    if (longest) return longest;
+    for (const [index, { budget, key }] of limited.entries()) {
+      await this.repository.add(tx, keyHash(budget, key), slotOf(budget, at));
+      if (standings[index]?.hits === budget.limit - 1) await whenSpent(budget);
+    }
+    return undefined;
   }
 
   /** Takes back the hits that `takeAll` counted at this moment. Locks in the order of `taken`, as that did. */
-  async refund(taken: readonly Hit[], at: Date): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      for (const { budget, key } of taken)
-        if (budget.limit > 0)
-          await this.repository.remove(tx, keyHash(budget, key), slotOf(budget, at));
-    });
+  async refund(tx: Transaction, taken: readonly Hit[], at: Date): Promise<void> {
+    for (const { budget, key } of taken)
+      if (budget.limit > 0)
+        await this.repository.remove(tx, keyHash(budget, key), slotOf(budget, at));
   }
 
   /** Every hit that was counted for the keys of `wanted`, which is asked when the rows are. */
