@@ -100,13 +100,12 @@ export class NotFound extends AppError {
 export class ServiceUnavailable extends AppError {
   static readonly code = 'service_unavailable';
 
-  constructor(seconds = 5) {
+  constructor(readonly retryAfterSeconds = 5) {
+    const seconds = retryAfterSeconds === 1 ? 'second' : 'seconds';
     super(
       ServiceUnavailable.code,
-      `The service is not available right now. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
-      {
-        headers: { 'Retry-After': String(seconds) },
-      },
+      `The service is not available right now. Try again in ${retryAfterSeconds} ${seconds}.`,
+      { headers: { 'Retry-After': String(retryAfterSeconds) } },
     );
   }
 }

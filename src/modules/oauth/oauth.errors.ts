@@ -167,7 +167,7 @@ export class ServerError extends OAuthError {
 
 /** The database is away, overloaded or too slow, there is too much to do, or the service ends. */
 export class TemporarilyUnavailable extends OAuthError {
-  constructor() {
+  constructor(readonly retryAfterSeconds = 5) {
     super('temporarily_unavailable', 'The service is not available right now. Try again.');
   }
 }

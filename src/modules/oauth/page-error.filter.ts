@@ -53,7 +53,7 @@ export class PageErrorFilter implements ExceptionFilter {
     if (thrown instanceof PageError) return thrown;
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
     if (thrown instanceof InvalidRequest) return malformedForm();
-    if (thrown instanceof ServiceUnavailable) return unavailable();
+    if (thrown instanceof ServiceUnavailable) return unavailable(thrown.retryAfterSeconds);
     const error = isDatabaseUnavailable(thrown) ? unavailable() : fault(request.requestId);
     this.logger.error(error.code, (thrown as Error)?.stack);
     return error;

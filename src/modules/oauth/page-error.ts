@@ -73,8 +73,8 @@ export const tooManyAttempts = (seconds: number): PageError =>
 export const lockedPhone = (seconds: number): PageError =>
   new PageError(429, 'locked_phone', (errors) => errors.lockedPhone(seconds), seconds);
 
-export const unavailable = (): PageError =>
-  new PageError(503, 'service_unavailable', (errors) => errors.unavailable, 5);
+export const unavailable = (seconds = 5): PageError =>
+  new PageError(503, 'service_unavailable', (errors) => errors.unavailable, seconds);
 
 export const fault = (requestId: string): PageError =>
   new PageError(500, 'internal_error', (errors) => errors.fault(requestId));

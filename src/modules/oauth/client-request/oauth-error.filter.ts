@@ -45,7 +45,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
 
   private oauthError(thrown: unknown): OAuthError {
     if (thrown instanceof OAuthError) return thrown;
-    if (thrown instanceof ServiceUnavailable) return new TemporarilyUnavailable();
+    if (thrown instanceof ServiceUnavailable)
+      return new TemporarilyUnavailable(thrown.retryAfterSeconds);
     const error = isDatabaseUnavailable(thrown) ? new TemporarilyUnavailable() : new ServerError();
     this.logger.error(error.code, (thrown as Error)?.stack);
     return error;
@@ -87,7 +88,8 @@ function headersOf(error: OAuthError): Record<string, string> {
     return { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
   }
   if (error instanceof MethodNotAllowed) return { Allow: error.allow };
-  if (error instanceof TooManyAttempts) return { 'Retry-After': String(error.retryAfterSeconds) };
-  if (error.code === 'temporarily_unavailable') return { 'Retry-After': '5' };
+  if (error instanceof TooManyAttempts || error instanceof TemporarilyUnavailable) {
+    return { 'Retry-After': String(error.retryAfterSeconds) };
+  }
   return {};
 }
