@@ -5,7 +5,6 @@ import { parseScope } from '../../../common/scopes.js';
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { SharedUnits } from '../../../database/shared-units.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
-import { mayBeCommitted } from '../../../database/unheard-commits.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { GrantUse } from '../grants/grant-use.js';
@@ -94,25 +93,18 @@ export class AuthorizationCodeGrant {
   }
 
   private async issueFor(issued: IssuedCode, value: string): Promise<IssuedTokens> {
+    const { code, grant } = issued;
+    const pair = this.issuer.prepare(grant, parseScope(grant.scope), this.clock.now());
+    const event = this.eventOf('token.issued', issued);
     try {
-      return await this.unheard.attempt(issued.code.hash, this.attempt(issued, value));
+      return await this.unheard.attempt(code.hash, this.units.run({ issued, pair, event }), () =>
+        sealAnswer(value, pair.tokens),
+      );
     } catch (error) {
       // An earlier attempt may have ended meanwhile.
       const unheard =
         error instanceof InvalidGrant ? await this.answerUnheard(issued, value) : null;
       if (unheard) return unheard;
-      throw error;
-    }
-  }
-
-  private async attempt(issued: IssuedCode, value: string): Promise<IssuedTokens> {
-    const { code, grant } = issued;
-    const pair = this.issuer.prepare(grant, parseScope(grant.scope), this.clock.now());
-    const event = this.eventOf('token.issued', issued);
-    try {
-      return await this.units.run({ issued, pair, event });
-    } catch (error) {
-      if (mayBeCommitted(error)) this.unheard.keep(code.hash, sealAnswer(value, pair.tokens));
       throw error;
     }
   }

@@ -11,7 +11,6 @@ import {
 import { isSecret, sha256 } from '../../../common/secrets.js';
 import { SharedUnits } from '../../../database/shared-units.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
-import { mayBeCommitted } from '../../../database/unheard-commits.js';
 import type { App } from '../apps/app.entity.js';
 import { GrantRevocation } from '../grants/grant-revocation.js';
 import { GrantUse } from '../grants/grant-use.js';
@@ -79,26 +78,21 @@ export class RefreshTokenGrant {
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
     const presented = { value, at, stored, scope: parameters.get('scope'), event };
-    const { consumedAt } = stored;
-    if (consumedAt && later(consumedAt, REPLAY_MS) < at) await this.unheard.untilEnded(stored.hash);
-    const attempt = this.attempt(presented);
-    // Nothing is kept of one that was not the first, so nobody need wait for it.
-    const tokens = await (consumedAt ? attempt : this.unheard.attempt(stored.hash, attempt));
+    const { hash, consumedAt } = stored;
+    const tokens = await (consumedAt
+      ? this.repeat(presented, consumedAt)
+      : this.unheard.attempt(hash, this.units.run(presented)));
     if (!tokens) throw unusable(false);
+    this.unheard.give(hash, REPLAY_MS);
     this.use.note(stored.grantId, this.clock.now());
     return tokens;
   }
 
-  private async attempt(presented: Presented): Promise<IssuedTokens | undefined> {
-    const { hash, consumedAt } = presented.stored;
-    try {
-      const tokens = await this.units.run(presented);
-      if (tokens) this.unheard.give(hash, REPLAY_MS);
-      return tokens;
-    } catch (error) {
-      if (mayBeCommitted(error) && !consumedAt) this.unheard.keep(hash);
-      throw error;
-    }
+  /** Of a token that was used when it was looked up. Nothing is kept of it, so nobody need wait for it. */
+  private async repeat(presented: Presented, consumedAt: Date): Promise<IssuedTokens | undefined> {
+    const { at, stored } = presented;
+    if (later(consumedAt, REPLAY_MS) < at) await this.unheard.untilEnded(stored.hash);
+    return this.units.run(presented);
   }
 
   private async find(app: App, value: string): Promise<StoredRefresh> {

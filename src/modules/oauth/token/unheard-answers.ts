@@ -3,6 +3,7 @@ import { Clock, later, MINUTE } from '../../../common/clock.js';
 import { beginWaiting } from '../../../common/time-limit.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { timedOut } from '../../../database/timed-out.js';
+import { mayBeCommitted } from '../../../database/unheard-commits.js';
 
 /** So long a client may take to come back after an outage, in milliseconds. */
 export const UNHEARD_MS = 10 * MINUTE;
@@ -33,13 +34,21 @@ export class UnheardAnswers {
     private readonly config: AppConfig,
   ) {}
 
-  /** Notes an attempt, which keeps what has to be kept before it ends. Answers what it does. */
-  attempt<T>(hash: string, attempt: Promise<T>): Promise<T> {
-    const ended = Promise.allSettled([this.attempts.get(hash), attempt]).then(() => {
+  /**
+   * Notes an attempt. What it may have committed unheard is kept before it ends.
+   * @param seal makes its tokens, sealed for who has the code; none where they are stored so
+   * @returns what the attempt does
+   */
+  attempt<T>(hash: string, attempt: Promise<T>, seal?: () => string): Promise<T> {
+    const watched = attempt.catch((error: unknown) => {
+      if (mayBeCommitted(error)) this.keep(hash, seal ? [seal()] : []);
+      throw error;
+    });
+    const ended = Promise.allSettled([this.attempts.get(hash), watched]).then(() => {
       if (this.attempts.get(hash) === ended) this.attempts.delete(hash);
     });
     this.attempts.set(hash, ended);
-    return attempt;
+    return watched;
   }
 
   /**
@@ -62,19 +71,6 @@ export class UnheardAnswers {
     }).finally(end);
   }
 
-  /** @param sealed the tokens, sealed for who has the code; none where they are stored so */
-  keep(hash: string, ...sealed: string[]): void {
-    const before = this.find(hash) ?? [];
-    this.kept.delete(hash);
-    this.kept.set(hash, {
-      sealed: [...before, ...sealed].slice(-MOST_ATTEMPTS),
-      until: later(this.clock.now(), UNHEARD_MS),
-    });
-    const [first] = this.kept.keys();
-    if (this.kept.size > MOST && first !== undefined) this.kept.delete(first);
-    this.sweepLater();
-  }
-
   /** What was kept, of each attempt, of which one at most was committed; undefined when there was none. */
   find(hash: string): readonly string[] | undefined {
     const kept = this.kept.get(hash);
@@ -86,6 +82,18 @@ export class UnheardAnswers {
     const kept = this.kept.get(hash);
     const soon = later(this.clock.now(), againMs);
     if (kept && soon < kept.until) kept.until = soon;
+  }
+
+  private keep(hash: string, sealed: readonly string[]): void {
+    const before = this.find(hash) ?? [];
+    this.kept.delete(hash);
+    this.kept.set(hash, {
+      sealed: [...before, ...sealed].slice(-MOST_ATTEMPTS),
+      until: later(this.clock.now(), UNHEARD_MS),
+    });
+    const [first] = this.kept.keys();
+    if (this.kept.size > MOST && first !== undefined) this.kept.delete(first);
+    this.sweepLater();
   }
 
   /** Nothing stays for long after it has ended. */
