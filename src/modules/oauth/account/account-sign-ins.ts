@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, later, SECOND } from '../../../common/clock.js';
-import { isId, newId, timeOf } from '../../../common/ids.js';
+import { Clock } from '../../../common/clock.js';
+import { isId, newId } from '../../../common/ids.js';
 import { AppConfig } from '../../../config/app-config.js';
 import type { FormBinding } from '../../../pages/views.js';
 import { expiredTransaction, ForeignToken, noCookies } from '../page-error.js';
+import { endOfSignIn } from '../sign-in-end.js';
 import { FormTokens, tokensEqual } from './form-tokens.js';
 
 /** Sign-ins to the account's own pages. Each is its id, which holds its time, and a token that nobody else can make. */
@@ -33,8 +34,7 @@ export class AccountSignIns {
     if (!isId('txn', transaction)) throw expiredTransaction();
     const own = this.tokens.ofSignIn(transaction, browserHash);
     if (token === undefined || !tokensEqual(own, token)) throw new ForeignToken();
-    const end = later(timeOf(transaction), this.config.lifetimes.transaction * SECOND);
-    if (end <= this.clock.now()) throw expiredTransaction();
+    if (endOfSignIn(transaction, this.config) <= this.clock.now()) throw expiredTransaction();
     return { transaction, token, next: isId('svc_app', next) ? next : undefined };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, later, SECOND } from '../../../common/clock.js';
-import { isId, newId, timeOf } from '../../../common/ids.js';
+import { Clock } from '../../../common/clock.js';
+import { isId, newId } from '../../../common/ids.js';
 import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
 import { digestsEqual, randomToken, sha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
@@ -17,6 +17,7 @@ import {
   removedScopes,
   unknownApp,
 } from '../page-error.js';
+import { endOfSignIn } from '../sign-in-end.js';
 import type { AuthorizationRequest } from './authorization-request.js';
 import type { Authorization } from './authorization.entity.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
@@ -71,7 +72,7 @@ export class AuthorizationsService {
     browserHash: string | undefined,
   ): Promise<Pending> {
     if (browserHash === undefined) throw noCookies();
-    if (!isId('txn', transaction) || this.endOf(transaction) <= this.clock.now())
+    if (!isId('txn', transaction) || endOfSignIn(transaction, this.config) <= this.clock.now())
       throw expiredTransaction();
     const authorization = await this.repository.find(transaction);
     // One that never was is told nothing else than another browser's.
@@ -102,11 +103,6 @@ export class AuthorizationsService {
     await this.transactions.run((tx) => this.repository.assignUser(tx, id, userId));
   }
 
-  /** Known by its id, so that it is the same for one that is gone and one that never was. */
-  private endOf(id: string): Date {
-    return later(timeOf(id), this.config.lifetimes.transaction * SECOND);
-  }
-
   private newAuthorization(
     { app, redirectUri, scopes, state, codeChallenge, signInPrompt }: AuthorizationRequest,
     browserHash: string,
@@ -128,7 +124,7 @@ export class AuthorizationsService {
       userId,
       answeredAt: null,
       createdAt: now,
-      expiresAt: this.endOf(id),
+      expiresAt: endOfSignIn(id, this.config),
     };
   }
 }
