@@ -40,7 +40,8 @@ onEachServer('A network that breaks at any byte of what the database answers', (
       if (network === undefined || app === undefined) throw new Error('There is no network.');
       const { baseUrl } = app;
       const trades = await Trades.prepare(app, CODES);
-      const rotations = await Rotations.begin(app, ROTATED);
+      const rotations = await Rotations.prepare(app, ROTATED);
+      rotations.begin();
       const load = new KeyedLoad(await Member.join(app), () => baseUrl, PUBLISHERS);
       network[ends](() => Math.ceil(Math.random() * bytes));
       const traded = trades.settle(BROKEN_MS / CODES);

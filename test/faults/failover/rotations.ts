@@ -32,10 +32,14 @@ export class Rotations {
   private constructor(private readonly app: TestApp) {}
 
   /** @param size how many apps, of a user each */
-  static async begin(app: TestApp, size: number): Promise<Rotations> {
+  static async prepare(app: TestApp, size: number): Promise<Rotations> {
     const rotations = new Rotations(app);
-    for (let begun = 0; begun < size; begun += 1) await rotations.add();
+    while (rotations.chains.length < size) await rotations.add();
     return rotations;
+  }
+
+  begin(): void {
+    for (const chain of this.chains) this.holders.begin(() => this.rotate(chain));
   }
 
   /**
@@ -51,9 +55,7 @@ export class Rotations {
 
   private async add(): Promise<void> {
     const client = await this.app.addClient();
-    const chain = { client, tokens: await granted(this.app, client), rotations: 0 };
-    this.chains.push(chain);
-    this.holders.begin(() => this.rotate(chain));
+    this.chains.push({ client, tokens: await granted(this.app, client), rotations: 0 });
   }
 
   private async rotate(chain: Chain): Promise<void> {
