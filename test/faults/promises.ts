@@ -3,11 +3,11 @@ export const PROMISES: Readonly<Record<string, string>> = {
   'created-once':
     'A post is created and counted once or not at all, whatever is killed, and whoever leaves.',
   'database-away':
-    'A database that is frozen, away, full, read-only or full of deadlocks is a 503 with `Retry-After` within `DB_TIMEOUT_MS` for each wait, and 2 seconds for a server that says nothing, and the service recovers by itself within 5 s.',
+    'While the database is frozen, unreachable, full, read-only or full of deadlocks, what cannot be done is answered 503 with `Retry-After` within `DB_TIMEOUT_MS` for each wait, plus 2 seconds where the server does not respond. The service recovers by itself within 5 s; rows that were locked on a connection that the network lost are free within about 10 s.',
   overload:
-    'No overload takes the service down: what is too much is a 503, the rest is answered in at most five times the usual, but for the first half second of a thousand who come at the same moment, and memory is bounded.',
+    'Overload does not bring the service down: excess requests get 503; the 99th percentile of the rest is at most five times that at half load, but for the first half second of a thousand who come at the same moment; memory is bounded.',
   failover:
-    'When the primary of a group of database servers dies, nothing that was acknowledged is lost, and the service follows to the next.',
+    'When the primary of a MySQL group (Group Replication, single primary) dies, nothing that was acknowledged is lost, and the service follows to the next.',
   intruders: 'Nobody gets in, and nobody learns what is not theirs.',
   model:
     'Any sequence of operations by several users and apps is answered as a small model in memory says, and any interleaving keeps the rules of tokens.',

@@ -16,17 +16,17 @@ export const database = {
     })
     .default('sqlite:./data/service.sqlite')
     .describe(
-      'sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB. Several hosts, with commas between them, are servers of which one at a time takes writes; the service finds it.',
+      'sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB. Several hosts, with commas between them, name replicated servers, one of which accepts writes at a time; the service finds it.',
     ),
   DB_TIMEOUT_MS: wholeNumber(100)
     .default(5000)
     .describe(
-      'Longest time, in milliseconds, to wait for a connection or a statement; for a lock, in whole seconds, rounded up. On a server, a request that has waited so long for all of these together begins no more of them; one that shared a transaction in which another one met a lock may wait as long again. A server that says nothing is given up 2 seconds after those. The statements of migrations have no limit.',
+      'Longest wait, in milliseconds, for a free connection, a statement or (rounded up to whole seconds) a lock. On a server it also limits the sum of these waits in one request: beyond it, the request starts no more statements. A request that shared a transaction that failed may wait as long once more. A server that does not respond, or a MySQL statement that writes, is given up after this time, rounded up to seconds, plus 2 s. Migration statements have no limit.',
     ),
   DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
   DB_QUEUE_LIMIT: wholeNumber(1)
     .default(1000)
-    .describe('Most requests that wait for others to be answered; more are answered 503.'),
+    .describe('Most requests that queue in one process; further ones are answered 503 at once.'),
   MIGRATE: flag
     .optional()
     .describe('1 migrates the database at start, 0 does not; 1 by default outside production.'),

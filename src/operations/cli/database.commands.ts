@@ -138,7 +138,7 @@ function failureOf({ pending, unknown, statements }: SchemaDifference): string |
   if (pending.length > 0)
     return 'Migrations are pending. Run "npm run -s cli -- db migrate" before this version starts.';
   if (unknown.length > 0)
-    return 'A newer version migrated this database. Run that version, or restore the backup from before its migrations.';
+    return 'A newer version migrated this database; this version works on it, too. To undo those migrations, run "db revert" with the command line of the newer version.';
   if (statements.length > 0)
     return 'Somebody changed the schema by hand. The statements above, without the word in front, would make it what this version expects: read them before you run them.';
   return undefined;

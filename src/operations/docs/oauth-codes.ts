@@ -51,7 +51,8 @@ const REMEDIES: Readonly<Record<OAuthErrorCode, Omit<OAuthCodeEntry, 'code'>>> =
   },
   temporarily_unavailable: {
     told: [503],
-    remedy: 'Nothing is lost. Keep the tokens, wait as long as Retry-After says, then try again.',
+    remedy:
+      'Not your fault. Keep the tokens, wait as long as Retry-After says, then send the same again.',
   },
   too_many_attempts: {
     told: [429, 503],

@@ -92,7 +92,7 @@ onEachEngine('The command "db check"', (database) => {
     );
     const newer = await difference();
     expect(newer.told).toEqual({ current: false, ...none, unknown: ['Later1999999999999'] });
-    expect(newer.sentence).toContain('A newer version migrated this database.');
+    expect(newer.sentence).toContain('run "db revert" with the command line of the newer version');
     await dataSource.query("DELETE FROM migrations WHERE name = 'Later1999999999999'");
 
     await dataSource.query(

@@ -74,6 +74,22 @@ onEachEngine('The dashboard and the alerts', (database) => {
     await app.dataSource.query('ALTER TABLE posts RENAME TO posts_away');
     expect((await member.get('/posts')).status).toBe(500);
     await app.dataSource.query('ALTER TABLE posts_away RENAME TO posts');
+    await whileUnready(async () => expect(await readiness()).toBe(503));
+  }
+
+  /** A process whose clock is the database's is ready. */
+  async function readiness(): Promise<number> {
+    app.clock.set(new Date().toISOString());
+    return (await app.fetch('/readyz')).status;
+  }
+
+  async function whileUnready(work: () => Promise<unknown>): Promise<void> {
+    await app.dataSource.query('ALTER TABLE migrations RENAME TO migrations_away');
+    try {
+      await work();
+    } finally {
+      await app.dataSource.query('ALTER TABLE migrations_away RENAME TO migrations');
+    }
   }
 
   /** Whether this engine has the series: a server has a pool, and SQLite a queue. */
@@ -144,6 +160,22 @@ onEachEngine('The dashboard and the alerts', (database) => {
         lastError,
       ]);
       expect(told).toEqual(names.map((name) => [name, 'ok', '']));
+    });
+
+    it('ring for a process that is not ready, and not before', async () => {
+      const { expr = '' } = (await alerts()).find(({ alert }) => alert === 'NotReady') ?? {};
+      const ringing = async (): Promise<unknown> =>
+        (await prometheus.query(expr)).map(({ metric }) => metric);
+      expect(await readiness()).toBe(200);
+      await expect
+        .poll(() => prometheus.query(expr.replace('> 0', '>= 0')), PATIENCE)
+        .not.toEqual([]);
+      expect(await ringing()).toEqual([]);
+      await whileUnready(async () => {
+        await expect
+          .poll(async () => [await readiness(), await ringing()], PATIENCE)
+          .toEqual([503, [{ instance: address }]]);
+      });
     });
   });
 });

@@ -32,7 +32,7 @@ export const DOCUMENTS: Topic = {
       source: 'own',
     },
     C145: {
-      rule: '`/livez` is 200 without a database. `/readyz` is 503 while the database is away, migrations are pending or the service is shutting down. Metrics are on the port of the operator only.',
+      rule: '`/livez` is 200 without a database. `/readyz` is 503 while the database is away or too slow, migrations are pending, the clock is off or the service is shutting down. Metrics are on the port of the operator only.',
       source: 'own',
     },
   },

@@ -62,7 +62,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O139: {
-      rule: 'A transaction that loses against another one (errors 1213, 1205 and 1020) is run again up to three times after a random pause, and the client sees a success. One that waited for a lock as long as `DB_TIMEOUT_MS` is not, but for one that several requests shared: then each of them is tried alone.',
+      rule: 'A transaction that loses against another one (errors 1213, 1205 and 1020) is run again up to three times after a random pause, and the client sees a success. One that waited for a lock as long as `DB_TIMEOUT_MS` is not. When one that several requests shared fails, each of them is tried alone, unless the database is away.',
       source: 'own',
     },
     O140: {
