@@ -26,6 +26,12 @@ export abstract class TransactionRunner {
 
   /** The same for a unit that is not run again when it loses, because its caller knows something better. */
   abstract runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+
+  /**
+   * Reads, outside of a unit, what no unit can take back any more. On SQLite, whoever reads otherwise sees what an open unit wrote:
+   * there is one connection.
+   */
+  abstract readCommitted<T>(read: () => Promise<T>): Promise<T>;
 }
 
 /** The entity manager bound to the transaction, for repositories. */

@@ -32,7 +32,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   constructor(private readonly dataSource: DataSource) {
     super();
     const { options } = dataSource;
-    this.longestMs = longestWaitOn(dataSource);
+    this.longestMs = longestWaitOn(options);
     if (options.type === 'better-sqlite3')
       this.fileLockWait = new FileLockWait(dataSource, options.timeout ?? 0);
   }
@@ -42,26 +42,31 @@ export class TypeormTransactionRunner extends TransactionRunner {
   }
 
   override run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.inTurn(work, RETRIES);
+    return this.inTurn(() => this.attempt(work, RETRIES));
   }
 
   override runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.inTurn(work, 0);
+    return this.inTurn(() => this.attempt(work, 0));
   }
 
-  private async inTurn<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
+  override readCommitted<T>(read: () => Promise<T>): Promise<T> {
+    return this.inTurn(read);
+  }
+
+  /** Alone, where there is one connection. */
+  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
     // On SQLite the inner unit would wait for the outer one, which waits for it.
     const outer = current.getStore();
     if (outer?.open && outer.dataSource === this.dataSource)
       throw new Error('A unit of work was opened inside another.');
-    if (!this.fileLockWait) return this.attempt(work, retries);
+    if (!this.fileLockWait) return work();
     this.queued += 1;
-    const unit = this.last.then(() => {
+    const turn = this.last.then(() => {
       this.queued -= 1;
-      return this.attempt(work, retries);
+      return work();
     });
-    this.last = unit.catch(() => undefined);
-    return unit;
+    this.last = turn.catch(() => undefined);
+    return turn;
   }
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {

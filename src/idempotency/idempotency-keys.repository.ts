@@ -3,7 +3,7 @@ import { DataSource, LessThanOrEqual } from 'typeorm';
 import { isConflict, isDuplicateKey } from '../common/database-faults.js';
 import { expiredRows, type ExpiredRows } from '../database/expired-rows.js';
 import { waitingAtMost } from '../database/lock-wait.js';
-import { entities, type Transaction } from '../database/transaction.js';
+import { entities, TransactionRunner, type Transaction } from '../database/transaction.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
 /** So long a second request waits for the end of the first. */
@@ -11,10 +11,16 @@ const LOCK_WAIT_SECONDS = 1;
 
 @Injectable()
 export class IdempotencyKeysRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly transactions: TransactionRunner,
+  ) {}
 
+  /** What is committed: an answer that is still to be rolled back must not be given again. */
   find(hash: string): Promise<IdempotencyKey | null> {
-    return this.dataSource.manager.findOneBy(IdempotencyKey, { hash });
+    return this.transactions.readCommitted(() =>
+      this.dataSource.manager.findOneBy(IdempotencyKey, { hash }),
+    );
   }
 
   /** The rows of keys that may be used anew. */

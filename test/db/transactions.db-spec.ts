@@ -98,6 +98,20 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(await usedBy(dataSource, 'beside-it')).toBe(0);
   });
 
+  it('shows nothing that it may take back to who reads what is committed', async () => {
+    const begun = new Gate();
+    const failing = transactions.run(async (tx) => {
+      await insert(tx, 'taken-back');
+      begun.open();
+      await sleep(50);
+      throw new Error('no');
+    });
+    await begun.opened;
+    const seen = transactions.readCommitted(() => usedBy(dataSource, 'taken-back'));
+    await expect(failing).rejects.toThrow('no');
+    expect(await seen).toBeUndefined();
+  });
+
   it('can roll back while another commits', async () => {
     const begun = new Gate();
     const committing = transactions.run(async (tx) => {
@@ -165,13 +179,18 @@ onEachEngine('a unit of work', ({ url }) => {
   });
 
   it('is refused inside another, where it would wait for ever or commit on its own', async () => {
-    const nested = transactions.run(async (tx) => {
-      await insert(tx, 'outer');
-      await transactions.run((inner) => insert(inner, 'inner'));
-    });
-
-    await expect(nested).rejects.toThrow('inside another');
-    expect(await usedBy(dataSource, 'outer')).toBeUndefined();
+    const opening: (() => Promise<unknown>)[] = [
+      () => transactions.run((inner) => insert(inner, 'inner')),
+      () => transactions.readCommitted(() => usedBy(dataSource, 'inner')),
+    ];
+    for (const open of opening) {
+      const nested = transactions.run(async (tx) => {
+        await insert(tx, 'outer');
+        await open();
+      });
+      await expect(nested).rejects.toThrow('inside another');
+      expect(await usedBy(dataSource, 'outer')).toBeUndefined();
+    }
   });
 
   it('succeeds although another process wrote between its read and its write', async () => {
