@@ -7,7 +7,7 @@ import { serveDocumentation } from './operations/docs/openapi-document.js';
 import { pinoFor } from './operations/log/pino.js';
 import { ServiceLogger } from './operations/log/service-logger.js';
 import { RequestWatch } from './operations/requests/request-watch.js';
-import { limitArrival, limitSilence } from './http/arrival.js';
+import { limitArrival, limitUnread } from './http/arrival.js';
 import { CallLogMiddleware } from './modules/quota/call-log.middleware.js';
 import { inTurn } from './http/in-turn.js';
 import { developerApi } from './http/developer-api.js';
@@ -34,7 +34,7 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   const { requestTimeoutMs } = config.server;
   limitArrival(app.getHttpServer(), requestTimeoutMs);
-  limitSilence(app.getHttpServer(), Math.max(requestTimeoutMs, config.database.timeoutMs));
+  limitUnread(app.getHttpServer(), requestTimeoutMs);
   readTargets(app.getHttpServer());
   app.use(
     inTurn(requestContext(app.get(Clock)), app.get(RequestWatch).watch, app.get(Shutdown).track),

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import { SECOND } from '../common/clock.js';
 import { AppError } from '../common/errors.js';
-import { LONGEST_WAIT_MS } from './room.js';
 
 /** Of one process, with some 10 kB each as long as they ask for nothing. Behind a proxy there are far fewer. */
 const MOST_CONNECTIONS = 4096;
@@ -81,10 +81,15 @@ export function limitArrival(server: Server, withinMs: number): void {
 }
 
 /**
- * Ends connections on which nothing comes or goes for longer than the service is ever silent: their answers are not read. It waits
- * for a place, a connection, a lock and an answer of the database, for each at most `waitMs` milliseconds, and before that, where
- * there are too many, for some seconds outside.
+ * Ends connections whose answers nobody reads for so many milliseconds. Whoever waits for an answer keeps theirs, however long the
+ * service takes.
  */
-export function limitSilence(server: Server, waitMs: number): void {
-  server.timeout = 4 * waitMs + LONGEST_WAIT_MS;
+export function limitUnread(server: Server, withinMs: number): void {
+  server.timeout = withinMs;
+  server.on('request', (_request, response) => {
+    // Without a listener Node would end connections that are only silent, too.
+    response.on('timeout', (socket: Socket) => {
+      if (socket.writableLength > 0) socket.destroy();
+    });
+  });
 }

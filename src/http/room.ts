@@ -6,7 +6,7 @@ const WORKING_PER_CONNECTION = 5;
 const WORKING_IN_STORM = 2;
 /** Between these, at random: who came together and is refused does not come back together. */
 const LEAST_WAIT_MS = 1000;
-export const LONGEST_WAIT_MS = 3000;
+const LONGEST_WAIT_MS = 3000;
 /** When for so long nobody had to go outside, a burst is over; when for so long somebody always was there, it is a storm. */
 const CALM_MS = 100;
 const STORM_MS = 500;
