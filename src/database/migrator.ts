@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, MigrationExecutor } from 'typeorm';
+import { DataSource, MigrationExecutor, type MigrationInterface } from 'typeorm';
 import { withoutStatementLimit } from './data-source-options.js';
 import { RELEASES, type Release } from './releases.js';
 import { missingStatements } from './schema-difference.js';
@@ -22,7 +22,7 @@ export interface SchemaDifference {
   pending: string[];
   /** Migrations that the database had and this version does not know: a newer version migrated it. */
   unknown: string[];
-  /** SQL that would make the schema what this version expects. Not asked for while migrations are pending. */
+  /** SQL that would make the schema what this version expects. None when migrations are pending or unknown: it would undo them. */
   statements: string[];
 }
 
@@ -85,8 +85,9 @@ export class Migrator {
     const applied = await appliedNames(this.dataSource);
     const known = knownTo(this.dataSource);
     const pending = without(known, applied);
-    const statements = pending.length > 0 ? [] : await missingStatements(this.dataSource);
-    return { pending, unknown: without(applied, known), statements };
+    const unknown = without(applied, known);
+    const isOwn = pending.length + unknown.length === 0;
+    return { pending, unknown, statements: isOwn ? await missingStatements(this.dataSource) : [] };
   }
 
   async isCurrent(): Promise<boolean> {
@@ -119,7 +120,11 @@ async function appliedNames(dataSource: DataSource): Promise<Set<string>> {
 
 /** The migrations of this version, oldest first. */
 function knownTo(dataSource: DataSource): string[] {
-  return dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name);
+  return dataSource.migrations.map(nameOf);
+}
+
+function nameOf({ name, constructor }: MigrationInterface): string {
+  return name ?? constructor.name;
 }
 
 function without(names: Iterable<string>, others: Iterable<string>): string[] {
@@ -149,16 +154,18 @@ async function runWith(
   }
 }
 
-function undo(
+async function undo(
   dataSource: DataSource,
   name: string,
   onUndone: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
-  return exclusively(dataSource, async (holder) => {
+  const migration = dataSource.migrations.find((one) => nameOf(one) === name);
+  if (migration === undefined) throw new Error(`There is no migration ${name}.`);
+  await exclusively(dataSource, async (holder) => {
     if (!(await appliedNames(dataSource)).has(name)) return;
     const runner = dataSource.createQueryRunner();
     try {
-      await dataSource.migrations.find((one) => one.name === name)?.down(runner);
+      await migration.down(runner);
     } finally {
       await runner.release();
     }

@@ -47,7 +47,8 @@ export async function exclusively<T>(
     await holder.commitTransaction();
     return done;
   } catch (error) {
-    if (holder.isTransactionActive) await holder.rollbackTransaction();
+    // One that fails as well, such as on a connection that is lost, is not what anybody needs to know.
+    if (holder.isTransactionActive) await holder.rollbackTransaction().catch(() => undefined);
     throw error;
   } finally {
     await holder.release();

@@ -4,7 +4,8 @@ import { migrations } from '../../src/database/migrations.js';
 import { Migrator } from '../../src/database/migrator.js';
 import { RELEASES } from '../../src/database/releases.js';
 import { connect } from '../support/connect.js';
-import { onEachEngine, onEachServer, type TestDatabase } from '../support/engines.js';
+import { entities } from '../../src/database/transaction.js';
+import { onEachEngine, onEachServer, onSqlite, type TestDatabase } from '../support/engines.js';
 import { releasedDatabase, restore, schemaOf } from '../support/released-database.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
@@ -115,6 +116,26 @@ onEachEngine('A schema that goes back to a release', (database) => {
     );
     await dataSource.query(`DELETE FROM migrations WHERE name = '${later}'`);
     expect(await migrator.difference()).toEqual(NONE);
+  });
+});
+
+onSqlite('A schema whose way back to a release fails', (database) => {
+  const upgraded = useUpgraded(database);
+
+  it('tells of what failed, and not that it could not be rolled back any more', async () => {
+    const { migrator } = await upgraded.open();
+    const failing = migrator.revert(FIRST, async (tx) => {
+      await entities(tx).query('ROLLBACK');
+      throw new Error('The audit trail is full.');
+    });
+    await expect(failing).rejects.toThrow('The audit trail is full.');
+  });
+
+  it('goes back by migrations that are called by their class alone, too', async () => {
+    const { migrator, dataSource } = await upgraded.open();
+    for (const migration of dataSource.migrations) Reflect.deleteProperty(migration, 'name');
+    await migrator.revert(FIRST, nobodyAsks);
+    expect(await schemaOf(database)).toEqual(upgraded.released);
   });
 });
 

@@ -90,9 +90,11 @@ onEachEngine('The command "db check"', (database) => {
     await dataSource.query(
       "INSERT INTO migrations (timestamp, name) VALUES (1999999999999, 'Later1999999999999')",
     );
+    await dataSource.query('ALTER TABLE posts ADD COLUMN later integer');
     const newer = await difference();
     expect(newer.told).toEqual({ current: false, ...none, unknown: ['Later1999999999999'] });
     expect(newer.sentence).toContain('run "db revert" with the command line of the newer version');
+    await dataSource.query('ALTER TABLE posts DROP COLUMN later');
     await dataSource.query("DELETE FROM migrations WHERE name = 'Later1999999999999'");
 
     await dataSource.query(
