@@ -7,11 +7,9 @@ import { urlOfEachServer } from '../config/database-servers.js';
 import { migrations } from './migrations.js';
 import { driverWithTimeouts, type ServerKind } from './mysql-driver.js';
 import { SnakeCaseColumns } from './naming-strategy.js';
+import { longestWaitOn } from './overdue.js';
 import { KEEP_ALIVE_MS, ServerGroup } from './server-group.js';
-import { UnheardLogger } from './unheard-logger.js';
-
-/** What mysql2 waits for a connection unless told otherwise. */
-const DRIVER_WAIT_MS = 10_000;
+import { SilentLogger } from './silent-logger.js';
 
 export type DatabaseConfig = AppConfig['database'];
 type EntityClasses = NonNullable<DataSourceOptions['entities']>;
@@ -29,7 +27,7 @@ export async function dataSourceOptions(
     migrations,
     migrationsTransactionMode: 'each' as const,
     namingStrategy: new SnakeCaseColumns(),
-    logger: new UnheardLogger(),
+    logger: new SilentLogger(),
   };
   if (config.url.startsWith('sqlite:')) {
     return {
@@ -37,7 +35,7 @@ export async function dataSourceOptions(
       type: 'better-sqlite3',
       database: config.url.slice('sqlite:'.length),
       enableWAL: true,
-      prepareDatabase: keepSafe,
+      prepareDatabase: prepare,
       timeout: config.timeoutMs,
     };
   }
@@ -72,23 +70,25 @@ export async function dataSourceOptions(
  */
 export function withoutStatementLimit(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
-  const { type: kind, connectTimeout: waitMs = DRIVER_WAIT_MS } = options;
-  return { ...options, poolSize: 2, driver: driverWithTimeouts(kind, { waitMs, statementMs: 0 }) };
+  const timeouts = { waitMs: longestWaitOn(options), statementMs: 0 };
+  return { ...options, poolSize: 2, driver: driverWithTimeouts(options.type, timeouts) };
 }
 
-function keepSafe(database: Sqlite.Database): void {
+function prepare(database: Sqlite.Database): void {
   // What was deleted would stay readable in the file until SQLite needs its place.
   database.pragma('secure_delete = ON');
   // As on a server, what was committed outlives the machine: a code that was spent would be good again.
   database.pragma('synchronous = FULL');
+  // What large statements set aside would be in temporary files, for which a read-only file system has no place.
+  database.pragma('temp_store = MEMORY');
 }
 
 async function serverKind(urls: readonly string[], timeoutMs: number): Promise<ServerKind> {
   const [url = '', ...others] = urls;
   const connection = mysql.createConnection({ uri: url, connectTimeout: timeoutMs });
   try {
-    const sql = 'SELECT VERSION() AS version';
-    const [[row]] = await connection.promise().query<RowDataPacket[]>(sql);
+    const question = { sql: 'SELECT VERSION() AS version', timeout: timeoutMs };
+    const [[row]] = await connection.promise().query<RowDataPacket[]>(question);
     return /mariadb/i.test(String(row?.version)) ? 'mariadb' : 'mysql';
   } catch (error) {
     if (others.length === 0) throw error;

@@ -1,6 +1,6 @@
 import mysql from 'mysql2';
 import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
-import { beginWaiting, sameLimit } from '../common/time-limit.js';
+import { takingFrom } from './connection-wait.js';
 import { refuseOverdue } from './overdue.js';
 import { toPrimary } from './primary-connections.js';
 import { aroundSending, streamOf, type Send } from './sending.js';
@@ -25,8 +25,11 @@ const GRACE_MS = 2000;
  * may be gone with its host, or a network that is back swallowed that it had hung up.
  */
 const LONGEST_PAUSE_S = 10;
-/** So much earlier the pool ends those that nobody needs. */
-const IDLE_MS = 5000;
+/**
+ * So many milliseconds without use, and the pool ends them, much earlier. mysql2 begins to look for them when a pool is made, but
+ * only where `maxIdle` is less than `connectionLimit`.
+ */
+const ENDING_IDLE = { idleTimeout: 5000, maxIdle: 0, gracefulEnd: true };
 
 /** Whoever changes a schema may hold a turn on one connection while another works: servers may be told to end those that idle. */
 const STAY: Readonly<Record<ServerKind, string>> = {
@@ -56,21 +59,15 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   return {
     ...mysql,
     createPool({ group, ...options }: PoolOptions & { group?: ServerGroup }): Pool {
-      const { connectionLimit = 1 } = options;
       const pool = mysql.createPool({
         ...options,
         ...(group && { stream: () => group.open() }),
-        ...(statementMs > 0 && {
-          idleTimeout: IDLE_MS,
-          // With as many as there may be, the pool would never look.
-          maxIdle: connectionLimit - 1,
-          gracefulEnd: true,
-        }),
+        ...(statementMs > 0 && ENDING_IDLE),
       });
-      // With fewer, it would end one at every look when all are free, however busy they are.
-      pool.config.maxIdle = connectionLimit;
-      endWaitsForConnections(pool, waitMs);
-      if (group) toPrimary(pool, group);
+      // Before the first look, which is a second later: the rest of those that are free would end, however busy they are.
+      pool.config.maxIdle = pool.config.connectionLimit;
+      if (group) toPrimary(pool, group, waitMs);
+      else endWaitsForConnections(pool, waitMs);
       pool.on('connection', (connection: PoolConnection) => {
         readDoublesExactly(connection);
         if (statementMs > 0) {
@@ -89,47 +86,9 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   };
 }
 
-type Waiter = Parameters<Pool['getConnection']>[0];
-
-/** The queue of those who wait for a connection; missing in the pool's types. */
-interface WaitingQueue {
-  readonly length: number;
-  get(index: number): Waiter;
-  removeOne(index: number): void;
-}
-
-/**
- * In the pool's own queue one waits without end. Whoever stops waiting leaves it, or gives the connection back when it comes,
- * if it was on its way already.
- */
 function endWaitsForConnections(pool: Pool, waitMs: number): void {
-  const take = pool.getConnection.bind(pool);
-  pool.getConnection = (asked) => {
-    // Whoever gives a connection back would run it otherwise, as part of another request.
-    const callback = sameLimit(asked);
-    const end = beginWaiting();
-    let isWaiting = true;
-    const waiter: Waiter = (error, connection) => {
-      clearTimeout(timer);
-      end();
-      if (isWaiting) callback(error, connection);
-      else if (error === null) connection.release();
-    };
-    const timer = setTimeout(() => {
-      isWaiting = false;
-      end();
-      leaveQueue(pool, waiter);
-      const refuse = callback as (error: Error) => void;
-      refuse(timedOut('No connection to the database came free in time.'));
-    }, waitMs);
-    take(waiter);
-  };
-}
-
-function leaveQueue(pool: Pool, waiter: Waiter): void {
-  const { _connectionQueue: queue } = pool as Pool & { _connectionQueue: WaitingQueue };
-  for (let index = 0; index < queue.length; index += 1)
-    if (queue.get(index) === waiter) return queue.removeOne(index);
+  const take = takingFrom(pool);
+  pool.getConnection = (taker) => take(waitMs, taker);
 }
 
 /**
@@ -138,11 +97,13 @@ function leaveQueue(pool: Pool, waiter: Waiter): void {
  */
 function endSilence(connection: PoolConnection, silenceMs: number): void {
   aroundSending(connection, (send) => (...parameters) => {
+    // First, since it throws for values that cannot be sent: the timer would end the connection under somebody else.
+    const sent = send(...parameters);
     const timer = setTimeout(() => {
       // Ending the connection in any other way would leave the statement unanswered.
       streamOf(connection).destroy(timedOut('The database did not answer a statement in time.'));
     }, silenceMs).unref();
-    return send(...parameters).once('end', () => clearTimeout(timer));
+    return sent.once('end', () => clearTimeout(timer));
   });
 }
 

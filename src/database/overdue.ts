@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { PoolConnection, Query } from 'mysql2';
-import type { DataSource } from 'typeorm';
+import type { DataSourceOptions } from 'typeorm';
 import { beginWaiting, isOverdue } from '../common/time-limit.js';
 import { aroundSending } from './sending.js';
 import { timedOut } from './timed-out.js';
@@ -28,7 +28,7 @@ export function refuseOverdue(connection: PoolConnection, longestMs: number): vo
 }
 
 /** How long work of one request may wait for this database, in milliseconds: on a server what its driver has, else without end. */
-export function longestWaitOn({ options }: DataSource): number {
+export function longestWaitOn(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;
 }

@@ -2,22 +2,28 @@ import { promisify } from 'node:util';
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
 import { isReadOnly } from '../common/database-faults.js';
 import { limited } from '../common/time-limit.js';
+import { takingFrom } from './connection-wait.js';
 import { aroundSending, streamOf } from './sending.js';
 import type { ServerGroup } from './server-group.js';
 
 /** MariaDB's newer versions answer in words. */
 const TAKES_WRITES = `SELECT CONCAT(@@global.read_only) IN ('0', 'OFF') AS takes_writes`;
 
-/** Makes a pool give out connections to the server of a group that takes writes, and end those to one that no longer does. */
-export function toPrimary(pool: Pool, group: ServerGroup): void {
-  const take = promisify<PoolConnection>(pool.getConnection.bind(pool));
+/**
+ * Makes a pool give out connections to the server of a group that takes writes, and end those to one that no longer does.
+ * @param waitMs milliseconds: whoever has waited so long, for all servers together, begins with no other
+ */
+export function toPrimary(pool: Pool, group: ServerGroup, waitMs: number): void {
+  const take = promisify(takingFrom(pool));
 
   async function connection(): Promise<PoolConnection> {
+    const until = performance.now() + waitMs;
     let others = group.size - 1;
+    const isLast = (): boolean => others === 0 || performance.now() >= until;
     for (;;) {
       const { turn } = group;
-      const taken = await take().catch((error: unknown) => {
-        if (others === 0 || group.turn === turn) throw error;
+      const taken = await take(until - performance.now()).catch((error: unknown) => {
+        if (isLast() || group.turn === turn) throw error;
       });
       if (taken !== undefined) {
         const stream = streamOf(taken);
@@ -35,7 +41,7 @@ export function toPrimary(pool: Pool, group: ServerGroup): void {
         group.leave(stream);
         taken.destroy();
       }
-      if (others === 0) throw noPrimary();
+      if (isLast()) throw noPrimary();
       others -= 1;
     }
   }

@@ -24,7 +24,7 @@ export class RowsByKey<R extends object> {
     private readonly key: Readonly<Record<string, string>>,
   ) {
     this.batch = new Batch((asked) => this.findAll(asked));
-    this.longestMs = longestWaitOn(dataSource);
+    this.longestMs = longestWaitOn(dataSource.options);
   }
 
   /** Undefined when there is none. @throws QueryFailedError; ETIMEDOUT for work that had its time */

@@ -2,13 +2,14 @@ import { isConflict, isDatabaseUnavailable, isTooSlow } from '../common/database
 import { limited } from '../common/time-limit.js';
 import { Batch, type Asked } from './batch.js';
 import type { Transaction, TransactionRunner } from './transaction.js';
+import { mayBeCommitted } from './unheard-commits.js';
 
 /** Items of one transaction. */
 const MOST_ITEMS = 16;
 
 /**
  * What came of an item: what it was answered with together with others, or that it must be done alone, at once or after the unit
- * that it shared met a lock.
+ * that it shared failed.
  */
 type Shared<O> = { answer: O } | 'alone' | 'alone after all';
 
@@ -26,8 +27,9 @@ export interface SharedWork<I, O> {
 
 /**
  * Runs units of work of one kind, those that are asked for at the same time as one transaction: one statement of each sort, one
- * lock and one commit for all of them. All of an item commits or nothing of it: when something is refused about one of several,
- * or one of them meets a lock, nothing of any has happened, and each is done alone.
+ * lock and one commit for all of them. All of an item commits or nothing of it: when the unit of several fails, be it that
+ * something is refused about one of them or that one meets a lock, nothing of any has happened, and each is done alone. None is
+ * done again when the database is away, or when the unit may be committed all the same.
  */
 export class SharedUnits<I, O> {
   private readonly batch: Batch<I, Shared<O>>;
@@ -61,10 +63,9 @@ export class SharedUnits<I, O> {
       const answers = await this.transactions.runOnce((tx) => this.work.together(tx, items));
       for (const [place, { answer }] of some.entries()) answer({ answer: answers[place] as O });
     } catch (error) {
-      const isAway = isDatabaseUnavailable(error) && !isConflict(error) && !isTooSlow(error);
       for (const { answer, refuse } of some) {
-        if (isAway) refuse(error);
-        else answer('alone after all');
+        if (mayBeRepeated(error)) answer('alone after all');
+        else refuse(error);
       }
     }
   }
@@ -83,6 +84,12 @@ export class SharedUnits<I, O> {
     }
     return [...groups.values()].flatMap(slices).filter(({ length }) => length > 1);
   }
+}
+
+/** @param error what a unit of several failed with */
+export function mayBeRepeated(error: unknown): boolean {
+  if (isConflict(error)) return true;
+  return !mayBeCommitted(error) && (isTooSlow(error) || !isDatabaseUnavailable(error));
 }
 
 function slices<T>(group: ReadonlyMap<string, T>): T[][] {

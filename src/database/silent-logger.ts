@@ -1,7 +1,7 @@
 import { AbstractLogger } from 'typeorm';
 
 /** TypeORM's own would tell of each migration that starts over, on standard output, between the results of a command. */
-export class UnheardLogger extends AbstractLogger {
+export class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {
     // What fails is thrown as well.
   }
