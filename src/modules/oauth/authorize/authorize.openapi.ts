@@ -78,7 +78,7 @@ export function ApiAuthorize(): MethodDecorator {
         'for an answer without a page, which is always interaction_required.',
       schema: {
         type: 'string',
-        pattern: `^ *(none|(${ASKED})( +(${ASKED}))*)? *$`,
+        pattern: `^ *((none|(${ASKED})( +(${ASKED}))*) *)?$`,
         example: 'login',
       },
     }),
