@@ -2,6 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 
 export const FIGURES_FILE = 'test/faults/figures.json';
 
+/** Why the one test is skipped that asks another machine, which says nothing about this one. */
+export const UNANSWERED = 'the registry did not answer "npm audit"';
+
 /** What the tests last showed when each fault was injected as often as promised. */
 export interface Figures {
   /** When, and on what. */

@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { LICENCES_PAGE, shippedPackages } from '../../support/shipped-packages.js';
-import { show } from '../figures.js';
+import { show, UNANSWERED } from '../figures.js';
+import { appOf, importMembers, MEMBERS, publishFor } from './operated.js';
 import { filesBelow, startUnprivileged } from './unprivileged.js';
 
 const AUDIT_MS = 25_000;
+const VOLUME_MS = 90_000;
 
 /** Licences that let anybody use, change and pass on, and ask for no more than their own words. */
 const PERMISSIVE = new Set([
@@ -72,7 +74,7 @@ describe('What is shipped', () => {
     { timeout: 2 * AUDIT_MS },
     async ({ skip, task }) => {
       const told = await audit();
-      if (told === undefined) return skip('the registry did not answer "npm audit"');
+      if (told === undefined) return skip(UNANSWERED);
       expect(told.metadata?.dependencies.prod).toBeGreaterThan(50);
       const known = Object.entries(told.vulnerabilities ?? {}).map(
         ([name, { severity }]) => `${severity}: ${name}`,
@@ -141,35 +143,45 @@ describe('The image', () => {
 });
 
 describe('A service whose user may write to its volume only', () => {
-  it('starts, serves and ends, and writes its database there and nothing elsewhere', async ({
-    task,
-    skip,
-  }) => {
-    const service = await startUnprivileged();
-    try {
-      const isRoot = process.getuid?.() === 0;
-      if (isRoot) expect(service.uid).toBe(65_534);
-      if (isRoot && process.platform === 'linux') expect(service.isContained).toBe(true);
-      for (const path of ['/', '/docs', '/openapi.json', '/account/apps', '/assets/style.css'])
-        expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(200);
-      expect((await fetch(`${service.baseUrl}/dev/v1/me`)).status).toBe(401);
-      expect(
-        (await filesBelow(service.folder)).every((name) => name.startsWith('service.sqlite')),
-      ).toBe(true);
-      expect(await service.stop()).toBe(0);
-      expect(await filesBelow(service.folder)).toEqual(['service.sqlite']);
-      const levels = service.output().trimEnd().split('\n');
-      expect(
-        levels.filter((line) => /"level":"(warn|error|fatal)"|EACCES|EROFS/.test(line)),
-      ).toEqual([]);
-      if (!service.isContained)
-        return skip('only root on Linux can make the file system read-only for one process');
-      show(
-        task,
-        `the service ran as user ${service.uid} on a read-only file system, and wrote to its volume only`,
-      );
-    } finally {
-      await service.remove();
-    }
-  });
+  it(
+    'starts, serves, takes in thousands of users and ends, and writes nothing elsewhere',
+    { timeout: VOLUME_MS },
+    async ({ task, skip }) => {
+      const service = await startUnprivileged();
+      try {
+        const isRoot = process.getuid?.() === 0;
+        if (isRoot) expect(service.uid).toBe(65_534);
+        if (isRoot && process.platform === 'linux') expect(service.isContained).toBe(true);
+        for (const path of ['/', '/docs', '/openapi.json', '/account/apps', '/assets/style.css'])
+          expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(200);
+        expect((await fetch(`${service.baseUrl}/dev/v1/me`)).status).toBe(401);
+        const app = await appOf(service);
+        // What is changed the second time is spread over all that was written the first time.
+        const [phone] = await importMembers(service, 0);
+        await importMembers(service, 1);
+        await publishFor(service, app, phone);
+        const written = await filesBelow(service.folder);
+        expect(
+          written.filter((name) => !/^(service\.sqlite(-\w+)?|sms\.jsonl)$/.test(name)),
+        ).toEqual([]);
+        expect(await service.stop()).toBe(0);
+        expect((await filesBelow(service.folder)).toSorted()).toEqual([
+          'service.sqlite',
+          'sms.jsonl',
+        ]);
+        const levels = service.output().trimEnd().split('\n');
+        expect(
+          levels.filter((line) => /"level":"(warn|error|fatal)"|EACCES|EROFS/.test(line)),
+        ).toEqual([]);
+        if (!service.isContained)
+          return skip('only root on Linux can make the file system read-only for one process');
+        show(
+          task,
+          `the service ran as user ${service.uid} on a read-only file system, wrote to its volume only, and took in ${(2 * MEMBERS).toLocaleString('en')} users from two files`,
+        );
+      } finally {
+        await service.remove();
+      }
+    },
+  );
 });

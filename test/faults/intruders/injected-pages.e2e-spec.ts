@@ -136,7 +136,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
     );
   });
 
-  it('in an address, do nothing', async ({ task }) => {
+  it('in an address, do nothing', { timeout: LONG_MS }, async ({ task }) => {
     const paths = [...pathsOf('GET'), ...pathsOf('ALL')].filter((path) => PARAMETER.test(path));
     expect(paths).not.toEqual([]);
     const { visitor } = await ownPage(ACCOUNT);
@@ -152,7 +152,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
     show(task, `hostile texts in ${paths.length} kinds of addresses`);
   });
 
-  it('in a cookie, do nothing', async ({ task }) => {
+  it('in a cookie, do nothing', { timeout: LONG_MS }, async ({ task }) => {
     const { visitor } = await ownPage(link);
     const cookies = [...visitor.cookies];
     expect(cookies).not.toEqual([]);
@@ -168,7 +168,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
     show(task, `hostile texts in ${cookies.length} cookies`);
   });
 
-  it('in a header that the service reads, do nothing', async ({ task }) => {
+  it('in a header that the service reads, do nothing', { timeout: LONG_MS }, async ({ task }) => {
     const page = { method: 'GET', headers: {} };
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const requests: MadeRequest[] = [

@@ -8,23 +8,27 @@ import { inject } from 'vitest';
 import { freePort } from '../../support/free-port.js';
 
 const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
 const START_MS = 30_000;
+export const PUBLIC_URL = 'https://api.example';
 
 /** As in the image: the program is somebody else's, and only `data` may be written to. */
 const SETTINGS = {
   NODE_ENV: 'production',
   HOST: '127.0.0.1',
-  PUBLIC_URL: 'https://api.example',
+  PUBLIC_URL,
   METRICS_PORT: 'off',
   MIGRATE: '1',
   OTP_PEPPER: 'a pepper of at least 32 characters',
   SHUTDOWN_DELAY_MS: '0',
-  SMS_SENDER: 'webhook',
-  SMS_WEBHOOK_URL: 'https://127.0.0.1:9/',
-  SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
+  SMS_SENDER: 'file',
 };
 
-const MAKE_READ_ONLY = 'mount -o remount,bind,ro /';
+/** Also where temporary files go, if that is a file system of its own. */
+const MAKE_READ_ONLY = [
+  'mount -o remount,bind,ro /',
+  'for place in /tmp /var/tmp; do ! mountpoint -q $place || mount -o remount,bind,ro $place || exit; done',
+].join(' && ');
 
 /** Makes the file system read-only but for the volume, in a namespace of its own, and goes on as nobody. */
 const CONTAINED = [
@@ -33,16 +37,26 @@ const CONTAINED = [
   `exec setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups "$@"`,
 ].join(' && ');
 
-/** A service whose user owns nothing but its volume. */
-export interface Unprivileged {
-  baseUrl: string;
-  /** Its working directory, with the volume `data` in it. */
+/** Where programs run that may write to its volume only. */
+interface Place {
+  /** The working directory, with the volume `data` in it. */
   folder: string;
-  /** Of who wrote the database. */
-  uid: number;
   /** Whether everything else is read-only. */
   isContained: boolean;
+}
+
+/** A service whose user owns nothing but its volume. */
+export interface Unprivileged extends Place {
+  baseUrl: string;
+  /** Of who wrote the database. */
+  uid: number;
   output(): string;
+  /**
+   * Gives a command to the operator's command line, beside the service and with no more rights, and answers what it prints on
+   * standard output.
+   * @throws when it fails
+   */
+  command(args: readonly string[], input?: string): Promise<string>;
   /** Answers the exit code. */
   stop(): Promise<number | null>;
   remove(): Promise<void>;
@@ -52,28 +66,13 @@ export interface Unprivileged {
 export async function startUnprivileged(): Promise<Unprivileged> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
-  const isRoot = process.getuid?.() === 0;
   const folder = await mkdtemp(join(tmpdir(), 'platform-volume-'));
   await mkdir(join(folder, 'data'));
   if (isRoot) await chown(join(folder, 'data'), NOBODY, NOBODY);
   await chmod(folder, 0o555);
   const port = String(await freePort());
-  const isContained = mayContain();
-  const program = [process.execPath, resolve('dist/src/bundle/main.js')];
-  const [command = '', ...parameters] = isContained
-    ? ['unshare', '--mount', 'sh', '-c', CONTAINED, 'sh', ...program]
-    : program;
-  const child = spawn(command, parameters, {
-    cwd: folder,
-    // Neither a home nor a place for temporary files.
-    env: { ...SETTINGS, PATH: process.env.PATH, PORT: port, HOME: folder, TMPDIR: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(isRoot && !isContained && { uid: NOBODY, gid: NOBODY }),
-  });
-  const ended = once(child, 'exit').then(([code]) => code as number | null);
-  const printed: string[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (chunk: string) => printed.push(chunk));
+  const place = { folder, isContained: mayContain() };
+  const { child, ended, output } = begin(place, ['main.js'], { PORT: port });
   const remove = async (): Promise<void> => {
     child.kill('SIGKILL');
     await chmod(folder, 0o755);
@@ -84,23 +83,55 @@ export async function startUnprivileged(): Promise<Unprivileged> {
   while (!(await isReady(baseUrl))) {
     if (Date.now() > deadline || child.exitCode !== null) {
       await remove();
-      throw new Error(`The service did not start.\n${printed.join('')}`);
+      throw new Error(`The service did not start.\n${output()}`);
     }
     await sleep(50);
   }
   const { uid } = await stat(join(folder, 'data', 'service.sqlite'));
   return {
+    ...place,
     baseUrl,
-    folder,
     uid,
-    isContained,
-    output: () => printed.join(''),
+    output,
+    command: async (args, input = '') => {
+      const command = begin(place, ['cli.js', ...args]);
+      command.child.stdin.on('error', () => undefined).end(input);
+      const code = await command.ended;
+      if (code !== 0)
+        throw new Error(`"${args.join(' ')}" ended with ${code}.\n${command.output()}`);
+      return command.answer();
+    },
     stop: () => {
       child.kill('SIGTERM');
       return ended;
     },
     remove,
   };
+}
+
+/** Runs one of the built programs in that place. */
+function begin(
+  { folder, isContained }: Place,
+  [program = '', ...args]: readonly string[],
+  env: Record<string, string> = {},
+) {
+  const words = [process.execPath, resolve('dist/src/bundle', program), ...args];
+  const [command = '', ...parameters] = isContained
+    ? ['unshare', '--mount', 'sh', '-c', CONTAINED, 'sh', ...words]
+    : words;
+  const child = spawn(command, parameters, {
+    cwd: folder,
+    // Neither a home nor a place for temporary files.
+    env: { ...SETTINGS, PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...env },
+    ...(isRoot && !isContained && { uid: NOBODY, gid: NOBODY }),
+  });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const printed: string[] = [];
+  const answered: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => printed.push(chunk));
+  child.stdout.on('data', (chunk: string) => answered.push(chunk));
+  return { child, ended, output: () => printed.join(''), answer: () => answered.join('') };
 }
 
 function mayContain(): boolean {

@@ -1,8 +1,6 @@
 import { connect } from 'node:net';
 
-/** Shorter than the service waits for the rest of a request. */
-const QUIET_MS = 300;
-/** Longer than the service takes to answer, on a slow machine. */
+/** Longer than the service takes to answer, on a slow machine, and shorter than it waits for a request, or for the rest of one. */
 const SILENT_MS = 2000;
 
 /** What came back over one connection. */
@@ -34,7 +32,7 @@ export function converse(url: string, ...parts: readonly string[]): Promise<Conv
     socket.setEncoding('latin1').on('data', (chunk: string) => {
       text += chunk;
       clearTimeout(quiet);
-      quiet = setTimeout(end(false), QUIET_MS);
+      quiet = setTimeout(end(false), SILENT_MS);
     });
     socket.on('error', () => undefined).on('close', end(true));
   });

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SCOPES } from '../../../src/common/scopes.js';
+import type { User } from '../../../src/modules/users/user.entity.js';
+import { json, type TokenBody } from '../../support/json.js';
+import type { TestClient } from '../../support/test-app.js';
+import { approve, exchange, type Site } from '../../support/visitor.js';
+import { times } from '../promises.js';
+import { PUBLIC_URL, type Unprivileged } from './unprivileged.js';
+
+/** How many are in a file: what a statement changes for them is more than SQLite keeps in memory by itself. */
+export const MEMBERS = times(4000, 2000);
+/** Two primes: numbers that follow each other are far apart, and no two are the same. */
+const STEP = 48_271;
+const NUMBERS = 7_999_993;
+const REDIRECT_URI = 'https://garden.example/callback';
+
+/** Adds those of this file, whose phones are in no order. Answers the phones. */
+export async function importMembers(service: Unprivileged, file: number): Promise<string[]> {
+  const phones = Array.from({ length: MEMBERS }, (_, number) => {
+    const place = (file * MEMBERS + number) * STEP;
+    return `+1415${2_000_000 + (place % NUMBERS)}`;
+  });
+  const lines = phones.map((phone, number) => `${phone},Person ${number}`);
+  const told = await service.command(
+    ['user', 'import', '-', '--format', 'csv', '--json'],
+    ['phone,name', ...lines, ''].join('\n'),
+  );
+  expect(JSON.parse(told)).toMatchObject({ added: MEMBERS, bad: 0 });
+  return phones;
+}
+
+/** Registers an app. */
+export async function appOf(service: Unprivileged): Promise<TestClient> {
+  const words = ['--name', 'Garden Share', '--redirect-uri', REDIRECT_URI];
+  const told = await service.command([
+    ...['app', 'create', ...words, '--scope', SCOPES.join(' '), '--json'],
+  ]);
+  const { client_id: clientId, client_secret: secret } = JSON.parse(told) as Record<string, string>;
+  return {
+    clientId: clientId ?? '',
+    secret,
+    name: 'Garden Share',
+    kind: 'confidential',
+    redirectUris: [REDIRECT_URI],
+    scopes: [...SCOPES],
+    enabled: true,
+    createdAt: new Date(),
+  };
+}
+
+/** Whoever has this phone signs in, allows the app everything and publishes through it. */
+export async function publishFor(
+  { baseUrl, folder }: Unprivileged,
+  app: TestClient,
+  phone = '',
+): Promise<void> {
+  const messages = async (): Promise<string[]> => {
+    const text = await readFile(join(folder, 'data', 'sms.jsonl'), 'utf8').catch(() => '');
+    return text.split('\n').filter((line) => line.includes(phone));
+  };
+  const site: Site = {
+    baseUrl: PUBLIC_URL,
+    fetch: (path, init) => fetch(new URL(path, baseUrl), { redirect: 'manual', ...init }),
+    sms: {
+      count: async () => (await messages()).length,
+      password: async () => {
+        await expect.poll(messages, { timeout: 10_000 }).not.toEqual([]);
+        return /\b\d{6}\b/.exec((await messages()).at(-1)?.replace(phone, '') ?? '')?.[0] ?? '';
+      },
+    },
+  };
+  const code = (await approve(site, { phone } as User, app)).get('code') ?? '';
+  const { access_token: token } = await json<TokenBody>(await exchange(site, app, code));
+  const published = await site.fetch('/dev/v1/posts', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ content: 'Hello, neighbours' }),
+  });
+  expect(published.status).toBe(201);
+}
