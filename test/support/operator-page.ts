@@ -27,9 +27,10 @@ const blocks: readonly Block[] = readFileSync('docs/operate.md', 'utf8')
     ),
   );
 
-const clients = {
-  server: (await findProgram('mysqldump')) && (await findProgram('mysql')),
-  sqlite: await findProgram('sqlite3'),
+/** The programs that the page backs a database up with, and that are not here. */
+const missing = {
+  server: await missingOf('mysqldump', 'mysql'),
+  sqlite: await missingOf('sqlite3'),
 };
 
 export const BACKUP = 'Back up and restore';
@@ -43,9 +44,15 @@ export function linesOf(section: string, kind: string): string[] {
   return own.flatMap(({ lines }) => lines);
 }
 
-/** Whether the programs are here that the page backs this database up with. */
+/**
+ * Whether the programs are here that the page backs this database up with.
+ * @throws with `CI=true`, when one is not
+ */
 export function canBackUp({ engine }: TestDatabase): boolean {
-  return clients[engine.kind === 'sqlite' ? 'sqlite' : 'server'] !== undefined;
+  const lacking = missing[engine.kind === 'sqlite' ? 'sqlite' : 'server'];
+  if (lacking.length > 0 && process.env.CI === 'true')
+    throw new Error(`CI needs ${lacking.join(' and ')}, which backs a database up: install it.`);
+  return lacking.length === 0;
 }
 
 /**
@@ -74,4 +81,9 @@ export async function restore(
     line.replace(/ platform(?= )/, ` ${original}`).replace(/ restored(?= )/, ` ${restored}`),
   );
   return url.replace(original, restored);
+}
+
+async function missingOf(...names: string[]): Promise<string[]> {
+  const found = await Promise.all(names.map((name) => findProgram(name)));
+  return names.filter((_name, place) => found[place] === undefined);
 }

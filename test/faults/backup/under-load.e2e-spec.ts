@@ -5,11 +5,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DataSource } from 'typeorm';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { run } from '../../support/command-line.js';
 import { connect } from '../../support/connect.js';
 import { findingsIn } from '../../support/diagnosis.js';
 import { onEachEngine, type TestDatabase } from '../../support/engines.js';
+import { granted } from '../../support/granted.js';
 import { expectBalance } from '../../support/ledger.js';
 import { BACKUP, canBackUp, linesOf, restore } from '../../support/operator-page.js';
 import { runSql } from '../../support/sql.js';
@@ -18,6 +22,7 @@ import { Member } from '../../e2e/api/member.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { MixedLoad } from '../database-away/mixed-load.js';
 import { show } from '../figures.js';
+import { storedGrants, violationsIn } from '../model/token-rows.js';
 import { times } from '../promises.js';
 
 const COPIES = times(5, 1);
@@ -29,16 +34,28 @@ const PATIENCE = { timeout: 10_000 };
 const LARGE_MB = times(200, 50);
 const COPIED_IN_MS = 20_000;
 
-/** The ids of what was ever published, said and deleted, none of which goes away meanwhile. */
-type Held = Record<'posts' | 'comments' | 'deletedPosts' | 'deletedComments', ReadonlySet<string>>;
+/** The ids of what was ever published, said and deleted, and the hashes of tokens, none of which goes away meanwhile. */
+type Held = Record<
+  | 'posts'
+  | 'comments'
+  | 'deletedPosts'
+  | 'deletedComments'
+  | 'accessTokens'
+  | 'refreshTokens'
+  | 'usedTokens',
+  ReadonlySet<string>
+>;
 
 async function heldBy({ manager }: DataSource): Promise<Held> {
   const select = { id: true, deletedAt: true } as const;
-  const [posts, comments] = await Promise.all([
+  const [posts, comments, access, refresh] = await Promise.all([
     manager.find(Post, { select }),
     manager.find(Comment, { select }),
+    manager.find(AccessToken, { select: { hash: true } }),
+    manager.find(RefreshToken, { select: { hash: true, consumedAt: true } }),
   ]);
   const idsOf = (rows: { id: string }[]) => new Set(rows.map(({ id }) => id));
+  const hashesOf = (rows: { hash: string }[]) => new Set(rows.map(({ hash }) => hash));
   const deleted = <T extends { deletedAt: Date | null }>(rows: T[]) =>
     rows.filter(({ deletedAt }) => deletedAt !== null);
   return {
@@ -46,7 +63,21 @@ async function heldBy({ manager }: DataSource): Promise<Held> {
     comments: idsOf(comments),
     deletedPosts: idsOf(deleted(posts)),
     deletedComments: idsOf(deleted(comments)),
+    accessTokens: hashesOf(access),
+    refreshTokens: hashesOf(refresh),
+    usedTokens: hashesOf(refresh.filter(({ consumedAt }) => consumedAt !== null)),
   };
+}
+
+/** Asserts that no token was followed by two, and that access and refresh tokens came in pairs. */
+async function expectTokensInLine(dataSource: DataSource): Promise<void> {
+  const grants = await dataSource.manager.find(Grant, { select: { id: true } });
+  const stored = await storedGrants(
+    dataSource,
+    grants.map(({ id }) => id),
+  );
+  expect(stored).not.toEqual([]);
+  expect(stored.flatMap(violationsIn)).toEqual([]);
 }
 
 /** What is in the first and not in the second, by name. */
@@ -102,6 +133,7 @@ onEachEngine('A backup under load', (database) => {
     try {
       const select = (sql: string) => dataSource.query<Record<string, unknown>[]>(sql);
       await expectBalance(url, ['quota_usage', 'posts'], select);
+      await expectTokensInLine(dataSource);
       return await heldBy(dataSource);
     } finally {
       await dataSource.destroy();
@@ -118,6 +150,8 @@ onEachEngine('A backup under load', (database) => {
       const mixed = new MixedLoad();
       mixed.comment(talker, (await talker.publish()).id);
       mixed.publishAndDelete(talker);
+      const client = await app().addClient();
+      mixed.refresh(app(), client, await granted(app(), client));
       const found: number[] = [];
       for (let number = 1; number <= COPIES; number += 1) {
         const [published, others] = [load.posts.size, mixed.all];
@@ -136,11 +170,11 @@ onEachEngine('A backup under load', (database) => {
       }
       await load.stop();
       await mixed.stop();
-      for (const name of ['comment', 'comment deletion', 'deletion'])
+      for (const name of ['comment', 'comment deletion', 'deletion', 'refresh'])
         expect(mixed.count(name)).toBeGreaterThan(0);
       show(
         task,
-        `${database.engine.label}: ${COPIES} copies under load, of ${found.join(', ')} posts, comments and deletions, each adds up`,
+        `${database.engine.label}: ${COPIES} copies under load, of ${found.join(', ')} posts, comments, deletions and tokens, each adds up`,
       );
     },
   );

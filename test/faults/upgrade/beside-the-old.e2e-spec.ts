@@ -23,6 +23,7 @@ import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../promises.js';
 import { expectKept, publisherIn } from './kept-rows.js';
+import { expectVisited } from './visited-rows.js';
 import { Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
@@ -31,7 +32,9 @@ const ROUND_MS = 60_000;
 const PUBLISHERS = 4;
 /** How long both go on before the next step. */
 const BETWEEN_MS = times(1000, 0);
-const CHANGED_BY_USE = ['migrations', 'quota_usage', 'users'];
+const READY_MS = 10_000;
+/** Whoever kept their own has published since. */
+const CHANGED_BY_USE = { users: ['post_count'] };
 const NO_HISTORY = 'The history of this repository has the release, and is not here.';
 
 (IS_QUICK ? onOneServer : onEachEngine)('The first release', (database) => {
@@ -88,7 +91,9 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
     const older = serving;
     const newer = await startProcess({ url, env });
     await expect
-      .poll(() => fetch(`${newer.baseUrl}/readyz`).then(({ status }) => status))
+      .poll(() => fetch(`${newer.baseUrl}/readyz`).then(({ status }) => status), {
+        timeout: READY_MS,
+      })
       .toBe(200);
     serve([...older, newer]);
     await sleep(BETWEEN_MS);
@@ -132,6 +137,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
       const found = await diagnosis(here);
       expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
       await expectKept(database, kept, CHANGED_BY_USE);
+      await expectVisited(dataSource, visits, member.user);
       show(
         task,
         `${engine.label}: ${ROUNDS} times forward and back under 1.0.0, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions; ${visits.done} sign-ins with tokens and comments, ${visits.putOff} of them put off by a 503`,

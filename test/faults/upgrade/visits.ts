@@ -9,6 +9,8 @@ import type { PageBody, PostBody } from '../../e2e/api/member.js';
 const PAUSE_MS = 50;
 /** Far longer than a visit takes. */
 const LONGEST_VISIT_MS = 15_000;
+/** What is said in each visit. */
+export const REMARK = 'Count me in';
 
 /** The service said that it is to be asked again later, as it may. */
 class AskedAgainLater extends Error {}
@@ -19,6 +21,8 @@ export class Visits {
   done = 0;
   /** How many ended with a 503 that says when to come again. */
   putOff = 0;
+  /** The ids of the comments that were acknowledged. */
+  readonly comments: string[] = [];
   private begun = 0;
   /** The number of the newest that went through. */
   private newest = 0;
@@ -82,9 +86,10 @@ export class Visits {
     const written = await site.fetch(`/dev/v1${path}`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ text: 'Count me in' }),
+      body: JSON.stringify({ text: REMARK }),
     });
     const { id } = await json<PostBody>(written);
+    this.comments.push(id);
     const { data: comments } = await json<PageBody<PostBody>>(await read(path));
     expect(comments.map((comment) => comment.id)).toContain(id);
   }
