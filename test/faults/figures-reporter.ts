@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
 import { failuresOutsideTests } from '../support/failures-outside-tests.js';
 import { RELIABILITY_PAGE, reliabilityPage } from '../support/reliability-table.js';
-import { FIGURES_FILE, type Figures } from './figures.js';
+import { FIGURES_FILE, UNANSWERED, type Figures } from './figures.js';
 import { IS_QUICK, PROMISES } from './promises.js';
 
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };
@@ -13,9 +13,11 @@ interface Outcome {
   failed: number;
   skipped: number;
   figures: string[];
+  /** What was skipped for want of something on this machine. */
+  lacking: string[];
 }
 
-/** Ends the output with a line for each promise, and keeps the figures of a whole run that passed, when told to. */
+/** Ends the output with a line for each promise, and keeps the figures of a whole run that passed and lacked nothing, when told to. */
 export class FiguresReporter implements Reporter {
   private vitest: Vitest | undefined;
 
@@ -28,6 +30,7 @@ export class FiguresReporter implements Reporter {
     errors: readonly SerializedError[],
   ): Promise<void> {
     const figures: Figures['figures'] = {};
+    const lacking: string[] = [];
     let isWhole = !IS_QUICK && errors.length === 0;
     for (const promise of Object.keys(PROMISES)) {
       const outcome = outcomeOf(
@@ -37,6 +40,7 @@ export class FiguresReporter implements Reporter {
       if (passed + failed + skipped > 0) this.vitest?.logger.log(lineOf(promise, outcome));
       isWhole &&= outcome.failed === 0 && outcome.passed > 0;
       figures[promise] = outcome.figures;
+      lacking.push(...outcome.lacking.map((name) => `${promise}: ${name}`));
     }
     const { engines = [] } = this.vitest?.getRootProject().getProvidedContext() ?? {};
     for (const [kind, name] of Object.entries(SERVERS))
@@ -44,6 +48,10 @@ export class FiguresReporter implements Reporter {
         this.vitest?.logger.log(`not looked at here: anything on ${name}`);
     if (process.env.WRITE_PAGES !== '1') return;
     if (!isWhole) throw new Error('Figures are kept of whole runs that pass only.');
+    if (lacking.length > 0)
+      throw new Error(
+        `Figures are kept of runs that skip nothing. Skipped:\n${lacking.join('\n')}`,
+      );
     const names = engines.map(({ label }) => label).join(', ');
     const day = new Date().toISOString().slice(0, 10);
     const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'an unknown processor'}`;
@@ -54,14 +62,16 @@ export class FiguresReporter implements Reporter {
 }
 
 function outcomeOf(modules: readonly TestModule[]): Outcome {
-  const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
+  const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [], lacking: [] };
   for (const module of modules) {
     outcome.failed += failuresOutsideTests(module);
     for (const test of module.children.allTests()) {
-      const { state } = test.result();
-      outcome[state === 'pending' ? 'skipped' : state] += 1;
+      const result = test.result();
+      outcome[result.state === 'pending' ? 'skipped' : result.state] += 1;
       outcome.figures.push(...(test.meta().figures ?? []));
-      if (state === 'skipped') outcome.figures.push(`not looked at here: ${test.fullName}`);
+      if (result.state !== 'skipped') continue;
+      outcome.figures.push(`not looked at here: ${test.fullName}`);
+      if (result.note !== UNANSWERED) outcome.lacking.push(test.fullName);
     }
   }
   return outcome;

@@ -9,7 +9,10 @@ const program = new Command('npm run test:faults --')
     'Breaks the service, its database and its network in every way that we promise to survive, and prints a line of figures for each promise.',
   )
   .option('--quick', 'each fault a few times')
-  .option('--write', 'write the figures of a whole run that passes to docs/reliability.md')
+  .option(
+    '--write',
+    'write the figures of a whole run that passes and skips nothing to docs/reliability.md',
+  )
   .argument('[files...]', 'only those of test/faults/ whose path has one of these words')
   .addHelpText(
     'after',

@@ -11,6 +11,8 @@ const BODY = '{"content":"Hi"}';
 /** The replay is in the call log, too. */
 const TWICE = { posts: 2, counted: 2, used: 2 };
 const KEY = { 'idempotency-key': 'the-key' };
+/** Until the database has done its part. */
+const PATIENCE = { timeout: 5000 };
 
 onEachServer('A client that leaves while its publish commits', (database) => {
   let proxy: TcpProxy;
@@ -50,7 +52,7 @@ onEachServer('A client that leaves while its publish commits', (database) => {
     const member = await Member.join(app);
     await leaveBeforeCommit(member);
     await proxy.mend();
-    await expect.poll(() => publishedBy(app, member)).toEqual(allAre(2));
+    await expect.poll(() => publishedBy(app, member), PATIENCE).toEqual(allAre(2));
     await expectRepeated(member, 'true');
     expect(await publishedBy(app, member)).toMatchObject(TWICE);
   });
@@ -60,7 +62,7 @@ onEachServer('A client that leaves while its publish commits', (database) => {
     await leaveBeforeCommit(member);
     await proxy.cut('hung up');
     await proxy.mend();
-    await expect.poll(() => member.get('/me').then(({ status }) => status)).toBe(200);
+    await expect.poll(() => member.get('/me').then(({ status }) => status), PATIENCE).toBe(200);
     expect(await publishedBy(app, member)).toEqual(allAre(1));
     await expectRepeated(member, null);
     expect(await publishedBy(app, member)).toEqual(allAre(2));

@@ -30,6 +30,7 @@ const OUTCOMES =
         'introspect 200 active',
         'remove 200',
         'grant ended by theft',
+        'grant ended by revocation',
         'grant ended by removal',
       ];
 
@@ -65,7 +66,7 @@ onEachEngine('Codes and tokens of two apps, and a model of their rules', (databa
       expect([...tally.outcomes.keys()]).toEqual(expect.arrayContaining(OUTCOMES));
       expect(tally.races).toBeGreaterThan(0);
       const count = (outcome: string): number => tally.outcomes.get(outcome) ?? 0;
-      const ended = `${count('grant ended by theft')} grants ended by theft and ${count('grant ended by removal')} by removal`;
+      const ended = `${count('grant ended by theft')} grants ended by theft, ${count('grant ended by revocation')} by revocation and ${count('grant ended by removal')} by removal`;
       show(
         task,
         `${database.engine.label}: ${SEQUENCES} sequences, ${tally.answers.toLocaleString('en')} answers about codes and tokens as the model says, ${tally.races.toLocaleString('en')} times several at once, ${ended}, seed ${SEED}`,

@@ -24,6 +24,9 @@ export const STORY: readonly Step[] = [
   one({ kind: 'exchange', ...newest, ...honest }),
   one({ kind: 'revoke', of: 'access', ...newest, ...honest }),
   one({ kind: 'remove', ...newest, client: 'Phone' }),
+  { consent: 'Server', user: 1 },
+  one({ kind: 'exchange', ...newest, ...honest }),
+  one({ kind: 'revoke', of: 'refresh', ...newest, ...honest }),
 ];
 
 function one(drawn: Drawn): Step {

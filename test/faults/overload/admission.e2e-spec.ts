@@ -17,10 +17,13 @@ const WAITING = 50;
 /** A second at least, which timers may end a moment early. */
 const WAIT_MS = 990;
 const LONGEST_REFUSAL_MS = 4500;
+/** Of which one is soon enough: on a machine that stalls, some who wait are refused before the next one comes. */
+const ATTEMPTS = 3;
 const MANY = 20;
 const PARTING_MS = 100;
 /** In which nobody had to wait outside: then a storm is over, and all places are there again. */
 const CALM_MS = 1100;
+const PATIENCE = { timeout: 3000 };
 
 onOneServer('What is more than can be worked on', (database) => {
   const app = useTestApp(database, {
@@ -39,14 +42,15 @@ onOneServer('What is more than can be worked on', (database) => {
   beforeEach(() => sleep(CALM_MS));
 
   /** Runs something while no request gets past its token, beside so many others. Those that were let in before are answered. */
-  async function whileBusy(work: () => Promise<void>, beside = 0): Promise<void> {
+  async function whileBusy<T>(work: () => Promise<T>, beside = 0): Promise<T> {
     await other.query('LOCK TABLES access_tokens WRITE');
     try {
       const busy = Array.from({ length: INSIDE }, () => member.get('/me'));
-      await expect.poll(() => inFlight(app()), { timeout: 3000 }).toBe(INSIDE + beside);
-      await work();
+      await expect.poll(() => inFlight(app()), PATIENCE).toBe(INSIDE + beside);
+      const outcome = await work();
       await other.query('UNLOCK TABLES');
       for (const { status } of await Promise.all(busy)) expect(status).toBe(200);
+      return outcome;
     } finally {
       await other.query('UNLOCK TABLES');
     }
@@ -148,7 +152,7 @@ onOneServer('What is more than can be worked on', (database) => {
     await whileBusy(async () => {
       for (const caller of callers) caller.sendMore('&');
       await expect.poll(() => answers.map(({ status }) => status)).toEqual([503]);
-      expect(answers[0]?.retryAfter).toMatch(/^[1-5]$/);
+      expect(answers[0]?.retryAfter).toMatch(/^[1-3]$/);
     }, callers.length);
     await Promise.all(all);
     expect(answers.slice(1).filter(({ status }) => status >= 500)).toEqual([]);
@@ -168,7 +172,7 @@ onOneServer('What is more than can be worked on', (database) => {
       await expectRefusal(api, 503, 'service_unavailable');
       expect([token.status, page.status, alive.status]).toEqual([503, 503, 200]);
       for (const { headers } of [api, token, page])
-        expect(headers.get('retry-after')).toMatch(/^[1-5]$/);
+        expect(headers.get('retry-after')).toMatch(/^[1-3]$/);
       expect(await token.json()).toMatchObject({ error: 'temporarily_unavailable' });
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);
       expect(took).toBeGreaterThan(WAIT_MS);
@@ -177,20 +181,37 @@ onOneServer('What is more than can be worked on', (database) => {
     expect((await member.get('/me')).status).toBe(200);
   });
 
+  /**
+   * Lets as many wait as may, and one more come. False where the first who waited were refused before that, as they are after a
+   * second: then not all places were taken.
+   */
+  async function isFullInTime(): Promise<boolean> {
+    const leaving = new AbortController();
+    let refused = 0;
+    const waiting = Array.from({ length: WORKING + WAITING - INSIDE }, () =>
+      app()
+        .fetch('/dev/v1/me', { signal: leaving.signal })
+        .then(() => (refused += 1))
+        .catch((error: Error) => error.name),
+    );
+    const seen = async (): Promise<number> => (await inFlight(app())) + refused;
+    await expect.poll(seen, PATIENCE).toBe(WORKING + WAITING);
+    const waited = await waitsBeforeRefusal();
+    const isInTime = refused === 0;
+    leaving.abort();
+    const left = await Promise.all(waiting);
+    if (!isInTime) return false;
+    expect(waited).toBeLessThan(WAIT_MS / 2);
+    expect(left).toEqual(waiting.map(() => 'AbortError'));
+    await expect.poll(() => inFlight(app()), PATIENCE).toBe(INSIDE);
+    expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS);
+    return true;
+  }
+
   it('is told at once when too many wait already, and those who left are not counted', async () => {
-    await whileBusy(async () => {
-      const leaving = new AbortController();
-      const waiting = Array.from({ length: WORKING + WAITING - INSIDE }, () =>
-        app()
-          .fetch('/dev/v1/me', { signal: leaving.signal })
-          .catch((error: Error) => error.name),
-      );
-      await expect.poll(() => inFlight(app())).toBe(WORKING + WAITING);
-      expect(await waitsBeforeRefusal()).toBeLessThan(WAIT_MS / 2);
-      leaving.abort();
-      expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'AbortError'));
-      await expect.poll(() => inFlight(app())).toBe(INSIDE);
-      expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS);
-    });
+    for (let attempt = 1; !(await whileBusy(isFullInTime)); attempt += 1) {
+      expect(attempt, 'attempts that came too late').toBeLessThan(ATTEMPTS);
+      await sleep(CALM_MS);
+    }
   });
 });
