@@ -32,9 +32,8 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   Object.assign(app.getHttpAdapter().getInstance().router, { strict: true, caseSensitive: true });
   // Node's own parser stops after a thousand names, and what came later would be ignored. The size of the headers bounds them.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
-  const { requestTimeoutMs } = config.server;
-  limitArrival(app.getHttpServer(), requestTimeoutMs);
-  limitUnread(app.getHttpServer(), requestTimeoutMs);
+  limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);
+  limitUnread(app.getHttpServer());
   readTargets(app.getHttpServer());
   app.use(
     inTurn(requestContext(app.get(Clock)), app.get(RequestWatch).watch, app.get(Shutdown).track),

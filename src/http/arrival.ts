@@ -81,11 +81,12 @@ export function limitArrival(server: Server, withinMs: number): void {
 }
 
 /**
- * Ends connections whose answers nobody reads for so many milliseconds. Whoever waits for an answer keeps theirs, however long the
- * service takes.
+ * Ends connections whose answers nobody reads for two seconds more than a request may take to arrive (`limitArrival`). Whoever
+ * waits for an answer keeps theirs, however long the service takes.
  */
-export function limitUnread(server: Server, withinMs: number): void {
-  server.timeout = withinMs;
+export function limitUnread(server: Server): void {
+  // Sooner, it would end requests that are overdue before Node answers them.
+  server.timeout = server.requestTimeout + 2 * SECOND;
   server.on('request', (_request, response) => {
     // Without a listener Node would end connections that are only silent, too.
     response.on('timeout', (socket: Socket) => {
