@@ -2,7 +2,7 @@ import type { Pool } from 'mysql2';
 import { beginWaiting, sameLimit } from '../common/time-limit.js';
 import { timedOut } from './timed-out.js';
 
-export type Taker = Parameters<Pool['getConnection']>[0];
+type Taker = Parameters<Pool['getConnection']>[0];
 
 /** The queue of those who wait for a connection; missing in the pool's types. */
 interface WaitingQueue {

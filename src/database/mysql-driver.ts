@@ -64,7 +64,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
         ...(group && { stream: () => group.open() }),
         ...(statementMs > 0 && ENDING_IDLE),
       });
-      // Before the first look, which is a second later: the rest of those that are free would end, however busy they are.
+      // Before the first look, which is a second later: all that are free would end then, however busy they are.
       pool.config.maxIdle = pool.config.connectionLimit;
       if (group) toPrimary(pool, group, waitMs);
       else endWaitsForConnections(pool, waitMs);

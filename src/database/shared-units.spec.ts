@@ -14,7 +14,6 @@ describe('What shared a unit that failed', () => {
     ['the work was refused', failed()],
     ['it took too long', failed({ code: 'ER_QUERY_TIMEOUT' })],
     ['it lost against another', failed({ errno: 1213 })],
-    ['it lost against another when it committed', failedCommit({ errno: 1213 })],
   ])('is done alone when %s', (_case, failure) => {
     expect(mayBeRepeated(failure)).toBe(true);
   });

@@ -88,8 +88,8 @@ export class SharedUnits<I, O> {
 
 /** @param error what a unit of several failed with */
 export function mayBeRepeated(error: unknown): boolean {
-  if (isConflict(error)) return true;
-  return !mayBeCommitted(error) && (isTooSlow(error) || !isDatabaseUnavailable(error));
+  if (mayBeCommitted(error)) return false;
+  return isConflict(error) || isTooSlow(error) || !isDatabaseUnavailable(error);
 }
 
 function slices<T>(group: ReadonlyMap<string, T>): T[][] {

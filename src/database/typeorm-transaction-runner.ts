@@ -87,7 +87,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
         this.fileLockWait?.end();
         return done;
       } catch (error) {
-        if (isEnding) noteUnheardCommit(error);
+        if (isEnding && !isConflict(error)) noteUnheardCommit(error);
         if (this.fileLockWait) endAbandoned(this.dataSource);
         if (isFileLocked(error)) this.fileLockWait?.begin();
         if (!isConflict(error) || retry === retries) throw error;
