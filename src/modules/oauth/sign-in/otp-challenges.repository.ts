@@ -17,6 +17,11 @@ export class OtpChallengesRepository {
     return manager.existsBy(OtpChallenge, { ...open(transactionId, now), phone });
   }
 
+  /** Whether it is there, and no other has taken its place. */
+  isStored({ transactionId, codeHash }: OtpChallenge): Promise<boolean> {
+    return this.dataSource.manager.existsBy(OtpChallenge, { transactionId, codeHash });
+  }
+
   /** The challenge of this transaction, if it may still be met. */
   findOpen(transactionId: string, now: Date): Promise<OtpChallenge | null> {
     return this.dataSource.manager.findOneBy(OtpChallenge, open(transactionId, now));

@@ -10,6 +10,13 @@ import { OtpBudgets, type Take, type Taken } from './otp-budgets.js';
 import type { OtpChallenge } from './otp-challenge.entity.js';
 import { SmsQueue } from './sms-queue.js';
 
+/** A password for whom a challenge is, and the language to say it in. */
+export interface PasswordMessage {
+  challenge: OtpChallenge;
+  password: string;
+  language: Language;
+}
+
 /** Brings one-time passwords to phones, beside the request that asked for them. */
 @Injectable()
 export class OtpDelivery {
@@ -27,16 +34,18 @@ export class OtpDelivery {
   /**
    * Sends the password of the challenge, if anybody has its phone. When that fails for good, `taken` is given back, for any
    * phone, so that the user may ask again.
+   * @param isStored whether there is a challenge and something taken: nothing is sent or given back otherwise
    */
   deliver(
-    { phone, userId, expiresAt }: OtpChallenge,
-    password: string,
-    language: Language,
+    { challenge: { phone, userId, expiresAt }, password, language }: PasswordMessage,
     taken: Taken,
+    isStored: () => Promise<boolean> = async () => true,
   ): void {
     if (userId === null) {
-      const failed = (): Promise<void> => this.giveBack(taken);
-      this.queue.add({ message: null, expiresAt, admit: async () => true, failed });
+      const failed = async (): Promise<void> => {
+        if (await isStored()) await this.giveBack(taken);
+      };
+      this.queue.add({ message: null, expiresAt, admit: isStored, failed });
       return;
     }
     const text = oneTimePasswordMessage(password, language, this.config);
@@ -44,6 +53,7 @@ export class OtpDelivery {
     // When the last message of the day just went to somebody else, this one is dropped and nothing is given back: from then on
     // everybody is asked to wait, whose phone it may be.
     const admit = async (): Promise<boolean> => {
+      if (!(await isStored())) return false;
       total ??= await this.budgets.takeTotal();
       if (await this.budgets.totalWasReached()) await this.ringAlarm();
       return 'hits' in total;
@@ -52,7 +62,10 @@ export class OtpDelivery {
       message: { id: randomUUID(), to: phone, text },
       expiresAt,
       admit,
-      failed: () => this.failed(userId, total && 'hits' in total ? [taken, total] : [taken]),
+      failed: async () => {
+        if (await isStored())
+          await this.failed(userId, total && 'hits' in total ? [taken, total] : [taken]);
+      },
     });
   }
 

@@ -4,16 +4,17 @@ import { countryOf } from '../../../common/phone-country.js';
 import { digestsEqual, hmacSha256 } from '../../../common/secrets.js';
 import { AppConfig } from '../../../config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { mayBeCommitted } from '../../../database/unheard-commits.js';
 import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { Visitor } from '../throttle/trackers.js';
 import { KnownBrowsersRepository } from './known-browsers.repository.js';
 import { newOneTimePassword } from './one-time-password.js';
-import { OtpBudgets } from './otp-budgets.js';
+import { OtpBudgets, type Take } from './otp-budgets.js';
 import type { OtpChallenge } from './otp-challenge.entity.js';
 import { OtpChallengesRepository } from './otp-challenges.repository.js';
-import { OtpDelivery } from './otp-delivery.js';
+import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
 import { PhoneLock } from './phone-lock.js';
 
 /** A password that was typed in, for this request and in this browser. */
@@ -84,16 +85,31 @@ export class OtpService {
     const user = await this.users.activeByPhone(phone);
     const password = newOneTimePassword();
     const challenge = this.newChallenge(transactionId, phone, password, user?.id ?? null);
-    const take = await this.transactions.run(async (tx) => {
-      const taken = await this.budgets.takeSend(tx, phone, visitor, () =>
-        this.repository.isOpen(transactionId, phone, challenge.createdAt, tx),
-      );
-      if ('hits' in taken) await this.repository.replace(tx, challenge);
-      return taken;
-    });
+    const message = { challenge, password, language };
+    const take = await this.take(message, visitor);
     if (!('hits' in take)) return { outcome: 'wait', ...take };
-    this.delivery.deliver(challenge, password, language, take);
+    this.delivery.deliver(message, take);
     return { outcome: 'sent' };
+  }
+
+  /** Takes a message and stores its password. One that may be committed all the same is delivered when it is. */
+  private async take(message: PasswordMessage, visitor: Visitor): Promise<Take> {
+    const { challenge } = message;
+    const { transactionId, phone, createdAt } = challenge;
+    let take: Take | undefined;
+    try {
+      return await this.transactions.run(async (tx) => {
+        take = await this.budgets.takeSend(tx, phone, visitor, () =>
+          this.repository.isOpen(transactionId, phone, createdAt, tx),
+        );
+        if ('hits' in take) await this.repository.replace(tx, challenge);
+        return take;
+      });
+    } catch (error) {
+      if (take && 'hits' in take && mayBeCommitted(error))
+        this.delivery.deliver(message, take, () => this.repository.isStored(challenge));
+      throw error;
+    }
   }
 
   /** Whether the last password that was sent to this phone for this request still works. */
@@ -111,8 +127,8 @@ export class OtpService {
     const open = await this.repository.findOpen(transactionId, this.clock.now());
     if (!open) return { outcome: 'closed' };
     const { phone } = open;
-    const locked = await this.locked(phone);
-    if (locked) return locked;
+    const closed = await this.closed(phone, visitor);
+    if (closed) return closed;
     return this.transactions.run(async (tx) => {
       const take = await this.budgets.takeGuess(tx, phone, visitor.browserHash);
       if (!('hits' in take)) return { outcome: 'guessed', ...take };
