@@ -8,6 +8,9 @@ import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
 import { Member } from '../api/member.js';
 
+/** Each command starts a process. */
+const COMMANDS_MS = 90_000;
+
 onEachEngine('docs/operate.md', (database) => {
   let folder: string;
   let app: TestApp | undefined;
@@ -30,24 +33,28 @@ onEachEngine('docs/operate.md', (database) => {
     await rm(folder, { recursive: true });
   });
 
-  it('Install: an empty database gets its schema and the first app', async () => {
-    const printed = await section('Install');
-    expect(printed).toContain('Applied CreatePlatform');
-    variables.CLIENT_ID = /svc_app_\w{26}/.exec(printed)?.[0] ?? '';
-    app = await TestApp.start(database);
-    // Commands go by the real clock.
-    app.clock.set(new Date().toISOString());
-    const member = await Member.join(app);
-    const { user, token } = member;
-    const { id } = await member.publish();
-    await member.delete(`/posts/${id}`);
-    Object.assign(variables, { USER_ID: user.id, POST_ID: id });
-    await writeFile(join(folder, 'token.txt'), `${token}\n`);
-    await writeFile(
-      join(folder, 'members.csv'),
-      'phone,name,neighborhood\n+14155550142,Dana Reyes,Riverside\n',
-    );
-  });
+  it(
+    'Install: an empty database gets its schema and the first app',
+    { timeout: COMMANDS_MS },
+    async () => {
+      const printed = await section('Install');
+      expect(printed).toContain('Applied CreatePlatform');
+      variables.CLIENT_ID = /svc_app_\w{26}/.exec(printed)?.[0] ?? '';
+      app = await TestApp.start(database);
+      // Commands go by the real clock.
+      app.clock.set(new Date().toISOString());
+      const member = await Member.join(app);
+      const { user, token } = member;
+      const { id } = await member.publish();
+      await member.delete(`/posts/${id}`);
+      Object.assign(variables, { USER_ID: user.id, POST_ID: id });
+      await writeFile(join(folder, 'token.txt'), `${token}\n`);
+      await writeFile(
+        join(folder, 'members.csv'),
+        'phone,name,neighborhood\n+14155550142,Dana Reyes,Riverside\n',
+      );
+    },
+  );
 
   it.each([
     ['# Operate the platform', /ok/],
@@ -65,7 +72,7 @@ onEachEngine('docs/operate.md', (database) => {
     ['Counters do not add up', /ok/],
     ['A post was deleted by mistake', /Restored/],
     ['Members', /Dana|added/],
-  ])('%s: does what it says', async (name, expected) => {
+  ])('%s: does what it says', { timeout: COMMANDS_MS }, async (name, expected) => {
     if (name === 'A credential has leaked') await section(name, 'run-token');
     expect(await section(name)).toMatch(expected);
   });

@@ -47,9 +47,14 @@ export class OtpChallengesRepository {
     return affected === 1 ? entities(tx).findOneBy(OtpChallenge, { transactionId }) : null;
   }
 
-  /** Of the challenge that `countAttempt` found open, and holds until this transaction ends: of two right answers, one signs in. */
-  async consume(tx: Transaction, transactionId: string, now: Date): Promise<void> {
-    await entities(tx).update(OtpChallenge, { transactionId }, { consumedAt: now });
+  /** False when it was consumed before: of two right answers, one signs in. */
+  async consume(tx: Transaction, transactionId: string, now: Date): Promise<boolean> {
+    const { affected } = await entities(tx).update(
+      OtpChallenge,
+      { transactionId, consumedAt: IsNull() },
+      { consumedAt: now },
+    );
+    return affected === 1;
   }
 
   /** Forgets every password for this phone. */

@@ -156,22 +156,21 @@ export class OtpService {
     if (retryAfterSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds };
     if (!right) return { outcome: 'wrong' };
     const user = await this.users.active(userId, tx);
-    if (!user) return { outcome: 'closed' };
-    await this.spend(tx, challenge, visitor, now);
+    if (!user || !(await this.repository.consume(tx, transactionId, now)))
+      return { outcome: 'closed' };
+    await this.remember(tx, phone, visitor, now);
     await whenRight(tx, user);
     return { outcome: 'right', user };
   }
 
-  /** Makes the browser a known one, and ends the row of wrong ones. */
-  private async spend(
+  /** Makes the browser a known one, and ends the row of wrong passwords. */
+  private async remember(
     tx: Transaction,
-    { transactionId, phone }: OtpChallenge,
+    phone: string,
     { browserHash }: Visitor,
-    now: Date,
+    signedInAt: Date,
   ): Promise<void> {
-    await this.repository.consume(tx, transactionId, now);
-    if (browserHash !== '')
-      await this.browsers.remember(tx, { browserHash, phone, signedInAt: now });
+    if (browserHash !== '') await this.browsers.remember(tx, { browserHash, phone, signedInAt });
     await this.lock.reset(tx, phone);
   }
 
