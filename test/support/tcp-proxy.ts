@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './free-port.js';
 
 /** What becomes of connections: `refused` is a server that does not run, `hung up` one that ends each at once. */
 type State = 'open' | 'refused' | 'hung up';
@@ -27,12 +28,12 @@ export class TcpProxy {
 
   private constructor(
     private readonly target: URL,
-    private port: number,
+    private readonly port: number,
   ) {}
 
   /** @param databaseUrl of a MySQL or MariaDB server, with its port */
   static async start(databaseUrl: string): Promise<TcpProxy> {
-    const proxy = new TcpProxy(new URL(databaseUrl), 0);
+    const proxy = new TcpProxy(new URL(databaseUrl), await freePort());
     await proxy.listen();
     return proxy;
   }
@@ -127,8 +128,6 @@ export class TcpProxy {
   private async listen(): Promise<void> {
     const server = createServer((socket) => this.accept(socket)).listen(this.port, '127.0.0.1');
     await once(server, 'listening');
-    const address = server.address();
-    if (address !== null && typeof address !== 'string') this.port = address.port;
     this.server = server;
   }
 
