@@ -157,7 +157,12 @@ describe('Regular expressions (CWE-1333)', () => {
       expect(sources.flatMap(makersOf).toSorted()).toEqual(known.toSorted());
       const published = publishedIn(publishedDocument());
       expect(published.length).toBeGreaterThan(10);
-      const literals = [...sources.flatMap(literalsOf), ...madeIn(app()), ...published];
+      const own = [...sources.flatMap(literalsOf), ...madeIn(app())];
+      const measured = new Set(own.map(({ pattern }) => pattern.source));
+      const literals = [
+        ...own,
+        ...published.filter(({ pattern }) => !measured.has(pattern.source)),
+      ];
       expect(literals.length).toBeGreaterThan(100);
       const unreached = literals.flatMap(({ place, pattern }) =>
         repetitionsOf(pattern)
@@ -168,14 +173,14 @@ describe('Regular expressions (CWE-1333)', () => {
       const slow = new Set<string>();
       let [slowest, milliseconds, attacks, many] = ['', 0, 0, 0];
       for (const { place, pattern } of literals) {
-        const measured = longest(pattern);
-        attacks += measured.attacks;
+        const took = longest(pattern);
+        attacks += took.attacks;
         const [file = ''] = place.split(':');
-        if (measured.milliseconds > LIMIT_MS) {
+        if (took.milliseconds > LIMIT_MS) {
           many += 1;
           slow.add(`${file}: ${pattern.source}`);
-        } else if (measured.milliseconds > milliseconds)
-          [slowest, milliseconds] = [place, measured.milliseconds];
+        } else if (took.milliseconds > milliseconds)
+          [slowest, milliseconds] = [place, took.milliseconds];
       }
       // One that is not slow any more must leave the list.
       expect([...slow].toSorted()).toEqual(Object.keys(BOUNDED).toSorted());
