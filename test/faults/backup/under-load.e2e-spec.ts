@@ -25,7 +25,7 @@ import { show } from '../figures.js';
 import { storedGrants, violationsIn } from '../model/token-rows.js';
 import { times } from '../promises.js';
 
-const COPIES = times(5, 1);
+const COPIES = times(3, 1);
 const COPY_MS = 60_000;
 const PUBLISHERS = 4;
 /** Until the load has gone on. */

@@ -16,7 +16,7 @@ import { times } from '../promises.js';
 import { DeadlockStorm, deadlocksOn, OPPOSITES } from './deadlock-storm.js';
 import { MixedLoad } from './mixed-load.js';
 
-const STORM_MS = times(20_000, 3000);
+const STORM_MS = times(15_000, 3000);
 const TEST_MS = 120_000;
 const FIGHTERS = 8;
 const PUBLISHERS = 4;

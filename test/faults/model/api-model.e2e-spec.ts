@@ -8,7 +8,7 @@ import { Cast } from './api-cast.js';
 import { Dialogue, Tally } from './api-dialogue.js';
 import { operations } from './api-operations.js';
 
-const SEQUENCES = RUNS ?? times(80, 10);
+const SEQUENCES = RUNS ?? times(50, 10);
 const LONGEST = 60;
 /** What there must be among the answers, unless so few are asked for that it may be missing. */
 const STATUSES = RUNS !== undefined ? [] : [200, 201, 400, 403, 404, 422, 429];

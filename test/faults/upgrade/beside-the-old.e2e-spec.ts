@@ -27,8 +27,7 @@ import { expectVisited } from './visited-rows.js';
 import { Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
-const ROUNDS = times(2, 1);
-const ROUND_MS = 60_000;
+const TEST_MS = 120_000;
 const PUBLISHERS = 4;
 /** How long both go on before the next step. */
 const BETWEEN_MS = times(1000, 0);
@@ -103,8 +102,8 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
   }
 
   it(
-    `serves on while the schema goes forward and back ${ROUNDS} times, and forward again`,
-    { timeout: 60_000 + ROUNDS * ROUND_MS },
+    'serves on while the schema goes forward, back, and forward again',
+    { timeout: TEST_MS },
     async ({ task, skip }) => {
       if (release === undefined) return skip(NO_HISTORY);
       const released = await schemaOf(database);
@@ -117,15 +116,13 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
       const migrate = () => cli.json<{ applied: string[] }>('db', 'migrate');
       const revert = () => cli.json<{ undone: string[] }>('db', 'revert', RELEASE);
       await visits.goOn();
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const { applied } = await amidBoth(migrate);
-        expect(applied).not.toEqual([]);
-        // SQLite is for one process.
-        if (engine.kind !== 'sqlite') await amidBoth(() => serveBeside(visits));
-        const { undone } = await amidBoth(revert);
-        expect(undone).toEqual(applied.toReversed());
-        expect(await schemaOf(database)).toEqual(released);
-      }
+      const { applied } = await amidBoth(migrate);
+      expect(applied).not.toEqual([]);
+      // SQLite is for one process.
+      if (engine.kind !== 'sqlite') await amidBoth(() => serveBeside(visits));
+      const { undone } = await amidBoth(revert);
+      expect(undone).toEqual(applied.toReversed());
+      expect(await schemaOf(database)).toEqual(released);
       await amidBoth(migrate);
       await visits.stop();
       await load.stop();
@@ -140,7 +137,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
       await expectVisited(dataSource, visits, member.user);
       show(
         task,
-        `${engine.label}: ${ROUNDS} times forward and back under 1.0.0, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions; ${visits.done} sign-ins with tokens and comments, ${visits.putOff} of them put off by a 503`,
+        `${engine.label}: forward, back and forward under 1.0.0, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions; ${visits.done} sign-ins with tokens and comments, ${visits.putOff} of them put off by a 503`,
       );
     },
   );

@@ -15,7 +15,7 @@ import { expectKept } from './kept-rows.js';
 import { usedDatabase } from './used-release.js';
 
 const RELEASE = '1.0.0';
-const KILLS = times(6, 1);
+const KILLS = times(3, 1);
 const KILL_MS = 20_000;
 /** Longer than a command needs before it changes the schema. */
 const STEP_MS = 15_000;
