@@ -10,7 +10,7 @@ import { OtpBudgets, type Take, type Taken } from './otp-budgets.js';
 import type { OtpChallenge } from './otp-challenge.entity.js';
 import { SmsQueue } from './sms-queue.js';
 
-/** A password for whom a challenge is, and the language to say it in. */
+/** The password of a challenge, and the language of its message. */
 export interface PasswordMessage {
   challenge: OtpChallenge;
   password: string;

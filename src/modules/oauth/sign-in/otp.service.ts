@@ -176,15 +176,10 @@ export class OtpService {
 
   /** Why no password of this phone would be compared in this browser now, or undefined when one would. */
   private async closed(phone: string, { browserHash }: Visitor): Promise<ClosedPhone | undefined> {
-    const locked = await this.locked(phone);
-    if (locked) return locked;
+    const lockedSeconds = await this.lock.secondsLeft(phone);
+    if (lockedSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds: lockedSeconds };
     const { spent, retryAfterSeconds } = await this.budgets.peekGuess(phone, browserHash);
     return spent ? { outcome: 'guessed', retryAfterSeconds } : undefined;
-  }
-
-  private async locked(phone: string): Promise<ClosedPhone | undefined> {
-    const retryAfterSeconds = await this.lock.secondsLeft(phone);
-    return retryAfterSeconds === undefined ? undefined : { outcome: 'locked', retryAfterSeconds };
   }
 
   private isServed(phone: string): boolean {
