@@ -31,7 +31,7 @@ const PUBLISHERS = 4;
 /** Until the load has gone on. */
 const PATIENCE = { timeout: 10_000 };
 /** So large that a copy which begins again with each write would never end, and one that blocks is noticed. */
-const LARGE_MB = times(200, 50);
+const LARGE_MB = times(100, 50);
 const COPIED_IN_MS = 20_000;
 
 /** The ids of what was ever published, said and deleted, and the hashes of tokens, none of which goes away meanwhile. */

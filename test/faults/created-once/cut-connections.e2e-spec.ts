@@ -9,7 +9,7 @@ import { Trades } from '../failover/trades.js';
 import { times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';
 
-const BROKEN_MS = times(8000, 1500);
+const BROKEN_MS = times(6000, 1500);
 /** When, at the latest, something has got through, and something has not. */
 const MET = { timeout: 20_000 };
 const PUBLISHERS = 8;

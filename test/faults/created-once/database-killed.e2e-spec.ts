@@ -13,7 +13,7 @@ import { KeyedLoad } from './keyed-load.js';
 const KILLS = times(20, 2);
 const KILL_MS = 20_000;
 const PUBLISHERS = 8;
-const LONGEST_LIFE_MS = 2000;
+const LONGEST_LIFE_MS = 1000;
 /** In which somebody commits. */
 const COMMIT_MS = 200;
 

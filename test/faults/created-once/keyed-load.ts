@@ -11,6 +11,8 @@ import type { Member, PostBody } from '../../e2e/api/member.js';
 
 const ANSWER_MS = 15_000;
 const PAUSE_MS = 50;
+/** So long that the processor is left for what is broken meanwhile. */
+const LONGEST_PAUSE_MS = 50;
 /** What a client is told to repeat: the first request with the key still runs, or the database is away. */
 const REPEATED = new Set([409, 503]);
 const QUOTA_EXCEEDED = /"error":"quota_exceeded"/;
@@ -25,7 +27,7 @@ export interface KeyedLoadOptions {
   isServiceKilled?: boolean;
   /** Whether the app's quota is spent meanwhile, so that publishes are refused for good. Otherwise that is a failure. */
   isQuotaSpent?: boolean;
-  /** How long a publisher waits between two posts, at most, in milliseconds; not at all by default. */
+  /** How long a publisher waits between two posts, at most, in milliseconds. */
   longestPauseMs?: number;
 }
 
@@ -74,8 +76,8 @@ export class KeyedLoad {
 
   private async publish(): Promise<void> {
     const key = randomUUID();
-    const { longestPauseMs = 0 } = this.options;
-    if (longestPauseMs > 0) await sleep(longestPauseMs * Math.random());
+    const { longestPauseMs = LONGEST_PAUSE_MS } = this.options;
+    await sleep(longestPauseMs * Math.random());
     while (!(await this.isSettled(key)) && !this.publishers.isAbandoned) {
       this.repetitions += 1;
       await sleep(PAUSE_MS * Math.random());

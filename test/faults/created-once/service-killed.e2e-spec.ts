@@ -8,9 +8,8 @@ import { show } from '../figures.js';
 import { IS_QUICK, times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';
 
-const KILLS = times(200, 2);
-/** SQLite is for one process: while that starts, nobody is answered. */
-const KILLS_OF_ONE = times(20, 2);
+/** 200 together. SQLite is for one process: while that starts, nobody is answered. */
+const [KILLS, KILLS_OF_ONE] = [times(180, 2), times(20, 2)];
 const KILL_MS = 10_000;
 /** Few, since starting a process again wants the processor that they take. */
 const PUBLISHERS = 3;

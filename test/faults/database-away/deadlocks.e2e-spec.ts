@@ -16,11 +16,11 @@ import { times } from '../promises.js';
 import { DeadlockStorm, deadlocksOn, OPPOSITES } from './deadlock-storm.js';
 import { MixedLoad } from './mixed-load.js';
 
-const STORM_MS = times(15_000, 3000);
+const STORM_MS = times(10_000, 3000);
 const TEST_MS = 120_000;
 const FIGHTERS = 8;
 const PUBLISHERS = 4;
-const CODES = times(40, 6);
+const CODES = times(25, 6);
 /** Deadlocks are found at once, so this is four tries and some for a slow machine. */
 const LONGEST_ANSWER_MS = 5000;
 /** Of those who call when the storm ends. */

@@ -13,7 +13,7 @@ const DB_TIMEOUT_MS = 1000;
 const LONGEST_ANSWER_MS = 2 * DB_TIMEOUT_MS + 2000 + 1000;
 const LONGEST_RECOVERY_MS = 5000;
 const PAUSE_MS = 20;
-const FAULT_MS = times(2500, 1000);
+const FAULT_MS = times(2000, 1000);
 const TEST_MS = 90_000;
 
 onEachServer('A database that', ({ engine }) => {

@@ -11,7 +11,7 @@ import { show } from '../figures.js';
 import { times } from '../promises.js';
 import { MixedLoad } from './mixed-load.js';
 
-const HOLD_MS = times(10_000, 3000);
+const HOLD_MS = times(6000, 3000);
 const TEST_MS = 120_000;
 /** A second with others, a second alone, and some for a slow machine. */
 const LONGEST_ANSWER_MS = 4000;

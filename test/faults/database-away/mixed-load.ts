@@ -28,13 +28,13 @@ export class MixedLoad {
   }
 
   publish(member: Member): void {
-    this.callers.begin(async () => {
+    this.begin(async () => {
       await this.settle('publish', 201, () => member.post('/posts', { content: 'Hi' }));
     });
   }
 
   publishAndDelete(member: Member): void {
-    this.callers.begin(async () => {
+    this.begin(async () => {
       const answer = await this.settle('brief publish', 201, () =>
         member.post('/posts', { content: 'Hi' }),
       );
@@ -50,7 +50,7 @@ export class MixedLoad {
       const send = () => member.post(`/posts/${postId}/comments`, body);
       return json<CommentBody>(await this.settle('comment', 201, send));
     };
-    this.callers.begin(async () => {
+    this.begin(async () => {
       const { id } = await add();
       await add();
       await this.settle('comment deletion', 200, () => member.delete(`/comments/${id}`));
@@ -59,7 +59,7 @@ export class MixedLoad {
 
   /** Refreshes, and leaves the newest tokens in `tokens`. */
   refresh(app: TestApp, client: TestClient, tokens: TokenBody): void {
-    this.callers.begin(async () => {
+    this.begin(async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
       const answer = await this.settle('refresh', 200, () => requestToken(app, client, form));
       Object.assign(tokens, await json<TokenBody>(answer));
@@ -69,6 +69,13 @@ export class MixedLoad {
   /** Ends when everything that was begun is done. @throws when an answer was one that nobody may get */
   stop(): Promise<void> {
     return this.callers.stop();
+  }
+
+  private begin(errand: () => Promise<void>): void {
+    this.callers.begin(async () => {
+      await errand();
+      await sleep(LONGEST_PAUSE_MS * Math.random());
+    });
   }
 
   private async settle(

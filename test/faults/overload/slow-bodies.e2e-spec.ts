@@ -15,7 +15,7 @@ const GROUP = 50;
 const LARGEST_BODY = 262_144;
 /** Of which so many may be on their way at once, in 64 MB, and as many after these. */
 const MOST_LARGE = 256;
-const TIMEOUT_MS = times(8000, 2500);
+const TIMEOUT_MS = times(5000, 2500);
 const DRIP_MS = 500;
 const PAUSE_MS = 10;
 const MOST_MEMORY_MB = 300;
