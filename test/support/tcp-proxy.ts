@@ -20,6 +20,7 @@ export class TcpProxy {
   private unheard: string | undefined;
   private swallowed: string | undefined;
   private strand: { statement: RegExp; stranded: () => void } | undefined;
+  private heldBack: string | undefined;
   private isHolding = false;
   private readonly held: (() => void)[] = [];
   private trap: { statement: string; sprung: (next: string) => void } | undefined;
@@ -63,6 +64,7 @@ export class TcpProxy {
     this.strand = undefined;
     this.allowance = undefined;
     this.trap = undefined;
+    this.heldBack = undefined;
     this.isHolding = false;
     for (const pass of this.held.splice(0)) pass();
     if (!this.server) await this.listen();
@@ -113,6 +115,14 @@ export class TcpProxy {
     this.isHolding = true;
   }
 
+  /**
+   * Holds this statement once, until mended: the server gets it then, though the application may have hung up, as when a COMMIT waits
+   * for a disk or a replica.
+   */
+  holdBack(statement: string): void {
+    this.heldBack = statement;
+  }
+
   /** Passes this statement on, and holds whatever the application sends after it. Answers what that is on its connection. */
   holdAfter(statement: string): Promise<string> {
     return new Promise((sprung) => {
@@ -158,6 +168,12 @@ export class TcpProxy {
         for (const socket of [client, upstream])
           socket.removeAllListeners('data').removeAllListeners('close').resume();
         upstream.write(chunk);
+        return;
+      }
+      if (this.heldBack !== undefined && text.endsWith(this.heldBack)) {
+        this.heldBack = undefined;
+        client.removeAllListeners('close');
+        this.held.push(() => upstream.end(chunk));
         return;
       }
       if (this.fuse !== undefined && text.endsWith(this.fuse)) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
 import { SmsQueue } from '../../../src/modules/oauth/sign-in/sms-queue.js';
@@ -7,6 +8,9 @@ import { expectPage } from '../../support/oauth-answers.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, type TestClient } from '../../support/test-app.js';
 import { authorizeLink, Visitor, type Page } from '../../support/visitor.js';
+
+/** Less than anybody waits for the database. */
+const LOOKED_MS = 500;
 
 onEachServer('A sign-in in which the database is lost', (database) => {
   let proxy: TcpProxy;
@@ -93,6 +97,18 @@ onEachServer('A sign-in in which the database is lost', (database) => {
     const again = await sendPhone(page);
     expectPage(again, 429);
     await expectConsent(await typeIn(again, code));
+    expect(app.sms.count(user.phone)).toBe(1);
+  });
+
+  it('O68 Sends the message beside the request when the end of making it took longer than anybody waits', async () => {
+    const page = await visitor.open(authorizeLink(client));
+    proxy.holdBack('COMMIT');
+    expectUnavailable(await sendPhone(page));
+    // Whether it is there was looked up before it is.
+    await sleep(LOOKED_MS);
+    await proxy.mend();
+    const code = await app.sms.password(user.phone);
+    await expectConsent(await typeIn(await sendPhone(page), code));
     expect(app.sms.count(user.phone)).toBe(1);
   });
 

@@ -17,9 +17,12 @@ export class OtpChallengesRepository {
     return manager.existsBy(OtpChallenge, { ...open(transactionId, now), phone });
   }
 
-  /** Whether it is there, and no other has taken its place. */
-  isStored({ transactionId, codeHash }: OtpChallenge): Promise<boolean> {
-    return this.dataSource.manager.existsBy(OtpChallenge, { transactionId, codeHash });
+  /** Whether it is there, and no other has taken its place. Waits for a transaction that still makes it. */
+  async isStored(tx: Transaction, { transactionId, codeHash }: OtpChallenge): Promise<boolean> {
+    const unchanged = { codeHash };
+    const condition = { transactionId, codeHash };
+    const { affected } = await entities(tx).update(OtpChallenge, condition, unchanged);
+    return affected === 1;
   }
 
   /** The challenge of this transaction, if it may still be met. */

@@ -63,6 +63,7 @@ export class OtpDelivery {
       expiresAt,
       admit,
       failed: async () => {
+        this.metrics.otpSendFailures.inc();
         if (await isStored())
           await this.failed(userId, total && 'hits' in total ? [taken, total] : [taken]);
       },
@@ -84,7 +85,6 @@ export class OtpDelivery {
   }
 
   private async failed(userId: string, spent: readonly Taken[]): Promise<void> {
-    this.metrics.otpSendFailures.inc();
     for (const taken of spent) await this.giveBack(taken);
     await this.transactions.run((tx) =>
       this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' }),

@@ -107,7 +107,9 @@ export class OtpService {
       });
     } catch (error) {
       if (take && 'hits' in take && mayBeCommitted(error))
-        this.delivery.deliver(message, take, () => this.repository.isStored(challenge));
+        this.delivery.deliver(message, take, () =>
+          this.transactions.run((tx) => this.repository.isStored(tx, challenge)),
+        );
       throw error;
     }
   }
