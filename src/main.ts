@@ -11,7 +11,7 @@ import { Migrator } from './database/migrator.js';
 import { DemoService } from './modules/demo/demo.service.js';
 import { MetricsServer } from './operations/metrics/metrics-server.js';
 import { endOnSignals } from './operations/shutdown/signals.js';
-import { startProblem } from './operations/start-problem.js';
+import { listening, startProblem } from './operations/start-problem.js';
 import { welcome } from './operations/welcome.js';
 
 async function start(): Promise<void> {
@@ -28,8 +28,8 @@ async function start(): Promise<void> {
   const demo = app.get(DemoService);
   const seeded = hasDemo ? await demo.seedIfEmpty() : undefined;
   const { port, host } = config.server;
-  await (host === undefined ? app.listen(port) : app.listen(port, host));
-  await app.get(MetricsServer).listen();
+  await listening(() => (host === undefined ? app.listen(port) : app.listen(port, host)));
+  await listening(() => app.get(MetricsServer).listen());
   if (config.production) new Logger('Start').log(`Serving ${config.publicUrl}`);
   else
     process.stdout.write(welcome(config, { isDemo: hasDemo && (await demo.isSeeded()), seeded }));

@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { startProblem } from './start-problem.js';
-
-/** Of nobody (RFC 5737 §3). */
-const NOT_OURS = '192.0.2.1';
+import { listening, startProblem } from './start-problem.js';
 
 describe('Why a program did not start', () => {
-  it('names the address that it cannot listen on, and no database', async () => {
-    const server = createServer().listen(0, NOT_OURS);
-    const error: unknown = await once(server, 'listening').catch((failure: unknown) => failure);
-    expect(startProblem(error)).toMatch(/^The service cannot listen there: .*192\.0\.2\.1.*HOST/);
-  });
+  // Both of nobody (RFC 5737 §3, RFC 6761 §6.4).
+  it.each(['192.0.2.1', 'nowhere.invalid'])(
+    'names %s, which it cannot listen on, and no database',
+    async (host) => {
+      const server = createServer();
+      const listen = (): Promise<unknown> => once(server.listen(0, host), 'listening');
+      const error: unknown = await listening(listen).catch((failure: unknown) => failure);
+      expect(startProblem(error)).toMatch(/^The service cannot listen there: .*HOST/);
+      expect(startProblem(error)).toContain(host);
+    },
+  );
 
   it('tells of a file with the stack, and of no database', async () => {
     const error = await open('/nowhere/at/all').catch((failure: unknown) => failure);

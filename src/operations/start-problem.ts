@@ -1,16 +1,23 @@
 import { isDatabaseUnavailable } from '../common/database-faults.js';
 import { ConfigError } from '../config/load-config.js';
 
+/** What an attempt to listen ended with, as its cause. */
+class ListenError extends Error {}
+
+/** @throws what {@link startProblem} tells from all else that can be wrong with a network */
+export async function listening(begin: () => Promise<unknown>): Promise<void> {
+  try {
+    await begin();
+  } catch (cause) {
+    throw new ListenError('The service cannot listen.', { cause });
+  }
+}
+
 /** Why the service or a command could not start, in a sentence for operators; anything unforeseen with its stack. */
 export function startProblem(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
-  const { code, message, stack, syscall, path, port } = error as NodeJS.ErrnoException & {
-    port?: number;
-  };
-  if (code === 'EADDRINUSE')
-    return `Port ${port} is in use. Stop what listens there, or set PORT (or METRICS_PORT, whichever it is) to another one.`;
-  if (syscall === 'listen')
-    return `The service cannot listen there: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that its user may have.`;
+  if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
+  const { code, message, stack, path } = error as NodeJS.ErrnoException;
   // Such as that too many files are open.
   if (path !== undefined) return stack ?? message;
   if (code === 'ER_BAD_DB_ERROR')
@@ -22,6 +29,14 @@ export function startProblem(error: unknown): string {
   if (isDatabaseUnavailable(error))
     return `The database of DATABASE_URL cannot be reached: ${message || code}`;
   return stack ?? String(error);
+}
+
+type ListenFailure = NodeJS.ErrnoException & { port?: number };
+
+function listenProblem({ code, message, port }: ListenFailure): string {
+  return code === 'EADDRINUSE'
+    ? `Port ${port} is in use. Stop what listens there, or set PORT (or METRICS_PORT, whichever it is) to another one.`
+    : `The service cannot listen there: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that its user may have.`;
 }
 
 /** A server's own errors have positive numbers, where the system's are negative. */
