@@ -81,8 +81,8 @@ export function limitArrival(server: Server, withinMs: number): void {
 }
 
 /**
- * Ends connections whose answers nobody reads for two seconds more than a request may take to arrive (`limitArrival`). Whoever
- * waits for an answer keeps theirs, however long the service takes.
+ * Ends connections whose answers nobody reads for two seconds more than a request may take to arrive (`limitArrival`), or for twice
+ * that, as Node looks again where some was read since. Whoever waits for an answer keeps theirs, however long the service takes.
  */
 export function limitUnread(server: Server): void {
   // Sooner, it would end requests that are overdue before Node answers them.
