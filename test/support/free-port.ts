@@ -2,8 +2,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections, which would take one before its server listens. */
-const FIRST = 10_000;
+/**
+ * Above those that clients of HTTP refuse (Fetch, "port blocking"), and below those that systems give to outgoing connections, which
+ * would take one before its server listens.
+ */
+const FIRST = 11_000;
 const AFTER_LAST = 32_000;
 const MOST_TRIES = 20;
 

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
-import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { granted } from './granted.js';
 import { json, type TokenBody } from './json.js';
 import type { TestApp, TestClient } from './test-app.js';
 import { authorizeLink, Visitor } from './visitor.js';
+import { writeNotes } from './write-notes.js';
 
 /** The budgets that leave rows for a phone, wide enough for any test. */
 export const COUNTED_SIGN_INS = { OTP_PHONE_HOURLY: '100', OTP_PHONE_FAILURES: '100' };
@@ -57,8 +56,7 @@ export async function twoMembers(app: TestApp, phone: string): Promise<TwoMember
   await new Visitor(app).signIn(authorizeLink(client), ana);
   await mistypeCode(app, client, ana);
   // What is written beside requests is there, too.
-  await app.service(CallLog).flush();
-  await app.service(GrantUse).flush();
+  await writeNotes(app);
   return { ana, ben, client, anas, bens, anasPost, bensPost };
 }
 

@@ -11,6 +11,7 @@ import { leastStatements } from '../../support/least-statements.js';
 import { scansOf } from '../../support/query-plan.js';
 import { TestApp, useTestApp, type TestClient } from '../../support/test-app.js';
 import { approve, exchange, requestToken } from '../../support/visitor.js';
+import { writeNotes } from '../../support/write-notes.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -111,8 +112,7 @@ onEachEngine('The last use of a grant', (database) => {
   it('O119 The token costs one statement, an indexed read of token, grant and app, and no write', async () => {
     await app().service(CallLog).flush();
     await call();
-    await app().service(CallLog).flush();
-    await app().service(GrantUse).flush();
+    await writeNotes(app());
     app().clock.advance(MINUTE);
     const statements = await leastStatements(app(), () => app().call(token, 'GET', '/posts/x'));
     expect(statements).toHaveLength(1);

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
 import { MINUTE, SECOND } from '../../../src/common/clock.js';
-import { GrantUse } from '../../../src/modules/oauth/grants/grant-use.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { sha256 } from '../../../src/common/secrets.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { CallLog } from '../../../src/modules/quota/call-log.service.js';
 import { onEachServer } from '../../support/engines.js';
 import { granted, opens, sendForm } from '../../support/granted.js';
 import { json, type TokenBody } from '../../support/json.js';
@@ -14,6 +12,7 @@ import { expectTokenError } from '../../support/oauth-answers.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, type TestClient } from '../../support/test-app.js';
 import { approve, exchange, requestToken } from '../../support/visitor.js';
+import { writeNotes } from '../../support/write-notes.js';
 
 /** Less than anybody waits for the database. */
 const LATE_MS = 800;
@@ -46,15 +45,10 @@ onEachServer('A unit of work whose end was not heard', (database) => {
   const refresh = ({ refresh_token }: TokenBody): Promise<Response> =>
     requestToken(app, client, { grant_type: 'refresh_token', refresh_token });
 
-  /** What is noted beside the requests has a COMMIT, too, which would be taken for theirs. */
-  async function noteAll(): Promise<void> {
-    await app.service(GrantUse).flush();
-    await app.service(CallLog).flush();
-  }
-
   /** The database is lost before it hears of the end, or before it says that it did. */
   async function lost(when: 'before' | 'after', send: () => Promise<Response>): Promise<void> {
-    await noteAll();
+    // It has a COMMIT, too, which would be taken for theirs.
+    await writeNotes(app);
     if (when === 'before') proxy.cutBefore('COMMIT');
     else proxy.cutAfterStatement('COMMIT');
     await expectTokenError(await send(), 'temporarily_unavailable', 503);
@@ -98,7 +92,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
   it('O68 Is an exchange that is answered when its app asks again before the first one has failed', async () => {
     const { clientId } = client;
     const { id: grantId } = await app.dataSource.manager.findOneByOrFail(Grant, { clientId });
-    await noteAll();
+    await writeNotes(app);
     const stranded = proxy.strandAfter(/COMMIT$/);
     const first = trade();
     await stranded;
@@ -133,7 +127,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
 
   it('O68 Is a refresh that is no theft for whoever asks again late, before the first one has failed', async () => {
     const first = await granted(app, client);
-    await noteAll();
+    await writeNotes(app);
     const stranded = proxy.strandAfter(/COMMIT$/);
     const unanswered = refresh(first);
     await stranded;
@@ -152,7 +146,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     const first = await granted(app, client);
     const tokens = await json<TokenBody>(await refresh(first));
     app.clock.advance(26 * SECOND);
-    await noteAll();
+    await writeNotes(app);
     const stranded = proxy.strandAfter(/COMMIT$/);
     const unanswered = refresh(first);
     await stranded;

@@ -1,8 +1,7 @@
-import { CallLog } from '../../../src/modules/quota/call-log.service.js';
-import { GrantUse } from '../../../src/modules/oauth/grants/grant-use.js';
 import { Member } from '../../e2e/api/member.js';
 import { everyTable } from '../../support/every-table.js';
 import type { TestApp } from '../../support/test-app.js';
+import { writeNotes } from '../../support/write-notes.js';
 
 /** The service itself counts the calls of everybody there, every ten minutes. */
 const COUNTED_ANEW = 'api_usage_daily';
@@ -17,8 +16,7 @@ export class Bystander {
   static async join(app: TestApp): Promise<Bystander> {
     const member = await Member.join(app);
     await member.comment((await member.publish()).id);
-    await app.service(CallLog).flush();
-    await app.service(GrantUse).flush();
+    await writeNotes(app);
     return new Bystander(member, await rowsOf(member));
   }
 
