@@ -116,8 +116,8 @@ export class TcpProxy {
   }
 
   /**
-   * Holds this statement once, until mended: the server gets it then, though the application may have hung up, as when a COMMIT waits
-   * for a disk or a replica.
+   * Holds this statement once, until mended: the server gets it then, though the application may have hung up, and the connection
+   * ends with it. So it is when a COMMIT waits for a disk or a replica for longer than anybody waits for it.
    */
   holdBack(statement: string): void {
     this.heldBack = statement;

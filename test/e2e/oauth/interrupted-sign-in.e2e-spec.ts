@@ -104,7 +104,7 @@ onEachServer('A sign-in in which the database is lost', (database) => {
     const page = await visitor.open(authorizeLink(client));
     proxy.holdBack('COMMIT');
     expectUnavailable(await sendPhone(page));
-    // Whether it is there was looked up before it is.
+    // So long that the first look at what is stored comes before the COMMIT.
     await sleep(LOOKED_MS);
     await proxy.mend();
     const code = await app.sms.password(user.phone);

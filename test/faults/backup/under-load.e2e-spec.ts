@@ -195,7 +195,9 @@ onEachEngine('A backup of a large database under load', (database) => {
         SELECT ${content} AS content FROM numbers`);
       // Every table of a test is read at its end.
       onTestFinished(() => dataSource.query('DROP TABLE ballast'));
-      const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS);
+      const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS, {
+        longestPauseMs: 0,
+      });
       await expect.poll(() => load.posts.size, PATIENCE).toBeGreaterThan(PUBLISHERS);
       const folder = await newFolder();
       const [published, startedAt] = [load.posts.size, performance.now()];

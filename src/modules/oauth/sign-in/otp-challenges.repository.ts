@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, LessThan, MoreThan, type FindOptionsWhere } from 'typeorm';
 import { entities, type Transaction } from '../../../database/transaction.js';
+import { unchanged } from '../../../database/unchanged.js';
 import { upsert } from '../../../database/upsert.js';
 import { OtpChallenge } from './otp-challenge.entity.js';
 
@@ -19,9 +20,11 @@ export class OtpChallengesRepository {
 
   /** Whether it is there, and no other has taken its place. Waits for a transaction that still makes it. */
   async isStored(tx: Transaction, { transactionId, codeHash }: OtpChallenge): Promise<boolean> {
-    const unchanged = { codeHash };
-    const condition = { transactionId, codeHash };
-    const { affected } = await entities(tx).update(OtpChallenge, condition, unchanged);
+    const { affected } = await entities(tx).update(
+      OtpChallenge,
+      { transactionId, codeHash },
+      { codeHash: unchanged('code_hash') },
+    );
     return affected === 1;
   }
 
