@@ -20,7 +20,7 @@ const BURST_MS = 500;
 const LONGEST_WAIT_MS = 3000;
 /** As long as one may wait for a turn, and some more. */
 const LONGEST_ANSWER_MS = 8000;
-const ROUNDS = times(2, 1);
+const ROUNDS = times(3, 1);
 const MEASURE_MS = times(3000, 1000);
 const TEST_MS = times(150_000, 60_000);
 /** How much slower those are answered who are let in. A single short measurement tells less. */
