@@ -13,7 +13,7 @@ const DB_TIMEOUT_MS = 1000;
 const LONGEST_ANSWER_MS = 2 * DB_TIMEOUT_MS + 2000 + 1000;
 const LONGEST_RECOVERY_MS = 5000;
 const PAUSE_MS = 20;
-const FAULT_MS = times(2000, 1000);
+const FAULT_MS = times(2000, 500);
 /** At first connections die that are open; then there is none to be had. */
 const LEAST_ROUNDS = times(2, 1);
 const TEST_MS = 90_000;

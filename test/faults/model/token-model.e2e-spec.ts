@@ -11,7 +11,7 @@ import { STORY } from './token-story.js';
 import { Tally } from './token-tally.js';
 import { TokenWorld } from './token-world.js';
 
-const SEQUENCES = RUNS ?? times(50, 6);
+const SEQUENCES = RUNS ?? times(50, 4);
 const BEGINNING = '2026-11-21T09:30:00.000Z';
 /** What must have happened, unless so few are asked for that it may be missing. */
 const OUTCOMES =
