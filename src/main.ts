@@ -27,6 +27,7 @@ async function start(): Promise<void> {
   const hasDemo = config.demo && isCurrent;
   const demo = app.get(DemoService);
   const seeded = hasDemo ? await demo.seedIfEmpty() : undefined;
+  // Before it listens: what fails in here is not told as the fault of an address.
   await app.init();
   const { port, host } = config.server;
   await listening(() => (host === undefined ? app.listen(port) : app.listen(port, host)));
