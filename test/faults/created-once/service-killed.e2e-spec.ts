@@ -9,7 +9,7 @@ import { IS_QUICK, times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';
 
 /** 200 together. SQLite is for one process: while that starts, nobody is answered. */
-const [KILLS, KILLS_OF_ONE] = [times(180, 2), times(20, 2)];
+const [KILLS, KILLS_OF_ONE] = [times(180, 2), times(20, 1)];
 const KILL_MS = 10_000;
 /** Few, since starting a process again wants the processor that they take. */
 const PUBLISHERS = 3;

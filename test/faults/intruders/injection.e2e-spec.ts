@@ -19,7 +19,7 @@ import { converse, requestOf } from './wire.js';
 
 const PLAIN = 'Plain words';
 const TAG_LENGTH = 50;
-const EACH_NAME = times(1, 3);
+const EACH_NAME = times(1, 6);
 const CALLBACK = 'https://garden.example/callback';
 /** Whose values may be anything that a line of a request can hold. */
 const HEADERS = [

@@ -18,6 +18,7 @@ const MOST_LARGE = 256;
 const TIMEOUT_MS = times(5000, 2500);
 const DRIP_MS = 500;
 const PAUSE_MS = 10;
+const ROUNDS = times(3, 1);
 const MOST_MEMORY_MB = 300;
 const PROMPT_MS = 500;
 /** Larger than what is not counted, and longer than a post may be. */
@@ -104,7 +105,7 @@ onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
     const other = await Caller.connect(baseUrl);
     const statusOfLarge = async (): Promise<number> =>
       (await other.send(publish(baseUrl, token, LONG))).status;
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const callers = await Promise.all(
         Array.from({ length: 2 * MOST_LARGE }, () => Caller.connect(baseUrl)),
       );

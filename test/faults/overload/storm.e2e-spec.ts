@@ -11,7 +11,7 @@ import { publish, readPosts } from './requests.js';
 
 const FEW = 48;
 const MANY = 1000;
-const MEMBERS = 50;
+const MEMBERS = times(50, 10);
 /** One request of so many publishes. */
 const PUBLISHES = 4;
 /** In which all come at the same moment: such a burst is worked off, and told apart. */
@@ -23,7 +23,7 @@ const LONGEST_BURST_MS = LONGEST_WAIT_MS + 1000;
 /** As long as one may wait for a turn, and some more. */
 const LONGEST_ANSWER_MS = 8000;
 const ROUNDS = times(3, 1);
-const MEASURE_MS = times(4000, 1000);
+const MEASURE_MS = times(4000, 500);
 const TEST_MS = times(150_000, 60_000);
 /** How much slower those are answered who are let in. A single short measurement tells less. */
 const SLOWER = times(5, 20);
