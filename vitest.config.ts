@@ -8,7 +8,7 @@ const BREAKS = process.env.FAULTS !== undefined;
 
 /** What is imported from `src`. */
 const SOURCE = /^(?:\.\.\/)+src\/(.+)$/;
-/** What is built is broken, as it is shipped: it also loads in a third of the time, since nothing is compiled. */
+/** What is built is broken, as it is shipped: it also loads sooner, since nothing is compiled. */
 const BUILT = {
   alias: [{ find: SOURCE, replacement: `${import.meta.dirname}/dist/src/$1` }],
   server: { deps: { external: [/\/dist\/src\//] } },
