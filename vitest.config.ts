@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { FiguresReporter } from './test/faults/figures-reporter.js';
 import { LongestFirst } from './test/faults/longest-first.js';
+import { IS_QUICK } from './test/faults/promises.js';
 import { SummaryReporter } from './test/support/summary-reporter.js';
 
 /** `npm run test:faults`. */
@@ -8,11 +9,6 @@ const BREAKS = process.env.FAULTS !== undefined;
 
 /** What is imported from `src`. */
 const SOURCE = /^(?:\.\.\/)+src\/(.+)$/;
-/** What is built is broken, as it is shipped: it also loads sooner, since nothing is compiled. */
-const BUILT = {
-  alias: [{ find: SOURCE, replacement: `${import.meta.dirname}/dist/src/$1` }],
-  server: { deps: { external: [/\/dist\/src\//] } },
-};
 
 /** What holds for every test. */
 const EVERYWHERE = {
@@ -27,14 +23,22 @@ const EVERYWHERE = {
   hookTimeout: 60_000,
 };
 
-/** Those that compare times, which run alone, after the others. */
-const ALONE = ['slow-bodies', 'storm'].map((name) => `test/faults/overload/${name}.e2e-spec.ts`);
+/** What is built is broken, as it is shipped: it also loads sooner, since nothing is compiled. */
+const OF_FAULTS = {
+  ...EVERYWHERE,
+  alias: [{ find: SOURCE, replacement: `${import.meta.dirname}/dist/src/$1` }],
+  server: { deps: { external: [/\/dist\/src\//] } },
+};
+
+/** Those that compare times, which run alone, after the others. A quick run compares roughly, and few. */
+const ALONE = (IS_QUICK ? ['storm'] : ['slow-bodies', 'storm']).map(
+  (name) => `test/faults/overload/${name}.e2e-spec.ts`,
+);
 
 const FAULTS = [
   {
     test: {
-      ...EVERYWHERE,
-      ...BUILT,
+      ...OF_FAULTS,
       name: 'faults',
       include: ['test/faults/**/*-spec.ts'],
       exclude: ALONE,
@@ -43,8 +47,7 @@ const FAULTS = [
   },
   {
     test: {
-      ...EVERYWHERE,
-      ...BUILT,
+      ...OF_FAULTS,
       name: 'faults that compare times',
       include: ALONE,
       maxWorkers: 1,
