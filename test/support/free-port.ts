@@ -9,11 +9,20 @@ import { createServer } from 'node:net';
 const FIRST = 11_000;
 const AFTER_LAST = 32_000;
 const MOST_TRIES = 20;
+/** More than ever run at once. What sets a run up is one of them. */
+const WORKERS = 8;
+const PORTS_EACH = Math.floor((AFTER_LAST - FIRST) / WORKERS);
+const WORKER = Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS;
+let turn = randomInt(PORTS_EACH);
 
-/** A TCP port of the loopback interface that nobody listens on at this moment. */
+/**
+ * A TCP port of the loopback interface that nobody listens on at this moment, and that no test of this run is given for long: who
+ * answers on it is whoever was started on it.
+ */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < MOST_TRIES; tried += 1) {
-    const port = randomInt(FIRST, AFTER_LAST);
+    turn = (turn + 1) % PORTS_EACH;
+    const port = FIRST + WORKERS * turn + WORKER;
     if (await isFree(port)) return port;
   }
   throw new Error('No TCP port is free.');
