@@ -6,9 +6,8 @@ import { SummaryReporter } from './test/support/summary-reporter.js';
 
 /** `npm run test:faults`. */
 const BREAKS = process.env.FAULTS !== undefined;
-
-/** What is imported from `src`. */
-const SOURCE = /^(?:\.\.\/)+src\/(.+)$/;
+/** `npm run measure:…`: that takes long. */
+const MEASURES = process.env.MEASURE === '1';
 
 /** What holds for every test. */
 const EVERYWHERE = {
@@ -23,9 +22,10 @@ const EVERYWHERE = {
   hookTimeout: 60_000,
 };
 
-/** What is built is broken, as it is shipped: it also loads sooner, since nothing is compiled. */
-const OF_FAULTS = {
-  ...EVERYWHERE,
+/** What tests import from `src`. */
+const SOURCE = /^(?:\.\.\/)+src\/(.+)$/;
+/** What is built is tested, as it is shipped: it also loads sooner, since nothing is compiled. */
+const BUILT = {
   alias: [{ find: SOURCE, replacement: `${import.meta.dirname}/dist/src/$1` }],
   server: { deps: { external: [/\/dist\/src\//] } },
 };
@@ -38,7 +38,8 @@ const ALONE = (IS_QUICK ? ['storm'] : ['slow-bodies', 'storm']).map(
 const FAULTS = [
   {
     test: {
-      ...OF_FAULTS,
+      ...EVERYWHERE,
+      ...BUILT,
       name: 'faults',
       include: ['test/faults/**/*-spec.ts'],
       exclude: ALONE,
@@ -47,7 +48,8 @@ const FAULTS = [
   },
   {
     test: {
-      ...OF_FAULTS,
+      ...EVERYWHERE,
+      ...BUILT,
       name: 'faults that compare times',
       include: ALONE,
       maxWorkers: 1,
@@ -56,18 +58,25 @@ const FAULTS = [
   },
 ];
 
-export default defineConfig({
+const units = { test: { ...EVERYWHERE, name: 'units', include: ['src/**/*.spec.ts'] } };
+
+/** `npm run test:watch` looks at the sources, whose changes it waits for. */
+const service = (isWatching: boolean) => ({
   test: {
     ...EVERYWHERE,
-    ...(BREAKS && { projects: FAULTS, sequence: { sequencer: LongestFirst } }),
-    // Measurements take long: each has a script of its own.
-    include:
-      process.env.MEASURE === '1'
-        ? ['test/measure/*.measure.ts']
-        : ['src/**/*.spec.ts', 'test/**/*-spec.ts'],
+    ...(!isWatching && BUILT),
+    name: 'service',
+    include: [MEASURES ? 'test/measure/*.measure.ts' : 'test/**/*-spec.ts'],
     exclude: ['test/faults/**'],
+  },
+});
+
+export default defineConfig(({ mode }) => ({
+  test: {
+    projects: BREAKS ? FAULTS : [units, service(mode === 'watch')],
+    ...(BREAKS && { sequence: { sequencer: LongestFirst } }),
     globalSetup: ['./test/support/global-setup.ts'],
     reporters: ['default', new SummaryReporter(), ...(BREAKS ? [new FiguresReporter()] : [])],
     allowOnly: process.env.CI !== 'true',
   },
-});
+}));
