@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess, type AppProcess, type ProcessSettings } from './app-process.js';
+import { SmsFiles } from './doubles.js';
 import type { TestDatabase } from './engines.js';
 import { freePort } from './free-port.js';
 import { NO_BUDGETS } from './test-app.js';
@@ -13,22 +13,15 @@ export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 2);
 
 /** Processes of the built service behind one public URL, which answer by turns. */
 export class Cluster implements Site {
+  readonly sms: SmsFiles;
   private requests = 0;
 
   constructor(
     readonly baseUrl: string,
     private readonly processes: readonly AppProcess[],
-  ) {}
-
-  readonly sms = {
-    count: async (phone: string): Promise<number> => (await this.messagesTo(phone)).length,
-    password: async (phone: string, after = 0): Promise<string> => {
-      let messages: string[] = [];
-      const count = async (): Promise<number> => (messages = await this.messagesTo(phone)).length;
-      await expect.poll(count, { timeout: 10_000 }).toBeGreaterThan(after);
-      return /\b\d{6}\b/.exec(messages.at(-1)?.replace(phone, '') ?? '')?.[0] ?? '';
-    },
-  };
+  ) {
+    this.sms = new SmsFiles(processes.map(({ smsFile }) => smsFile));
+  }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     this.requests += 1;
@@ -43,13 +36,6 @@ export class Cluster implements Site {
   /** Ends all processes by force. */
   async kill(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.kill()));
-  }
-
-  /** Newest last where the processes write into one file, as those of `startCluster` do. */
-  private async messagesTo(phone: string): Promise<string[]> {
-    const files = [...new Set(this.processes.map(({ smsFile }) => smsFile))];
-    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
-    return texts.flatMap((text) => text.split('\n')).filter((line) => line.includes(phone));
   }
 }
 

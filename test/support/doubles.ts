@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { Clock, later } from '../../src/common/clock.js';
 import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
 
@@ -63,7 +64,20 @@ export class SmsInbox extends SmsSender {
     return /\b\d{6}\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
   }
 
-  private messagesTo(phone: string): TextMessage[] {
+  protected messagesTo(phone: string): Pick<TextMessage, 'text'>[] {
     return this.messages.filter(({ to }) => to === phone);
+  }
+}
+
+/** What processes of the service have sent by `SMS_SENDER=file`: newest last where they write into one file. */
+export class SmsFiles extends SmsInbox {
+  constructor(private readonly paths: readonly string[]) {
+    super();
+  }
+
+  protected override messagesTo(phone: string): Pick<TextMessage, 'text'>[] {
+    const paths = [...new Set(this.paths)].filter((path) => existsSync(path));
+    const lines = paths.flatMap((path) => readFileSync(path, 'utf8').split('\n').slice(0, -1));
+    return lines.map((line) => JSON.parse(line) as TextMessage).filter(({ to }) => to === phone);
   }
 }

@@ -61,18 +61,19 @@ export interface TestClient extends RegisteredApp {
 
 /** The real application over HTTP on a database of its own; only the clock and the SMS gateway are doubles. */
 export class TestApp {
-  readonly clock = new FixedClock();
-  readonly sms = new SmsInbox();
   private people = 0;
 
   private constructor(
     readonly config: AppConfig,
     readonly nest: NestExpressApplication,
+    readonly clock: FixedClock,
+    readonly sms: SmsInbox,
   ) {}
 
   static async start(
     { url }: Pick<TestDatabase, 'url'>,
     env: Record<string, string> = {},
+    sms = new SmsInbox(),
   ): Promise<TestApp> {
     const port = await freePort();
     const config = loadConfig({
@@ -86,7 +87,6 @@ export class TestApp {
       ...env,
     });
     const clock = new FixedClock();
-    const sms = new SmsInbox();
     const testing = await Test.createTestingModule({ imports: [AppModule.with(config)] })
       .overrideProvider(Clock)
       .useValue(clock)
@@ -104,7 +104,7 @@ export class TestApp {
     collectFrom(nest.getHttpServer());
     // A test runs jobs itself: these would go by the real clock, and change what others count.
     for (const job of nest.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
-    return Object.assign(new TestApp(config, nest), { clock, sms });
+    return new TestApp(config, nest, clock, sms);
   }
 
   get baseUrl(): string {

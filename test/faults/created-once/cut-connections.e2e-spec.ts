@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onEachServer } from '../../support/engines.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp } from '../../support/test-app.js';
+import { serve, type Served } from '../../support/served.js';
 import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 import { Rotations } from '../failover/rotations.js';
@@ -18,14 +18,14 @@ const ROTATED = 2;
 
 onEachServer('A network that breaks at any byte of what the database answers', (database) => {
   let network: TcpProxy | undefined;
-  let app: TestApp | undefined;
+  let served: Served | undefined;
   beforeAll(async () => {
     network = await TcpProxy.start(database.url);
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
-    app = await TestApp.start({ url: network.url }, env);
+    served = await serve({ url: network.url, besideUrl: database.url, env });
   });
   afterAll(async () => {
-    await app?.stop();
+    await served?.stop();
     await network?.stop();
   });
 
@@ -37,12 +37,12 @@ onEachServer('A network that breaks at any byte of what the database answers', (
     'publishes each post, exchanges each code and follows each refresh token once: each connection $how',
     { timeout: 60_000 },
     async ({ how, ends, bytes }, { task }) => {
-      if (network === undefined || app === undefined) throw new Error('There is no network.');
-      const { baseUrl } = app;
+      if (network === undefined || served === undefined) throw new Error('There is no network.');
+      const { app } = served;
       const trades = await Trades.prepare(app, CODES);
       const rotations = await Rotations.prepare(app, ROTATED);
       rotations.begin();
-      const load = new KeyedLoad(await Member.join(app), () => baseUrl, PUBLISHERS);
+      const load = new KeyedLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
       network[ends](() => Math.ceil(Math.random() * bytes));
       const traded = trades.settle(BROKEN_MS / CODES);
       await sleep(BROKEN_MS);

@@ -4,7 +4,7 @@ import { DURABLE_SETTINGS } from '../../support/private-server-parts.js';
 import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp } from '../../support/test-app.js';
+import { serve, type Served } from '../../support/served.js';
 import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../promises.js';
@@ -20,18 +20,19 @@ const COMMIT_MS = 200;
 onEachServer('A database server that is killed again and again', ({ engine }) => {
   let server: PrivateServer | undefined;
   let proxy: TcpProxy | undefined;
-  let app: TestApp | undefined;
+  let served: Served | undefined;
   beforeAll(async () => {
     if (engine.kind === 'sqlite') return;
     server = await startPrivateServer(engine.kind, { settings: DURABLE_SETTINGS });
     if (server === undefined) return;
     await runSql(server.url, 'CREATE DATABASE service');
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
-    proxy = await TcpProxy.start(`${server.url}/service`);
-    app = await TestApp.start({ url: proxy.url }, env);
+    const besideUrl = `${server.url}/service`;
+    proxy = await TcpProxy.start(besideUrl);
+    served = await serve({ url: proxy.url, besideUrl, env });
   }, 180_000);
   afterAll(async () => {
-    await app?.stop();
+    await served?.stop();
     await proxy?.stop();
     await server?.stop();
   });
@@ -40,9 +41,9 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
     `has each post once, with clients that repeat with the key, ${KILLS} times`,
     { timeout: 60_000 + KILLS * KILL_MS },
     async ({ task, skip }) => {
-      if (app === undefined || server === undefined || proxy === undefined) return skip();
-      const { baseUrl } = app;
-      const load = new KeyedLoad(await Member.join(app), () => baseUrl, PUBLISHERS);
+      if (served === undefined || server === undefined || proxy === undefined) return skip();
+      const { app } = served;
+      const load = new KeyedLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
       for (let kill = 0; kill < KILLS; kill += 1) {
         const before = load.posts.size;
         await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(before);

@@ -37,6 +37,11 @@ export class BreakableServer {
     return `mysql://service:${PASSWORD}@${url.host}/service`;
   }
 
+  /** An administrator's, past the network: for what a test sets up and looks at. */
+  get besideUrl(): string {
+    return `${this.server.url}/service`;
+  }
+
   async setReadOnly(isReadOnly: boolean): Promise<void> {
     await runSql(this.server.url, `SET GLOBAL read_only = ${isReadOnly ? 'ON' : 'OFF'}`);
   }

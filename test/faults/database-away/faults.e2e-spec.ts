@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onEachServer } from '../../support/engines.js';
-import { TestApp } from '../../support/test-app.js';
+import { serve, type Served } from '../../support/served.js';
 import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';
@@ -20,17 +20,22 @@ const TEST_MS = 90_000;
 
 onEachServer('A database that', ({ engine }) => {
   let database: BreakableServer | undefined;
-  let app: TestApp;
+  let served: Served;
   let member: Member;
   beforeAll(async () => {
     if (engine.kind !== 'sqlite') database = await BreakableServer.start(engine.kind);
     if (database === undefined) return;
-    const env = { DB_TIMEOUT_MS: String(DB_TIMEOUT_MS), DB_POOL_SIZE: '4' };
-    app = await TestApp.start({ url: database.url }, { ...env, QUOTA_DEFAULT_LIMIT: '1000000' });
-    member = await Member.join(app);
+    const { url, besideUrl } = database;
+    const env = {
+      DB_TIMEOUT_MS: String(DB_TIMEOUT_MS),
+      DB_POOL_SIZE: '4',
+      QUOTA_DEFAULT_LIMIT: '1000000',
+    };
+    served = await serve({ url, besideUrl, env });
+    member = await Member.join(served.app);
   }, 180_000);
   afterAll(async () => {
-    await app?.stop();
+    await served?.stop();
     await database?.stop();
   });
 
@@ -49,7 +54,7 @@ onEachServer('A database that', ({ engine }) => {
     { timeout: TEST_MS },
     async (fault, { task, skip }) => {
       if (database === undefined) return skip();
-      const calls = await callsOf(app, member);
+      const calls = await callsOf(served.app, member);
       await fault.begin(database);
       const until = performance.now() + FAULT_MS;
       let slowest = 0;

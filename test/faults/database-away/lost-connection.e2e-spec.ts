@@ -4,7 +4,8 @@ import { onEachServer } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
-import { Member } from './member.js';
+import { Member } from '../../e2e/api/member.js';
+import { show } from '../figures.js';
 
 /** Until a connection that says nothing is given up. */
 const SILENCE_MS = 3000;
@@ -61,19 +62,25 @@ onEachServer('A connection whose other end is gone, and nobody told the server,'
   it(
     'keeps what it had locked from others for seconds, not for hours',
     { timeout: 2 * FREE_AGAIN_MS },
-    async () => {
+    async ({ task }) => {
       const member = await Member.join(app());
       const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
       const stranded = proxy.strandAfter(/UPDATE quota_usage/);
       const lost = gone.call(member.token, 'POST', '/posts', { content: 'Hi' });
       await stranded;
+      const goneAt = performance.now();
       await sleep(SENT_MS);
       expect((await publish()).status).toBe(503);
       await expect
         .poll(async () => (await publish()).status, { timeout: FREE_AGAIN_MS, interval: 100 })
         .toBe(201);
+      const seconds = (performance.now() - goneAt) / 1000;
       expect((await lost).status).toBe(503);
       expect(await publishedBy(app(), member)).toEqual(allAre(1));
+      show(
+        task,
+        `${database.engine.label}: rows of a connection that the network lost are free after ${seconds.toFixed(1)} s`,
+      );
     },
   );
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
-import { TestApp } from '../../support/test-app.js';
+import { serve, type Served } from '../../support/served.js';
+import type { TestApp } from '../../support/test-app.js';
 import { Member } from '../../e2e/api/member.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
@@ -35,17 +36,17 @@ interface Cast {
 
 describe.skipIf(COMMAND === '')('A group of database servers whose primary is killed', () => {
   let group: MysqlGroup;
+  let served: Served | undefined;
   let app: TestApp;
   beforeAll(async () => {
     group = await MysqlGroup.start(COMMAND);
     await group.createDatabase(DATABASE);
-    app = await TestApp.start(
-      { url: await group.url(DATABASE) },
-      { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' },
-    );
+    const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
+    served = await serve({ url: await group.url(DATABASE), env });
+    ({ app } = served);
   }, 180_000);
   afterAll(async () => {
-    await app?.stop();
+    await served?.stop();
     await group?.dropDatabase(DATABASE);
   });
 

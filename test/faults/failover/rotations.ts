@@ -61,8 +61,10 @@ export class Rotations {
   private async rotate(chain: Chain): Promise<void> {
     const refresh = (): Promise<TokenBody> => this.refresh(chain);
     const [first, second] = await Promise.all([refresh(), refresh()]);
-    expect(second).toEqual(first);
-    expect(await refresh()).toEqual(first);
+    // Whoever asks later has less time left.
+    const same = { ...first, expires_in: expect.any(Number) as number };
+    expect(second).toEqual(same);
+    expect(await refresh()).toEqual(same);
     chain.tokens = first;
     chain.rotations += 1;
     this.done += 1;

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProcess } from './app-process.js';
+import { SmsFiles } from './doubles.js';
+import { freePort } from './free-port.js';
+import { NO_BUDGETS, TestApp } from './test-app.js';
+
+/** The built service in a process of its own, as it is shipped: with the real clock, and with its jobs. */
+export interface Served {
+  /** What a test sets up and looks with. What it sends goes to the process. */
+  readonly app: TestApp;
+  stop(): Promise<void>;
+}
+
+export interface ServedOptions {
+  /** The `DATABASE_URL` of the process. */
+  url: string;
+  /** Another way to the same database, on which nothing breaks, for what the test sets up and looks at. */
+  besideUrl?: string;
+  /** More of the environment. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Starts the service on a database, whose schema it is given. Budgets are off. */
+export async function serve({ url, besideUrl = url, env = {} }: ServedOptions): Promise<Served> {
+  const port = String(await freePort());
+  const smsFile = join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
+  const own = { ...env, PUBLIC_URL: `http://127.0.0.1:${port}` };
+  const app = await TestApp.start({ url: besideUrl }, own, new SmsFiles([smsFile]));
+  app.clock.set(new Date().toISOString());
+  try {
+    const settings = { PORT: port, SMS_FILE: smsFile, MIGRATE: '0', DEMO: '0' };
+    const service = await startProcess({ url, env: { ...NO_BUDGETS, ...settings, ...own } });
+    return {
+      app,
+      stop: async () => {
+        await app.stop();
+        expect(await service.stop()).toBe(0);
+        await rm(smsFile, { force: true });
+      },
+    };
+  } catch (error) {
+    await app.stop();
+    throw error;
+  }
+}
