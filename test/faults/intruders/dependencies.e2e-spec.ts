@@ -7,6 +7,7 @@ import { appOf, importMembers, MEMBERS, publishFor } from './operated.js';
 import { filesBelow, startUnprivileged } from './unprivileged.js';
 
 const AUDIT_MS = 25_000;
+const MOST_BYTES = 20_000_000;
 const VOLUME_MS = 90_000;
 
 /** Licences that let anybody use, change and pass on, and ask for no more than their own words. */
@@ -29,23 +30,32 @@ const PERMISSIVE = new Set([
 const SAFE_PURIFIER = '3.4.17';
 
 interface Audit {
-  metadata?: { vulnerabilities: Record<string, number>; dependencies: { prod: number } };
-  vulnerabilities?: Record<string, { severity: string }>;
+  metadata: { dependencies: { prod: number } };
+  vulnerabilities: Record<string, { severity: string }>;
 }
 
-/** What the registry knows against what is shipped; undefined when it does not answer. */
-function audit(): Promise<Audit | undefined> {
-  return new Promise((resolve) => {
-    const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0'];
-    execFile('npm', words, { timeout: AUDIT_MS }, (_error, stdout) => {
-      try {
-        const told = JSON.parse(stdout) as Audit;
-        resolve(told.metadata === undefined ? undefined : told);
-      } catch {
-        resolve(undefined);
-      }
-    });
-  });
+/** What `npm` says instead. */
+interface Failure {
+  /** How the request failed, where there was one. */
+  message?: string;
+}
+
+/**
+ * What the registry knows against what is shipped; undefined when it does not answer.
+ * @throws what `npm` said instead, when that is about this machine
+ */
+async function audit(): Promise<Audit | undefined> {
+  const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0'];
+  const [stdout, stderr] = await new Promise<string[]>((resolve) =>
+    execFile('npm', words, { timeout: AUDIT_MS, maxBuffer: MOST_BYTES }, (_error, ...said) =>
+      resolve(said),
+    ),
+  );
+  const told = JSON.parse(stdout || '{}') as Audit | Failure;
+  if ('metadata' in told) return told;
+  // Out of time, it says nothing.
+  if (stdout === '' || told.message !== undefined) return undefined;
+  throw new Error(`npm ${words.join(' ')} said: ${stdout}\n${stderr}`);
 }
 
 /** Of `(A OR B)` one must be permissive, of `(A AND B)` both (SPDX, annex D). */
@@ -78,12 +88,13 @@ describe('What is shipped', () => {
     async ({ skip, task }) => {
       const told = await audit();
       if (told === undefined) return skip(UNANSWERED);
-      expect(told.metadata?.dependencies.prod).toBeGreaterThan(50);
-      const known = Object.entries(told.vulnerabilities ?? {}).map(
+      const { prod } = told.metadata.dependencies;
+      expect(prod).toBeGreaterThan(50);
+      const known = Object.entries(told.vulnerabilities).map(
         ([name, { severity }]) => `${severity}: ${name}`,
       );
       expect(known).toEqual([]);
-      show(task, `npm audit: ${told.metadata?.dependencies.prod} packages, 0 vulnerabilities`);
+      show(task, `npm audit: ${prod} packages, 0 vulnerabilities`);
     },
   );
 
