@@ -11,7 +11,7 @@ import {
   type PrivateServer,
   type PrivateServerOptions,
 } from './private-server-parts.js';
-import { processOnPort } from './process-on-port.js';
+import { processOnPort, serverOn } from './process-on-port.js';
 import { runSql } from './sql.js';
 
 /** It may have to install the server, or to recover its data. */
@@ -75,8 +75,7 @@ class CommandedServer implements PrivateServer {
   }
 
   async kill(): Promise<void> {
-    const { pid } = this;
-    if (pid === undefined) return;
+    const pid = serverOn(this.port);
     process.kill(pid, 'SIGKILL');
     if (!(await isGoneWithin(KILLED_MS, pid)))
       throw new Error(`The server on port ${this.port} outlives SIGKILL.`);
@@ -87,7 +86,7 @@ class CommandedServer implements PrivateServer {
   }
 
   freeze(): void {
-    this.signal('SIGSTOP');
+    process.kill(serverOn(this.port), 'SIGSTOP');
   }
 
   thaw(): void {

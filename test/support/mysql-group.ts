@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { processOnPort } from './process-on-port.js';
+import { serverOn } from './process-on-port.js';
 import { runSql } from './sql.js';
 
 const run = promisify(execFile);
@@ -122,12 +122,6 @@ function holdsFiles(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-function serverOn(port: number): number {
-  const pid = processOnPort(port);
-  if (pid === undefined) throw new Error(`No mysqld with --port=${port} runs on this machine.`);
-  return pid;
 }
 
 async function membersAs(command: string, word: 'start' | 'status'): Promise<GroupMember[]> {

@@ -14,3 +14,10 @@ export function processOnPort(port: number): number | undefined {
   });
   return pid === undefined ? undefined : Number(pid);
 }
+
+/** The same. @throws when there is none */
+export function serverOn(port: number): number {
+  const pid = processOnPort(port);
+  if (pid === undefined) throw new Error(`No mysqld with --port=${port} runs on this machine.`);
+  return pid;
+}
