@@ -1,21 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
 import { failuresOutsideTests } from '../support/failures-outside-tests.js';
 import { RELIABILITY_PAGE, reliabilityPage } from '../support/reliability-table.js';
-import { FIGURES_FILE, UNANSWERED, type Figures } from './figures.js';
+import { FIGURES_FILE, UNANSWERED, type Figures, type Outcome } from './figures.js';
 import { IS_QUICK, PROMISES } from './promises.js';
 
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };
-
-interface Outcome {
-  passed: number;
-  failed: number;
-  skipped: number;
-  figures: string[];
-  /** What was skipped for want of something on this machine. */
-  lacking: string[];
-}
+const NOTHING: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
 
 /** Ends the output with a line for each promise, and keeps the figures of a whole run that passed and lacked nothing, when told to. */
 export class FiguresReporter implements Reporter {
@@ -29,23 +22,22 @@ export class FiguresReporter implements Reporter {
     modules: readonly TestModule[],
     errors: readonly SerializedError[],
   ): Promise<void> {
-    const figures: Figures['figures'] = {};
-    const lacking: string[] = [];
+    const { engines = [] } = this.vitest?.getRootProject().getProvidedContext() ?? {};
+    const absent = Object.entries(SERVERS)
+      .filter(([kind]) => !engines.some((engine) => engine.kind === kind))
+      .map(([, name]) => `anything on ${name}`);
+    const lacking = [...absent, ...modules.flatMap(lackingIn)];
+    const files: Figures['files'] = {};
     let isWhole = !IS_QUICK && errors.length === 0;
     for (const promise of Object.keys(PROMISES)) {
-      const outcome = outcomeOf(
-        modules.filter(({ moduleId }) => moduleId.includes(`/test/faults/${promise}/`)),
-      );
-      const { passed, failed, skipped } = outcome;
-      if (passed + failed + skipped > 0) this.vitest?.logger.log(lineOf(promise, outcome));
+      const own = modules
+        .filter(({ moduleId }) => moduleId.includes(`/test/faults/${promise}/`))
+        .map((module): [string, Outcome] => [fileOf(module), outcomeOf(module)]);
+      Object.assign(files, Object.fromEntries(own));
+      const outcome = own.map(([, each]) => each).reduce(together, NOTHING);
+      if (own.length > 0) this.vitest?.logger.log(lineOf(promise, outcome, absent));
       isWhole &&= outcome.failed === 0 && outcome.passed > 0;
-      figures[promise] = outcome.figures;
-      lacking.push(...outcome.lacking.map((name) => `${promise}: ${name}`));
     }
-    const { engines = [] } = this.vitest?.getRootProject().getProvidedContext() ?? {};
-    for (const [kind, name] of Object.entries(SERVERS))
-      if (!engines.some((engine) => engine.kind === kind))
-        this.vitest?.logger.log(`not looked at here: anything on ${name}`);
     if (process.env.WRITE_PAGES !== '1') return;
     if (!isWhole) throw new Error('Figures are kept of whole runs that pass only.');
     if (lacking.length > 0)
@@ -56,28 +48,51 @@ export class FiguresReporter implements Reporter {
     const day = new Date().toISOString().slice(0, 10);
     const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'an unknown processor'}`;
     const shown = `${day}, ${machine}, Node ${process.version}, ${names}`;
-    await writeFile(FIGURES_FILE, `${JSON.stringify({ shown, figures }, null, 2)}\n`);
+    await writeFile(FIGURES_FILE, `${JSON.stringify({ shown, files }, null, 2)}\n`);
     await writeFile(RELIABILITY_PAGE, await reliabilityPage());
   }
 }
 
-function outcomeOf(modules: readonly TestModule[]): Outcome {
-  const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [], lacking: [] };
-  for (const module of modules) {
-    outcome.failed += failuresOutsideTests(module);
-    for (const test of module.children.allTests()) {
-      const result = test.result();
-      outcome[result.state === 'pending' ? 'skipped' : result.state] += 1;
-      outcome.figures.push(...(test.meta().figures ?? []));
-      if (result.state !== 'skipped') continue;
-      outcome.figures.push(`not looked at here: ${test.fullName}`);
-      if (result.note !== UNANSWERED) outcome.lacking.push(test.fullName);
-    }
+function fileOf({ moduleId }: TestModule): string {
+  return relative(process.cwd(), moduleId);
+}
+
+function outcomeOf(module: TestModule): Outcome {
+  const outcome = { ...NOTHING, failed: failuresOutsideTests(module), figures: [] as string[] };
+  for (const test of module.children.allTests()) {
+    const { state } = test.result();
+    outcome[state === 'pending' ? 'skipped' : state] += 1;
+    outcome.figures.push(...(test.meta().figures ?? []));
+    if (state === 'skipped') outcome.figures.push(skipped(test.fullName));
   }
   return outcome;
 }
 
-function lineOf(promise: string, { passed, failed, skipped, figures }: Outcome): string {
-  const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-  return `${promise}: ${counts}${figures.length > 0 ? `; ${figures.join('; ')}` : ''}`;
+/** What was skipped for want of something on this machine. */
+function lackingIn(module: TestModule): string[] {
+  return [...module.children.allTests('skipped')]
+    .filter((test) => {
+      const result = test.result();
+      return result.state === 'skipped' && result.note !== UNANSWERED;
+    })
+    .map(({ fullName }) => `${fileOf(module)}: ${fullName}`);
+}
+
+function together(one: Outcome, other: Outcome): Outcome {
+  return {
+    passed: one.passed + other.passed,
+    failed: one.failed + other.failed,
+    skipped: one.skipped + other.skipped,
+    figures: [...one.figures, ...other.figures],
+  };
+}
+
+function lineOf(promise: string, outcome: Outcome, absent: readonly string[]): string {
+  const { passed, failed, skipped: left, figures } = outcome;
+  const counts = `${passed} passed, ${failed} failed, ${left} skipped`;
+  return [`${promise}: ${counts}`, ...figures, ...absent.map(skipped)].join('; ');
+}
+
+function skipped(what: string): string {
+  return `not looked at here: ${what}`;
 }

@@ -9,8 +9,15 @@ export const UNANSWERED = 'the registry did not answer "npm audit"';
 export interface Figures {
   /** When, and on what. */
   shown: string;
-  /** By the folder of the promise. */
-  figures: Record<string, string[]>;
+  /** By the file of the tests. */
+  files: Record<string, Outcome>;
+}
+
+export interface Outcome {
+  passed: number;
+  failed: number;
+  skipped: number;
+  figures: string[];
 }
 
 declare module 'vitest' {

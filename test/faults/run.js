@@ -14,7 +14,7 @@ const program = new Command('npm run test:faults --')
   .option('--quick', 'each fault a few times')
   .option(
     '--write',
-    'write the figures of a whole run that passes and skips nothing to docs/reliability.md',
+    'write the figures of a whole run that passes to docs/reliability.md; only the audit may be skipped, when the registry does not answer',
   )
   .argument('[files...]', 'only those of test/faults/ whose path has one of these words')
   .addHelpText(
@@ -29,8 +29,10 @@ understand drop (the exit code is not 0), it is told stop PORT, and its data sta
 server of their own run on one of these, too, unless TEST_DATABASE_URLS names others.
 
 TEST_GROUP_COMMAND names a command that understands start, status and rejoin PORT: a group of three MySQL servers on this machine
-with a single primary, whose root needs no password there. A group that runs is used; servers that are missing in it are told to
-rejoin. It runs on afterwards.
+with a single primary, whose root needs no password there. The first two print a line for each, with its port, state and role, such
+as 3311 ONLINE PRIMARY. A group that runs is used; servers that are missing in it are told to rejoin. It runs on afterwards.
+
+Servers of either command run on this machine as mysqld --port=PORT, by which they are found and killed.
 
 Where a command is not named, what needs it is reported as skipped.`,
   )

@@ -39,25 +39,20 @@ export async function reliabilityPage(): Promise<string> {
   return `${[INTRODUCTION, faults, ...sections, links.toSorted().join('\n')].join('\n\n')}\n`;
 }
 
-/** Each promise that has tests, with what they showed. */
+/** Each promise, with what its tests last showed. */
 async function faultsSection(): Promise<string> {
   const kept = readFigures();
-  const rows = Object.entries(PROMISES).map(async ([folder, promise]) => {
-    const files = await filesOf(join('test/faults', folder), '-spec.ts').catch(() => []);
-    const places = files.map((file) => `[${nameOf(file)}](../${file})`).join(', ');
-    const figures = kept?.figures[folder]?.join('<br>') ?? '';
-    return files.length === 0 ? [] : [`| ${promise} | ${places} | ${figures} |`];
+  const promises = Object.entries(PROMISES).map(async ([folder, { title, promise }]) => {
+    const rows = (await filesOf(join('test/faults', folder), '-spec.ts')).map((file) => {
+      const last = kept?.files[file];
+      const shown = last ? [`${last.passed} passed`, ...last.figures].join('<br>') : '';
+      return `| [${nameOf(file)}](../${file}) | ${shown} |`;
+    });
+    return [`### ${title}`, '', promise, '', FAULTS_HEADER, ...rows].join('\n');
   });
   const shown = kept ? ` The figures are of ${kept.shown}.` : '';
-  return [
-    '## Whatever breaks',
-    '',
-    `\`npm run test:faults\` breaks the service, its database and its network in every way below.${shown}`,
-    '',
-    '| Promise | Where | What it last showed |',
-    '| --- | --- | --- |',
-    ...(await Promise.all(rows)).flat(),
-  ].join('\n');
+  const introduction = `\`npm run test:faults\` breaks the service, its database and its network in every way below.${shown}`;
+  return ['## Whatever breaks', introduction, ...(await Promise.all(promises))].join('\n\n');
 }
 
 function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
@@ -99,6 +94,8 @@ async function proofsIn(files: readonly string[], pattern: RegExp): Promise<Proo
   });
   return (await Promise.all(found)).flat();
 }
+
+const FAULTS_HEADER = '| Where | What it last showed |\n| --- | --- |';
 
 const HEADER = '| Rule | What holds | Where | Source |\n| --- | --- | --- | --- |';
 
