@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Written after a build that succeeded, and removed by the next one together with the rest of `dist`. */
+/** Written after a build that succeeded, with the time of its begin, and removed by the next one together with the rest of `dist`. */
 const MARK = 'dist/.built';
 const SOURCES = [
   'src',
@@ -19,8 +19,12 @@ const SOURCES = [
 /** Builds `dist` unless it is newer than every source. Answers the compiler's complaint, or null. */
 export async function buildOnce(): Promise<string | null> {
   if ((await modified(MARK)) > (await newest(SOURCES))) return null;
+  const begun = new Date();
   const complaint = await build();
-  if (complaint === null) await writeFile(MARK, '');
+  if (complaint === null) {
+    await writeFile(MARK, '');
+    await utimes(MARK, begun, begun);
+  }
   return complaint;
 }
 

@@ -35,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       if (prometheus === null) throw new Error('CI needs Prometheus: install it.');
     }
     if (buildFailure !== null)
-      console.warn('The build failed: tests that need dist will fail, too.');
+      console.warn('The build failed: tests that import dist will fail, too.');
     if (buildFailure === null) templated.push(...(await Promise.all(engines.map(withTemplate))));
     else templated.push(...engines);
     project.provide('engines', templated);
