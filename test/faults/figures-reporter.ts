@@ -33,7 +33,7 @@ export class FiguresReporter implements Reporter {
       const own = modules
         .filter(({ moduleId }) => moduleId.includes(`/test/faults/${promise}/`))
         .map((module): [string, Outcome] => [fileOf(module), outcomeOf(module)]);
-      Object.assign(files, Object.fromEntries(own));
+      for (const [file, { passed, figures }] of own) files[file] = { passed, figures };
       const outcome = own.map(([, each]) => each).reduce(together, NOTHING);
       if (own.length > 0) this.vitest?.logger.log(lineOf(promise, outcome, absent));
       isWhole &&= outcome.failed === 0 && outcome.passed > 0;

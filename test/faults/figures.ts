@@ -10,7 +10,7 @@ export interface Figures {
   /** When, and on what. */
   shown: string;
   /** By the file of the tests. */
-  files: Record<string, Outcome>;
+  files: Record<string, Pick<Outcome, 'passed' | 'figures'>>;
 }
 
 export interface Outcome {

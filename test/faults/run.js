@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 /** What a whole run may take, in minutes, and on what. */
 const PROMISED = {
@@ -12,9 +12,11 @@ const program = new Command('npm run test:faults --')
     'Breaks the service, its database and its network in every way that we promise to survive, and prints a line of figures for each promise.',
   )
   .option('--quick', 'each fault a few times')
-  .option(
-    '--write',
-    'write the figures of a whole run that passes to docs/reliability.md; only the audit may be skipped, when the registry does not answer',
+  .addOption(
+    new Option(
+      '--write',
+      'write the figures of a whole run that passes to docs/reliability.md; only the audit may be skipped, when the registry does not answer',
+    ).conflicts('quick'),
   )
   .argument('[files...]', 'only those of test/faults/ whose path has one of these words')
   .addHelpText(
@@ -37,6 +39,8 @@ Servers of either command run on this machine as mysqld --port=PORT, by which th
 Where a command is not named, what needs it is reported as skipped.`,
   )
   .action((files, { quick, write }) => {
+    if (write && files.length > 0)
+      program.error('--write keeps the figures of a whole run: leave out [files...].');
     const mode = quick ? 'quick' : 'full';
     const startedAt = performance.now();
     const child = spawn('npx', ['vitest', 'run', ...(files.length > 0 ? files : ['test/faults'])], {

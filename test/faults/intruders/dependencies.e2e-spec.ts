@@ -8,6 +8,10 @@ import { filesBelow, startUnprivileged } from './unprivileged.js';
 
 const AUDIT_MS = 25_000;
 const MOST_BYTES = 20_000_000;
+/** What `npm` says when nobody answers. */
+const UNREACHED = /^request to \S+ failed/;
+/** The one answer that is about what was asked. */
+const BAD_REQUEST = 400;
 const VOLUME_MS = 90_000;
 
 /** Licences that let anybody use, change and pass on, and ask for no more than their own words. */
@@ -36,8 +40,10 @@ interface Audit {
 
 /** What `npm` says instead. */
 interface Failure {
-  /** How the request failed, where there was one. */
+  /** Of an error. */
   message?: string;
+  /** Of the registry's answer. */
+  statusCode?: number;
 }
 
 /**
@@ -45,17 +51,19 @@ interface Failure {
  * @throws what `npm` said instead, when that is about this machine
  */
 async function audit(): Promise<Audit | undefined> {
-  const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0'];
-  const [stdout, stderr] = await new Promise<string[]>((resolve) =>
-    execFile('npm', words, { timeout: AUDIT_MS, maxBuffer: MOST_BYTES }, (_error, ...said) =>
-      resolve(said),
+  const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--offline=false'];
+  const said = await new Promise<{ text: string; isLate: boolean }>((resolve) =>
+    execFile('npm', words, { timeout: AUDIT_MS, maxBuffer: MOST_BYTES }, (error, stdout, stderr) =>
+      resolve({ text: stdout || stderr, isLate: error?.killed === true }),
     ),
   );
-  const told = JSON.parse(stdout || '{}') as Audit | Failure;
+  if (said.isLate) return undefined;
+  const told = JSON.parse(said.text) as Audit | Failure;
   if ('metadata' in told) return told;
-  // Out of time, it says nothing.
-  if (stdout === '' || told.message !== undefined) return undefined;
-  throw new Error(`npm ${words.join(' ')} said: ${stdout}\n${stderr}`);
+  const { message = '', statusCode } = told;
+  const isAway = statusCode === undefined ? UNREACHED.test(message) : statusCode !== BAD_REQUEST;
+  if (isAway) return undefined;
+  throw new Error(`npm ${words.join(' ')} said: ${said.text}`);
 }
 
 /** Of `(A OR B)` one must be permissive, of `(A AND B)` both (SPDX, annex D). */
