@@ -14,7 +14,7 @@ export const PROMISES: Readonly<Record<string, Promised>> = {
   'database-away': {
     title: 'The database is away',
     promise:
-      'While the database is frozen, unreachable, full, read-only or full of deadlocks, what cannot be done is answered 503 with `Retry-After`, never `invalid_grant`, within `DB_TIMEOUT_MS` for each wait, plus 2 seconds where the server does not respond. The service recovers by itself within 5 s; rows that were locked on a connection that the network lost are free within about 10 s.',
+      'While the database is frozen, unreachable, full, read-only or full of deadlocks, what cannot be done is answered 503 with `Retry-After`, never `invalid_grant`, within `DB_TIMEOUT_MS` for each wait, plus 2 seconds where the server does not respond. The service recovers by itself within 5 s; rows that were locked on a connection that the network lost are free within 15 s.',
   },
   overload: {
     title: 'Overload',

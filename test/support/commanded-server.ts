@@ -111,7 +111,7 @@ class CommandedServer implements PrivateServer {
     const { pid } = this;
     if (pid === undefined) return;
     process.kill(pid, 'SIGTERM');
-    if (!(await isGoneWithin(STOP_MS, pid))) await this.kill();
+    if (!(await isGoneWithin(STOP_MS, pid)) && this.pid !== undefined) await this.kill();
   }
 
   private signal(name: NodeJS.Signals): void {

@@ -36,9 +36,12 @@ export async function serve({ url, besideUrl = url, env = {} }: ServedOptions): 
     return {
       app,
       stop: async () => {
-        await app.stop();
-        expect(await service.stop()).toBe(0);
-        await rm(smsFile, { force: true });
+        try {
+          expect(await service.stop()).toBe(0);
+        } finally {
+          await app.stop();
+          await rm(smsFile, { force: true });
+        }
       },
     };
   } catch (error) {

@@ -25,8 +25,12 @@ onEachServer('A network that breaks at any byte of what the database answers', (
     served = await serve({ url: network.url, besideUrl: database.url, env });
   });
   afterAll(async () => {
-    await served?.stop();
-    await network?.stop();
+    await network?.mend();
+    try {
+      await served?.stop();
+    } finally {
+      await network?.stop();
+    }
   });
 
   // Enough for some publishes, the set-up of a connection included. Silence is found out only after a second, hence more.

@@ -32,9 +32,12 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
     served = await serve({ url: proxy.url, besideUrl, env });
   }, 180_000);
   afterAll(async () => {
-    await served?.stop();
-    await proxy?.stop();
-    await server?.stop();
+    try {
+      await served?.stop();
+    } finally {
+      await proxy?.stop();
+      await server?.stop();
+    }
   });
 
   it(

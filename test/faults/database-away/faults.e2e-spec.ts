@@ -35,8 +35,11 @@ onEachServer('A database that', ({ engine }) => {
     member = await Member.join(served.app);
   }, 180_000);
   afterAll(async () => {
-    await served?.stop();
-    await database?.stop();
+    try {
+      await served?.stop();
+    } finally {
+      await database?.stop();
+    }
   });
 
   /** Sends it again until it is not told to come back, or should have been answered for long. */
