@@ -15,3 +15,8 @@ export function expectNoCredential(text: string, where: string): void {
   if (found.length > 0)
     throw new Error(`${where} holds ${found.length} credentials as they are:\n${found.join('\n')}`);
 }
+
+/** What nobody was given, in the form of `given`: its last character alone differs, and not only by bits that base64url leaves out. */
+export function anotherThan(given: string): string {
+  return given.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A'));
+}

@@ -11,6 +11,7 @@ import { Publisher } from '../../../src/modules/posts/publisher.service.js';
 import { QuotaExceeded } from '../../../src/modules/quota/quota.errors.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../../src/modules/users/users.service.js';
+import { anotherThan } from '../../support/credentials.js';
 import { onEachEngine, onEachServer } from '../../support/engines.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { useTestApp, type TestApp } from '../../support/test-app.js';
@@ -53,7 +54,7 @@ onEachEngine('Calls of one moment', (database) => {
   it('find their own rows only, also beside tokens that are unknown', async () => {
     const known = await Member.join(app());
     const verifier = app().service(AccessTokenVerifier);
-    const unknown = known.token.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A'));
+    const unknown = anotherThan(known.token);
     const verified = await Promise.allSettled(
       [unknown, known.token, unknown].map((token) => verifier.verify(token)),
     );

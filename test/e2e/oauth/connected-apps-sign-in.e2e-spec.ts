@@ -1,4 +1,5 @@
 import { User } from '../../../src/modules/users/user.entity.js';
+import { anotherThan } from '../../support/credentials.js';
 import { onEachEngine } from '../../support/engines.js';
 import { leastStatements } from '../../support/least-statements.js';
 import { expectPage } from '../../support/oauth-answers.js';
@@ -152,7 +153,7 @@ onEachEngine('Signing in to the connected apps', (database) => {
     const own = { transaction: hidden(page, 'transaction'), token: hidden(page, 'token') };
     const forms = [
       { ...own, token: 'x' },
-      { ...own, token: own.token.replace(/.$/, (last) => (last === '0' ? '1' : '0')) },
+      { ...own, token: anotherThan(own.token) },
       { ...own, token: hidden(other, 'token') },
       { ...own, transaction: hidden(other, 'transaction') },
       { transaction: hidden(other, 'transaction'), token: hidden(other, 'token') },

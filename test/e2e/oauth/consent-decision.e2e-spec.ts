@@ -1,6 +1,7 @@
 import { AppRedirectUri } from '../../../src/modules/oauth/apps/app-redirect-uri.entity.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
 import { SmsQueue } from '../../../src/modules/oauth/sign-in/sms-queue.js';
+import { anotherThan } from '../../support/credentials.js';
 import { onEachEngine } from '../../support/engines.js';
 import { json, type TokenBody } from '../../support/json.js';
 import { expectPage, expectRefusal, stored } from '../../support/oauth-answers.js';
@@ -79,7 +80,7 @@ onEachEngine('The decision', (database) => {
   it('O30 A wrong token is refused', async () => {
     const page = await consentPage();
     const fields = fieldsOf(page);
-    fields.set('token', `x${fields.get('token')?.slice(1)}`);
+    fields.set('token', anotherThan(fields.get('token') ?? ''));
     expectPage(await visitor.post(DECISION, fields), 403);
     await expectStillOpen(page);
   });
