@@ -1,12 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { collectFromProcess } from './contract/collector.js';
 import { expectNoCredential } from './credentials.js';
+import { newSmsFile } from './doubles.js';
 import { freePort } from './free-port.js';
 
 const START_MS = 30_000;
@@ -69,7 +68,7 @@ export async function startProcess({
     DATABASE_URL: url,
     METRICS_PORT: 'off',
     SMS_SENDER: 'file',
-    SMS_FILE: join(tmpdir(), `platform-sms-${port}-${Date.now()}.jsonl`),
+    SMS_FILE: newSmsFile(),
     ...env,
   };
   const child = spawn(

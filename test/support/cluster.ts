@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startProcess, type AppProcess, type ProcessSettings } from './app-process.js';
-import { SmsFiles } from './doubles.js';
+import { newSmsFile, SmsInbox } from './doubles.js';
 import type { TestDatabase } from './engines.js';
 import { freePort } from './free-port.js';
 import { NO_BUDGETS } from './test-app.js';
@@ -13,14 +11,14 @@ export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 2);
 
 /** Processes of the built service behind one public URL, which answer by turns. */
 export class Cluster implements Site {
-  readonly sms: SmsFiles;
+  readonly sms: SmsInbox;
   private requests = 0;
 
   constructor(
     readonly baseUrl: string,
     private readonly processes: readonly AppProcess[],
   ) {
-    this.sms = new SmsFiles(processes.map(({ smsFile }) => smsFile));
+    this.sms = new SmsInbox(processes.map(({ smsFile }) => smsFile));
   }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
@@ -48,7 +46,7 @@ export async function startCluster(
   const env = {
     ...NO_BUDGETS,
     PUBLIC_URL: publicUrl,
-    SMS_FILE: join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`),
+    SMS_FILE: newSmsFile(),
     OTP_PEPPER: randomBytes(32).toString('hex'),
     MIGRATE: '0',
     DEMO: '0',

@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Clock, later } from '../../src/common/clock.js';
 import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
 
@@ -29,6 +32,11 @@ export class SmsInbox extends SmsSender {
   readonly refused: TextMessage[] = [];
   private refusals = 0;
   private released = Promise.resolve();
+
+  /** @param files where processes of the service send what they have to say, by `SMS_SENDER=file` */
+  constructor(private readonly files: readonly string[] = []) {
+    super();
+  }
 
   override async send(message: TextMessage): Promise<void> {
     await this.released;
@@ -64,20 +72,16 @@ export class SmsInbox extends SmsSender {
     return /\b\d{6}\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
   }
 
-  protected messagesTo(phone: string): Pick<TextMessage, 'text'>[] {
-    return this.messages.filter(({ to }) => to === phone);
+  /** The newest last, where one file at most has any. */
+  private messagesTo(phone: string): TextMessage[] {
+    const paths = [...new Set(this.files)].filter((path) => existsSync(path));
+    const lines = paths.flatMap((path) => readFileSync(path, 'utf8').split('\n').slice(0, -1));
+    const sent = lines.map((line) => JSON.parse(line) as TextMessage);
+    return [...this.messages, ...sent].filter(({ to }) => to === phone);
   }
 }
 
-/** What processes of the service have sent by `SMS_SENDER=file`: newest last where they write into one file. */
-export class SmsFiles extends SmsInbox {
-  constructor(private readonly paths: readonly string[]) {
-    super();
-  }
-
-  protected override messagesTo(phone: string): Pick<TextMessage, 'text'>[] {
-    const paths = [...new Set(this.paths)].filter((path) => existsSync(path));
-    const lines = paths.flatMap((path) => readFileSync(path, 'utf8').split('\n').slice(0, -1));
-    return lines.map((line) => JSON.parse(line) as TextMessage).filter(({ to }) => to === phone);
-  }
+/** A file for the messages of a process, which is nobody else's and not there yet. */
+export function newSmsFile(): string {
+  return join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
 }

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startProcess } from './app-process.js';
-import { SmsFiles } from './doubles.js';
+import { newSmsFile, SmsInbox } from './doubles.js';
+import { endEach } from './end-each.js';
 import { freePort } from './free-port.js';
 import { NO_BUDGETS, TestApp } from './test-app.js';
 
@@ -26,23 +24,21 @@ export interface ServedOptions {
 /** Starts the service on a database, whose schema it is given. Budgets are off. */
 export async function serve({ url, besideUrl = url, env = {} }: ServedOptions): Promise<Served> {
   const port = String(await freePort());
-  const smsFile = join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
+  const smsFile = newSmsFile();
   const own = { ...env, PUBLIC_URL: `http://127.0.0.1:${port}` };
-  const app = await TestApp.start({ url: besideUrl }, own, new SmsFiles([smsFile]));
+  const app = await TestApp.start({ url: besideUrl }, own, new SmsInbox([smsFile]));
   app.clock.set(new Date().toISOString());
   try {
     const settings = { PORT: port, SMS_FILE: smsFile, MIGRATE: '0', DEMO: '0' };
     const service = await startProcess({ url, env: { ...NO_BUDGETS, ...settings, ...own } });
     return {
       app,
-      stop: async () => {
-        try {
-          expect(await service.stop()).toBe(0);
-        } finally {
-          await app.stop();
-          await rm(smsFile, { force: true });
-        }
-      },
+      stop: () =>
+        endEach(
+          async () => expect(await service.stop()).toBe(0),
+          () => app.stop(),
+          () => rm(smsFile, { force: true }),
+        ),
     };
   } catch (error) {
     await app.stop();

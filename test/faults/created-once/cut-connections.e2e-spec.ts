@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endEach } from '../../support/end-each.js';
 import { onEachServer } from '../../support/engines.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { serve, type Served } from '../../support/served.js';
@@ -24,14 +25,13 @@ onEachServer('A network that breaks at any byte of what the database answers', (
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
     served = await serve({ url: network.url, besideUrl: database.url, env });
   });
-  afterAll(async () => {
-    await network?.mend();
-    try {
-      await served?.stop();
-    } finally {
-      await network?.stop();
-    }
-  });
+  afterAll(() =>
+    endEach(
+      () => network?.mend(),
+      () => served?.stop(),
+      () => network?.stop(),
+    ),
+  );
 
   // Enough for some publishes, the set-up of a connection included. Silence is found out only after a second, hence more.
   it.for([

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endEach } from '../../support/end-each.js';
 import { onEachServer } from '../../support/engines.js';
 import { DURABLE_SETTINGS } from '../../support/private-server-parts.js';
 import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
@@ -31,14 +32,13 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
     proxy = await TcpProxy.start(besideUrl);
     served = await serve({ url: proxy.url, besideUrl, env });
   }, 180_000);
-  afterAll(async () => {
-    try {
-      await served?.stop();
-    } finally {
-      await proxy?.stop();
-      await server?.stop();
-    }
-  });
+  afterAll(() =>
+    endEach(
+      () => served?.stop(),
+      () => proxy?.stop(),
+      () => server?.stop(),
+    ),
+  );
 
   it(
     `has each post once, with clients that repeat with the key, ${KILLS} times`,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endEach } from '../../support/end-each.js';
 import { onEachServer } from '../../support/engines.js';
 import { serve, type Served } from '../../support/served.js';
 import { Member } from '../../e2e/api/member.js';
@@ -34,13 +35,12 @@ onEachServer('A database that', ({ engine }) => {
     served = await serve({ url, besideUrl, env });
     member = await Member.join(served.app);
   }, 180_000);
-  afterAll(async () => {
-    try {
-      await served?.stop();
-    } finally {
-      await database?.stop();
-    }
-  });
+  afterAll(() =>
+    endEach(
+      () => served?.stop(),
+      () => database?.stop(),
+    ),
+  );
 
   /** Sends it again until it is not told to come back, or should have been answered for long. */
   async function answered({ name, send }: Call): Promise<{ name: string; status: number }> {

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { startProcess, type AppProcess } from '../../support/app-process.js';
@@ -9,6 +7,8 @@ import { Cluster } from '../../support/cluster.js';
 import { CommandLine, run, runProcess } from '../../support/command-line.js';
 import { connect } from '../../support/connect.js';
 import { diagnosis } from '../../support/diagnosis.js';
+import { newSmsFile } from '../../support/doubles.js';
+import { endEach } from '../../support/end-each.js';
 import { onEachEngine, onOneServer } from '../../support/engines.js';
 import { freePort } from '../../support/free-port.js';
 import {
@@ -38,7 +38,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
 
 (IS_QUICK ? onOneServer : onEachEngine)('The first release', (database) => {
   const { url, engine } = database;
-  const smsFile = join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
+  const smsFile = newSmsFile();
   const env: Record<string, string> = {
     ...NO_BUDGETS,
     MIGRATE: '0',
@@ -62,11 +62,13 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
     env.PUBLIC_URL = `http://127.0.0.1:${await freePort()}`;
     serve([await startProcess({ url, env, version: release })]);
   }, 120_000);
-  afterAll(async () => {
-    await site?.stop();
-    await dataSource?.destroy();
-    await rm(smsFile, { force: true });
-  });
+  afterAll(() =>
+    endEach(
+      () => site?.stop(),
+      () => dataSource?.destroy(),
+      () => rm(smsFile, { force: true }),
+    ),
+  );
 
   function serve(processes: AppProcess[]): void {
     serving = processes;
