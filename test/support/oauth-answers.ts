@@ -42,7 +42,7 @@ export function expectPage(page: Page, status: number): void {
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
   expect(headers.get('x-powered-by')).toBeNull();
-  expect(page.html).not.toMatch(/Nest|Express|TypeORM|statusCode|SELECT |at .*\.js:\d+/);
+  expect(page.html).not.toMatch(/\b(Nest(JS)?|Express)\b|TypeORM|statusCode|SELECT |at .*\.js:\d+/);
 }
 
 /** Expects the redirect of RFC 6749 §4.1.2.1 to the client, and returns its parameters. */

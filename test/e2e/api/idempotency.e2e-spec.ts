@@ -1,4 +1,5 @@
 import { DAY, MINUTE } from '../../../src/common/clock.js';
+import { newId } from '../../../src/common/ids.js';
 import { IdempotencyKey } from '../../../src/idempotency/idempotency-key.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
@@ -232,7 +233,7 @@ onEachEngine('Idempotency-Key', (database) => {
     const parent = await member.comment(post.id);
     const key = newKey();
     const path = `/posts/${post.id}/comments`;
-    const unknown = parent.id.replace(/.{4}$/, '0000');
+    const unknown = newId('cmt', app().clock.now());
     await expectInvalid(
       await send(member, path, { text: 'Hi', parentId: unknown }, key),
       'parentId invalid_reference',

@@ -104,6 +104,9 @@ onEachEngine('"user revoke-all"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
+  // The command goes by the real clock.
+  beforeAll(() => app().clock.set(new Date().toISOString()));
+
   it('ends every grant and session of the user, says which apps lost access, and touches nobody else', async () => {
     const [ana, ben] = [await app().addUser(), await app().addUser()];
     const [one, two] = [
