@@ -16,7 +16,11 @@ export function expectNoCredential(text: string, where: string): void {
     throw new Error(`${where} holds ${found.length} credentials as they are:\n${found.join('\n')}`);
 }
 
-/** What nobody was given, in the form of `given`: its last character alone differs, and not only by bits that base64url leaves out. */
-export function anotherThan(given: string): string {
+/**
+ * What nobody was given, in the form of `given`: its last character alone differs, and not only by bits that base64url leaves out.
+ * @throws when nothing was given, since nothing is no other than that
+ */
+export function anotherThan(given: string | null | undefined): string {
+  if (!given) throw new Error('There is nothing that another could differ from.');
   return given.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A'));
 }

@@ -1,8 +1,8 @@
 type End = () => Promise<unknown> | undefined;
 
 /**
- * Ends what a test started, one after the other, the last that was started first. The next one is ended also where one fails.
- * @throws what the first one that failed threw
+ * Ends what a test started, in this order, the next one also where one fails.
+ * @throws what the first that failed threw
  */
 export async function endEach(...ends: readonly End[]): Promise<void> {
   const failures: unknown[] = [];

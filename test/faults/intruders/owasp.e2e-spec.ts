@@ -13,7 +13,6 @@ import { onSqlite, onSqliteAndOneServer } from '../../support/engines.js';
 import { granted } from '../../support/granted.js';
 import { json } from '../../support/json.js';
 import { complaints } from '../../support/log-lines.js';
-import { standingAlone } from '../../support/oauth-answers.js';
 import { allAre, publishedBy } from '../../support/published.js';
 import { DEFAULT_BUDGETS, useTestApp } from '../../support/test-app.js';
 import { authorizeLink, requestToken, Visitor, type Page } from '../../support/visitor.js';
@@ -336,9 +335,10 @@ onSqlite('OWASP API Security Top 10 (2023), where others answer us', (database) 
       expect((await site.fetch('/readyz')).status).toBe(200);
       expect(await service.stop()).toBe(0);
       expect(listener.knocks).toBe(0);
-      for (const { phone } of users)
-        for (const each of [phone.slice(1), passwordIn(gateway.messageTo(phone))])
-          expect(service.output()).not.toMatch(standingAlone(each));
+      for (const { phone } of users) {
+        expect(service.output()).not.toContain(phone.slice(1));
+        expect(service.output()).not.toContain(passwordIn(gateway.messageTo(phone)));
+      }
       const lost = complaints(service.output()).filter(({ msg }) => msg.includes('SMS gateway'));
       // Two of them begin with a 200, which is all that counts.
       expect(lost).toHaveLength(behaviours.length - 2);
