@@ -12,7 +12,7 @@ const MEASURES = process.env.MEASURE === '1';
 /** What holds for every test. */
 const EVERYWHERE = {
   globals: true,
-  setupFiles: ['./test/support/contract/collector-setup.ts'],
+  setupFiles: ['./test/support/collector-setup.ts'],
   pool: 'forks' as const,
   // Loading Nest and TypeORM for each file anew took half of the time; nothing of ours keeps state outside of its application.
   isolate: false,
@@ -66,7 +66,7 @@ const service = (isWatching: boolean) => ({
     ...EVERYWHERE,
     ...(!isWatching && BUILT),
     name: 'service',
-    include: [MEASURES ? 'test/measure/*.measure.ts' : 'test/**/*-spec.ts'],
+    include: [MEASURES ? 'test/system/measure/*.measure.ts' : 'test/**/*-spec.ts'],
     exclude: ['test/faults/**'],
   },
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import mysql, { type Pool } from 'mysql2/promise';
-import { startPrivateServer } from '../test/support/private-server.js';
+import { startPrivateServer } from '../test/support/database-server.js';
 import { runSql, serverVersion } from '../test/support/sql.js';
 
 /** A database of the service, migrated and otherwise empty. */

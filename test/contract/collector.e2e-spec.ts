@@ -1,9 +1,8 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
-import { AnswerCheck, type Answer } from '../support/contract/answer-check.js';
-import { collectFrom, collector } from '../support/contract/collector.js';
-import { publishedDocument } from '../support/contract/document.js';
+import { publishedDocument } from '../support/published-document.js';
+import { type Answer, AnswerCheck, collectFrom, collector } from '../support/response-collector.js';
 
 const ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 const POST = {

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { breakingChanges, type BreakingChange } from '../../src/bin/breaking-changes.js';
-import { ADDITIVE, BREAKING, type Change } from '../support/contract/changes.js';
+import { type BreakingChange, breakingChanges } from '../../src/bin/breaking-changes.js';
+import { ADDITIVE, BREAKING, type Change } from './breaking-changes.js';
 
 describe('Between two documents', () => {
   let folder: string;

@@ -1,19 +1,18 @@
-import type { ErrorBody } from '../support/json.js';
-import { ERROR_STATUS } from '../../src/http/error-status.js';
 import { SCOPES } from '../../src/common/scopes.js';
-import { onSqlite } from '../support/engines.js';
-import { json } from '../support/json.js';
+import { ERROR_STATUS } from '../../src/http/error-status.js';
+import { bodyOf, ENDPOINTS, pathOf } from '../support/api.js';
+import { onSqlite } from '../support/database.js';
+import { Member } from '../support/member.js';
 import {
-  placesOf,
-  publishedDocument,
   type DeclaredResponse,
   type Operation,
   type Place,
+  placesOf,
+  publishedDocument,
   type Schema,
-} from '../support/contract/document.js';
+} from '../support/published-document.js';
+import { type ErrorBody, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
-import { bodyOf, ENDPOINTS, pathOf } from '../e2e/api/developer-endpoints.js';
-import { Member } from '../e2e/api/member.js';
 
 const document = publishedDocument();
 const places = placesOf(document);

@@ -1,10 +1,14 @@
-import { onEachEngine, onSqlite } from '../support/engines.js';
-import { json } from '../support/json.js';
-import { placesOf, publishedDocument, type Schema } from '../support/contract/document.js';
-import { schemaChecks } from '../support/contract/schemas.js';
+import { authorizeLink } from '../support/browser.js';
+import { onEachEngine, onSqlite } from '../support/database.js';
+import { Member } from '../support/member.js';
+import {
+  placesOf,
+  publishedDocument,
+  type Schema,
+  schemaChecks,
+} from '../support/published-document.js';
+import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
-import { authorizeLink } from '../support/visitor.js';
-import { Member } from '../e2e/api/member.js';
 
 const document = publishedDocument();
 const checkOf = schemaChecks(document, { closed: false });

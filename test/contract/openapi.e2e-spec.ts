@@ -3,16 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { SCOPES } from '../../src/common/scopes.js';
 import { ERROR_STATUS } from '../../src/http/error-status.js';
+import { onEachEngine } from '../support/database.js';
 import {
   dereferenced,
-  placesOf,
   type OpenApiDocument,
   type Operation,
+  placesOf,
   type Schema,
-} from '../support/contract/document.js';
-import { schemaChecks } from '../support/contract/schemas.js';
-import { onEachEngine } from '../support/engines.js';
-import { json } from '../support/json.js';
+  schemaChecks,
+} from '../support/published-document.js';
+import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const COMMITTED = new URL('../../openapi/openapi.json', import.meta.url);

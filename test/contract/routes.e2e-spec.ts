@@ -14,8 +14,8 @@ import { AppConfig } from '../../src/config/app-config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { ApiErrorFilter } from '../../src/http/api-error.filter.js';
 import { requestContext } from '../../src/http/request-context.js';
+import { onEachEngine } from '../support/database.js';
 import { FixedClock } from '../support/doubles.js';
-import { onEachEngine } from '../support/engines.js';
 import { useTestApp } from '../support/test-app.js';
 
 interface Route {

@@ -1,11 +1,10 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { leastStatements } from '../support/least-statements.js';
-import { onEachEngine } from '../support/engines.js';
-import { useTestApp } from '../support/test-app.js';
-import { json, type TokenBody } from '../support/json.js';
-import { approve, exchange, requestToken } from '../support/visitor.js';
-import { Member } from '../e2e/api/member.js';
+import { approve, exchange, requestToken } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { Member } from '../support/member.js';
+import { json, type TokenBody } from '../support/responses.js';
+import { leastStatements, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN|COMMIT|SET)\b/i;
 

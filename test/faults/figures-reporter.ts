@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
-import { failuresOutsideTests } from '../support/failures-outside-tests.js';
-import { RELIABILITY_PAGE, reliabilityPage } from '../support/reliability-table.js';
-import { FIGURES_FILE, UNANSWERED, type Figures, type Outcome } from './figures.js';
+import { RELIABILITY_PAGE, reliabilityPage } from '../reliability/page.js';
+import { failuresOutsideTests } from '../support/summary-reporter.js';
+import { type Figures, FIGURES_FILE, type Outcome, UNANSWERED } from './figures.js';
 import { IS_QUICK, PROMISES } from './promises.js';
 
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { startProcess, type AppProcess, type ProcessSettings } from './app-process.js';
+import type { Site } from './browser.js';
+import type { TestDatabase } from './database.js';
 import { newSmsFile, SmsInbox } from './doubles.js';
-import type { TestDatabase } from './engines.js';
 import { freePort } from './free-port.js';
+import { type AppProcess, type ProcessSettings, startProcess } from './service-process.js';
 import { NO_BUDGETS } from './test-app.js';
-import type { Site } from './visitor.js';
 
 /** How often a race is run: a few times in every run of the tests, many times with `npm run test:races`. */
 export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 2);

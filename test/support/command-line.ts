@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
+import type { Command } from 'commander';
 import { inject } from 'vitest';
-import { runCommandLine } from '../../src/command-line-program.js';
-import type { TestDatabase } from './engines.js';
+import { commandLine, runCommandLine } from '../../src/command-line-program.js';
+import type { TestDatabase } from './database.js';
 
 /** Longer than any command may take; one that still runs then hangs. */
 const LONGEST_MS = 20_000;
@@ -78,4 +79,69 @@ export class CommandLine {
       throw new Error(`"${args.join(' ')}" ended with ${outcome.code}: ${outcome.stderr}`);
     return JSON.parse(outcome.stdout) as T;
   }
+}
+
+export interface TreeEntry {
+  /** The words that call it, such as `app secret list`. */
+  readonly path: string;
+  readonly command: Command;
+  /** What its group says of it. */
+  readonly summary: string;
+}
+
+const SILENT = { write: () => undefined };
+
+/** Every group of the command line, and every command that does something, in the order of their help. */
+export function commandTree(): { groups: TreeEntry[]; leaves: TreeEntry[] } {
+  const program = commandLine({
+    env: {},
+    stdin: Readable.from([]),
+    stdout: SILENT,
+    stderr: SILENT,
+  });
+  const all = below(program, '');
+  const isGroup = ({ command }: TreeEntry): boolean => command.commands.length > 0;
+  return {
+    groups: [entry(program, ''), ...all.filter(isGroup)],
+    leaves: all.filter((one) => !isGroup(one)),
+  };
+}
+
+/** The names of the options of a command, such as `--reason`, without those of the whole program. */
+export function optionsOf({ command }: TreeEntry): string[] {
+  return command.options.map(({ long }) => long ?? '');
+}
+
+function below(group: Command, path: string): TreeEntry[] {
+  return group.commands.flatMap((command) => {
+    const own = `${path} ${command.name()}`.trim();
+    return [entry(command, own), ...below(command, own)];
+  });
+}
+
+function entry(command: Command, path: string): TreeEntry {
+  return { path, command, summary: command.summary() || command.description() };
+}
+
+export interface ToldFinding {
+  check: string;
+  status: 'ok' | 'warning' | 'failed';
+  summary: string;
+  remedy?: string;
+}
+
+/** What "doctor --json" has found. @throws when its exit code does not go with that */
+export async function diagnosis(cli: CommandLine, ...args: string[]): Promise<ToldFinding[]> {
+  return findingsIn(await cli.run('doctor', '--json', ...args));
+}
+
+/** @throws as `diagnosis` */
+export function findingsIn({ code, stdout, stderr }: Outcome): ToldFinding[] {
+  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: ToldFinding[] };
+  const failures = findings.filter(({ status }) => status === 'failed').length;
+  const sentence = failures === 1 ? '1 check failed.\n' : `${failures} checks failed.\n`;
+  const expected = failures === 0 ? [true, 0, ''] : [false, 1, sentence];
+  if (JSON.stringify([ok, code, stderr]) !== JSON.stringify(expected))
+    throw new Error(`It ended with ${code}: ${stderr}${stdout}`);
+  return findings;
 }

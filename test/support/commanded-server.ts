@@ -1,18 +1,87 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.js';
-import {
-  FAST_SETTINGS,
-  STOP_MS,
-  testAccount,
-  type PrivateServer,
-  type PrivateServerOptions,
-} from './private-server-parts.js';
-import { processOnPort, serverOn } from './process-on-port.js';
 import { runSql } from './sql.js';
+
+/** A database server that belongs to this run alone. */
+export interface PrivateServer {
+  readonly url: string;
+  readonly pid: number | undefined;
+  /** Ends it in order and starts it anew, on the same data and port. */
+  restart(): Promise<void>;
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, on the same data and port. */
+  launch(): Promise<void>;
+  /** Stops it where it is: connections stay open, and nothing is answered. */
+  freeze(): void;
+  /** Lets it go on after `freeze`. */
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+export interface PrivateServerOptions {
+  /** Where it has its folder; that for temporary files by default. */
+  parent?: string;
+  /** More options of the server, which win over those that are fast rather than durable. */
+  settings?: readonly string[];
+}
+
+/** Until a server that is told to end is ended by force. */
+export const STOP_MS = 10_000;
+
+/**
+ * Fast rather than durable. Not in UTC and not strict, so that whoever asks the server for local time, or counts on it
+ * to refuse what does not fit, is found out.
+ */
+export const FAST_SETTINGS: readonly string[] = [
+  '--default-time-zone=-05:30',
+  '--sql-mode=',
+  '--innodb-flush-log-at-trx-commit=2',
+  '--innodb-buffer-pool-size=64M',
+  '--innodb-doublewrite=OFF',
+  '--skip-log-bin',
+  '--performance-schema=OFF',
+  '--max-connections=500',
+];
+
+/** What makes the account that tests use. */
+export function testAccount(password: string): string[] {
+  return [
+    `CREATE USER tests@'127.0.0.1' IDENTIFIED BY '${password}'`,
+    `GRANT ALL ON *.* TO tests@'127.0.0.1' WITH GRANT OPTION`,
+  ];
+}
+
+/** As whoever wants to lose nothing runs it. */
+export const DURABLE_SETTINGS: readonly string[] = [
+  '--innodb-flush-log-at-trx-commit=1',
+  '--innodb-doublewrite=ON',
+];
+
+/** The id of the process that runs MySQL's server with this port, also within another root. */
+export function processOnPort(port: number): number | undefined {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const pid = processes.find((name) => {
+    try {
+      const [program = '', ...options] = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
+      return program.endsWith('mysqld') && options.includes(`--port=${port}`);
+    } catch {
+      // It ended meanwhile.
+      return false;
+    }
+  });
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/** The same. @throws when there is none */
+export function serverOn(port: number): number {
+  const pid = processOnPort(port);
+  if (pid === undefined) throw new Error(`No mysqld with --port=${port} runs on this machine.`);
+  return pid;
+}
 
 /** It may have to install the server, or to recover its data. */
 const COMMAND_MS = 110_000;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { serverOn } from './process-on-port.js';
+import { serverOn } from './commanded-server.js';
 import { runSql } from './sql.js';
 
 const run = promisify(execFile);

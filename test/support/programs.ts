@@ -3,6 +3,13 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
+/** A program that this run may start. */
+export interface Program {
+  readonly path: string;
+  /** Name and version, such as `Chromium 140.0.7339.80`. */
+  readonly label: string;
+}
+
 /** Where distributions put servers, which an ordinary user's PATH does not name. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec', '/usr/local/mysql/bin'];
 
@@ -31,4 +38,20 @@ async function isExecutable(path: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/**
+ * The Chromium of `CHROMIUM_PATH`, else the first on the PATH that works.
+ * @throws when the one that was asked for does not tell its version
+ */
+export async function findBrowser(): Promise<Program | null> {
+  const wanted = process.env.CHROMIUM_PATH;
+  if (wanted !== undefined && wanted !== '') return browserAt(wanted);
+  const found = await findProgram('chromium', 'chromium-browser', 'google-chrome');
+  return found === undefined ? null : browserAt(found).catch(() => null);
+}
+
+async function browserAt(path: string): Promise<Program> {
+  const line = await versionLine(path);
+  return { path, label: `Chromium ${/\d+(\.\d+)+/.exec(line)?.[0] ?? line}` };
 }

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
 import { freePort } from './free-port.js';
-import { json } from './json.js';
-import { findProgram, versionLine } from './programs.js';
-import type { Program } from './provided.js';
+import { findProgram, type Program, versionLine } from './programs.js';
+import { json } from './responses.js';
 
 const START_MS = 15_000;
 
@@ -115,4 +115,115 @@ async function untilReady(url: string): Promise<void> {
     if (Date.now() > deadline) throw new Error(`${url} did not answer 200 in time.`);
     await sleep(50);
   }
+}
+
+/** What was read of the metrics. */
+export interface Reading {
+  /** What the first series with these labels stands at; undefined when there is none. */
+  (name: string, labels?: Readonly<Record<string, string>>): number | undefined;
+  /** The labels of all series of this name. */
+  labels(name: string): string[];
+}
+
+interface Series {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** Reads all metrics at an address, as Prometheus would. */
+export async function scrape(metricsUrl: string): Promise<Reading> {
+  const series = seriesIn(await (await fetch(metricsUrl)).text());
+  const find = (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
+    series.find(
+      (one) =>
+        one.name === name &&
+        Object.entries(labels).every(([label, value]) => one.labels[label] === value),
+    )?.value;
+  const labels = (name: string): string[] =>
+    series.filter((one) => one.name === name).flatMap((one) => Object.keys(one.labels));
+  return Object.assign(find, { labels });
+}
+
+/** The series of a page in the text format of Prometheus. */
+function seriesIn(page: string): Series[] {
+  return page
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, name = '', labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+      const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)];
+      return {
+        name,
+        labels: Object.fromEntries(pairs.map(([, label = '', text = '']) => [label, text])),
+        value: Number(value),
+      };
+    });
+}
+
+export const DASHBOARD = 'ops/grafana-dashboard.json';
+export const ALERTS = 'ops/alerts.yaml';
+
+/** An expression of PromQL, and where it stands. */
+export interface Expression {
+  where: string;
+  text: string;
+}
+
+/** What Grafana puts in for its variables. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  $job: 'developer-platform',
+  $instance: '.*',
+  $__rate_interval: '10s',
+};
+
+interface Panel {
+  title: string;
+  targets?: { expr: string }[];
+}
+
+/** Those of every panel, as Grafana would ask them. */
+export async function dashboardExpressions(): Promise<Expression[]> {
+  const { panels } = JSON.parse(await readFile(DASHBOARD, 'utf8')) as { panels: Panel[] };
+  return panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({
+      where: `the panel "${title}"`,
+      text: expr.replaceAll(/\$\w+/g, (name) => VARIABLES[name] ?? name),
+    })),
+  );
+}
+
+export interface Alert {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string };
+}
+
+export async function alerts(): Promise<Alert[]> {
+  const { groups } = parse(await readFile(ALERTS, 'utf8')) as { groups: { rules: Alert[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+/** The series that an expression reads, such as `up{job="a"}`. Every metric of ours is written with its labels in braces. */
+export function selectorsOf(expression: string): string[] {
+  return [...expression.matchAll(/\b[a-z]\w*\{[^}]*\}/g)].map(([selector]) => selector);
+}
+
+/** The labels that an expression groups its series by. */
+export function groupingOf(expression: string): string[] {
+  return [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels = '']) =>
+    labels.split(',').map((label) => label.trim()),
+  );
+}
+
+/** What is left of an expression without selectors, groups, ranges, numbers and signs: functions, and names that hid. */
+export function wordsOf(expression: string): string[] {
+  return (
+    expression
+      .replaceAll(/\b[a-z]\w*\{[^}]*\}/g, ' ')
+      .replaceAll(/\bby \([^)]*\)/g, ' ')
+      .replaceAll(/\[\w+\]/g, ' ')
+      .match(/[a-z_]\w*/g) ?? []
+  );
 }

@@ -1,6 +1,5 @@
-import { addCounts, UNDOCUMENTED, type AnswerCounts } from './contract/answer-counts.js';
-import { failuresOutsideTests } from './failures-outside-tests.js';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
+import { addCounts, type AnswerCounts, UNDOCUMENTED } from './response-collector.js';
 
 /**
  * Ends the output with what was held against the published document, what the run tested on, and how many tests passed, failed
@@ -42,4 +41,10 @@ function answersLine({ [UNDOCUMENTED]: others = 0, ...documented }: AnswerCounts
   const total = Object.values(documented).reduce((sum, count) => sum + count, 0);
   const list = keys.map((key) => `${key}: ${documented[key]}`).join(', ');
   return `${total} answers validated against openapi.json, by operation and status: ${list || 'none'}; ${others} of no operation`;
+}
+
+/** How many files did not load and hooks threw, which no failed test shows. */
+export function failuresOutsideTests(module: TestModule): number {
+  const suites = [module, ...module.children.allSuites()];
+  return suites.filter((suite) => suite.errors().length > 0).length;
 }

@@ -3,31 +3,33 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { JsonAdapter } from '../../src/http/json-adapter.js';
 import { applicationOptions, configureApp } from '../../src/app.js';
 import { AppModule } from '../../src/app.module.js';
 import { Clock } from '../../src/common/clock.js';
-import { SCOPES, type Scope } from '../../src/common/scopes.js';
+import { type Scope, SCOPES } from '../../src/common/scopes.js';
 import type { AppConfig } from '../../src/config/app-config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { Migrator } from '../../src/database/migrator.js';
 import { TransactionRunner } from '../../src/database/transaction.js';
+import { JsonAdapter } from '../../src/http/json-adapter.js';
+import { Metrics } from '../../src/metrics/metrics.js';
 import {
   AppsService,
   type RegisteredApp,
   type Registration,
 } from '../../src/modules/oauth/apps/apps.service.js';
 import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
+import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
 import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
+import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { UsersService, type NewUser } from '../../src/modules/users/users.service.js';
-import { collectFrom } from './contract/collector.js';
+import { type NewUser, UsersService } from '../../src/modules/users/users.service.js';
+import { copySchema, type TestDatabase } from './database.js';
 import { FixedClock, SmsInbox } from './doubles.js';
-import type { TestDatabase } from './engines.js';
 import { freePort } from './free-port.js';
-import { queriesOf } from './recorded-queries.js';
-import { copySchema } from './schema-template.js';
+import { queriesOf } from './queries.js';
+import { collectFrom } from './response-collector.js';
 
 /** Budgets are off unless a test is about them: fifty losers of a race are fifty failures. */
 export const NO_BUDGETS = Object.fromEntries(
@@ -197,4 +199,45 @@ export function useTestApp(database: TestDatabase, env?: Record<string, string>)
     if (!app) throw new Error('The app starts before the tests, not while they are collected.');
     return app;
   };
+}
+
+/** How many requests an app is answering, whether they wait or not. */
+export async function inFlight(app: TestApp): Promise<number> {
+  const gauge = app.service(Metrics).registry.getSingleMetric('http_requests_in_flight');
+  const { values = [] } = (await gauge?.get()) ?? {};
+  return values[0]?.value ?? 0;
+}
+
+/** Writes now what is noted beside requests and written later: calls, and when grants were used. */
+export async function writeNotes(app: TestApp): Promise<void> {
+  await app.service(CallLog).flush();
+  await app.service(GrantUse).flush();
+}
+
+/**
+ * Whether a MySQL or MariaDB server is at a statement that begins so, in the app's database: where what it needs is locked, it
+ * waits. A server may say so for a moment after it answered, so nobody else may have sent one that begins so. Not asked of the table of transactions, which shows what is old while it is read more than ten times a second.
+ */
+export async function isUnderWay({ dataSource }: TestApp, statement: string): Promise<boolean> {
+  const rows = await dataSource.query<unknown[]>(
+    'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ?',
+    [`${statement}%`],
+  );
+  return rows.length > 0;
+}
+
+const RUNS = 3;
+
+/** What `work` costs by itself: of three runs the cheapest, since what the service writes beside requests may fall into one. */
+export async function leastStatements(
+  app: TestApp,
+  work: () => Promise<unknown>,
+): Promise<string[]> {
+  let least: string[] | undefined;
+  for (let run = 0; run < RUNS; run += 1) {
+    await app.service(CallLog).flush();
+    const statements = await app.statementsOf(work);
+    if (!least || statements.length < least.length) least = statements;
+  }
+  return least ?? [];
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endEach } from '../../support/end-each.js';
-import { onEachServer } from '../../support/engines.js';
+import { endEach } from '../../support/background.js';
+import { onEachServer } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { serve, type Served } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { serve, type Served } from '../../support/served.js';
-import { Member } from '../../e2e/api/member.js';
-import { show } from '../figures.js';
 import { Rotations } from '../failover/rotations.js';
 import { Trades } from '../failover/trades.js';
+import { show } from '../figures.js';
 import { times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endEach } from '../../support/end-each.js';
-import { onEachServer } from '../../support/engines.js';
-import { DURABLE_SETTINGS } from '../../support/private-server-parts.js';
-import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
+import { endEach } from '../../support/background.js';
+import { DURABLE_SETTINGS, type PrivateServer } from '../../support/commanded-server.js';
+import { startPrivateServer } from '../../support/database-server.js';
+import { onEachServer } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { serve, type Served } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { serve, type Served } from '../../support/served.js';
-import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { onEachServer } from '../../support/engines.js';
-import { allAre, publishedBy } from '../../support/published.js';
-import { json } from '../../support/json.js';
+import { onEachServer } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import { beginPublish, Member, type PostBody } from '../../support/member.js';
+import { json } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
-import { Member, type PostBody } from '../../e2e/api/member.js';
-import { beginPublish } from '../../e2e/api/open-call.js';
 
 const BODY = '{"content":"Hi"}';
 /** The replay is in the call log, too. */

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { onEachEngine } from '../../support/engines.js';
-import { allAre, publishedBy } from '../../support/published.js';
-import { useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
+import { onEachEngine } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import { Member } from '../../support/member.js';
+import { inFlight, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { inFlight } from '../../support/in-flight.js';
 import { times } from '../promises.js';
 
 const BODY = '{"content":"Hi"}';

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { IdempotencyKey } from '../../../src/idempotency/idempotency-key.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
-import { allAre, publishedBy } from '../../support/published.js';
-import { json } from '../../support/json.js';
-import { Repeated } from '../../support/repeated.js';
+import { Repeated } from '../../support/background.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import type { Member, PostBody } from '../../support/member.js';
+import { json } from '../../support/responses.js';
 import type { TestApp } from '../../support/test-app.js';
-import type { Member, PostBody } from '../../e2e/api/member.js';
 
 const ANSWER_MS = 15_000;
 const PAUSE_MS = 50;

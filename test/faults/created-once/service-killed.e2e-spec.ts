@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startProcess, type AppProcess } from '../../support/app-process.js';
-import { onSqliteAndOneServer, type TestDatabase } from '../../support/engines.js';
+import { onSqliteAndOneServer, type TestDatabase } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
+import { Member } from '../../support/member.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../promises.js';
 import { KeyedLoad } from './keyed-load.js';

@@ -1,7 +1,7 @@
 import mysql, { type Connection } from 'mysql2/promise';
-import type { EngineKind } from '../../support/provided.js';
-import { DURABLE_SETTINGS } from '../../support/private-server-parts.js';
-import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
+import { DURABLE_SETTINGS, type PrivateServer } from '../../support/commanded-server.js';
+import { startPrivateServer } from '../../support/database-server.js';
+import type { EngineKind } from '../../support/database.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 

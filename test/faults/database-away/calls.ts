@@ -1,7 +1,7 @@
-import { granted, sendForm } from '../../support/granted.js';
+import { approve, authorizeLink, exchange, type Page, Visitor } from '../../support/browser.js';
+import type { Member } from '../../support/member.js';
+import { granted, sendForm } from '../../support/oauth-flow.js';
 import type { TestApp } from '../../support/test-app.js';
-import { approve, authorizeLink, exchange, Visitor, type Page } from '../../support/visitor.js';
-import type { Member } from '../../e2e/api/member.js';
 
 /** As far as somebody has to look at it who is told to come back. */
 export interface Answer {

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
 import { Post } from '../../../src/modules/posts/post.entity.js';
-import { onEachServer, type TestDatabase } from '../../support/engines.js';
-import { startPrivateServer } from '../../support/private-server.js';
-import { allAre, publishedBy } from '../../support/published.js';
+import { startPrivateServer } from '../../support/database-server.js';
+import { onEachServer, type TestDatabase } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { times } from '../promises.js';
 import { Load, type Outcome } from './load.js';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type Connection } from 'mysql2/promise';
-import type { EngineKind } from '../../support/provided.js';
-import { Repeated } from '../../support/repeated.js';
+import { Repeated } from '../../support/background.js';
+import type { EngineKind } from '../../support/database.js';
+import type { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
-import type { Member } from '../../e2e/api/member.js';
 
 const DEADLOCK = 1213;
 const LOCK_WAIT_TIMEOUT = 1205;

@@ -1,16 +1,19 @@
 import { join } from 'node:path';
 import { newId } from '../../../src/common/ids.js';
-import { connect } from '../../support/connect.js';
-import { onEachServer, onSqlite } from '../../support/engines.js';
-import { json, type ErrorBody } from '../../support/json.js';
-import { startPrivateServer, type ServerKind } from '../../support/private-server.js';
-import { allAre, publishedBy } from '../../support/published.js';
-import { SmallDisk, type Fillable } from '../../support/small-disk.js';
-import { SMALL_TABLESPACE, SmallTablespace } from '../../support/small-tablespace.js';
+import { approve, exchange } from '../../support/browser.js';
+import { type ServerKind, startPrivateServer } from '../../support/database-server.js';
+import { connect, onEachServer, onSqlite } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import {
+  type Fillable,
+  SMALL_TABLESPACE,
+  SmallDisk,
+  SmallTablespace,
+} from '../../support/full-disk.js';
+import { Member } from '../../support/member.js';
+import { type ErrorBody, json } from '../../support/responses.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
-import { approve, exchange } from '../../support/visitor.js';
-import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 
 const LONG = 'x'.repeat(10_000);

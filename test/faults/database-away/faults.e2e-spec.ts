@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endEach } from '../../support/end-each.js';
-import { onEachServer } from '../../support/engines.js';
-import { serve, type Served } from '../../support/served.js';
-import { Member } from '../../e2e/api/member.js';
+import { endEach } from '../../support/background.js';
+import { onEachServer } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { serve, type Served } from '../../support/service-process.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';
 import { BreakableServer } from './breakable-server.js';
-import { callsOf, type Call } from './calls.js';
+import { type Call, callsOf } from './calls.js';
 import { FAULTS } from './faults.js';
 
 const DB_TIMEOUT_MS = 1000;

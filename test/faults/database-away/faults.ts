@@ -1,4 +1,4 @@
-import type { EngineKind } from '../../support/provided.js';
+import type { EngineKind } from '../../support/database.js';
 import { runSql } from '../../support/sql.js';
 import type { BreakableServer } from './breakable-server.js';
 

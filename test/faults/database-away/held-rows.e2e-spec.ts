@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
-import { onEachServer } from '../../support/engines.js';
-import { granted, opens } from '../../support/granted.js';
-import { allAre, publishedBy } from '../../support/published.js';
+import { onEachServer } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import { Member } from '../../support/member.js';
+import { granted, opens } from '../../support/oauth-flow.js';
 import { useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';

@@ -1,6 +1,6 @@
-import { json } from '../../support/json.js';
-import { Repeated } from '../../support/repeated.js';
-import type { Member, PostBody } from '../../e2e/api/member.js';
+import { Repeated } from '../../support/background.js';
+import type { Member, PostBody } from '../../support/member.js';
+import { json } from '../../support/responses.js';
 
 export interface Outcome {
   status: number;

@@ -1,8 +1,8 @@
 import Sqlite from 'better-sqlite3';
-import { onSqlite } from '../../support/engines.js';
-import { sendForm } from '../../support/granted.js';
+import { onSqlite } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { sendForm } from '../../support/oauth-flow.js';
 import { useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 
 const TIMEOUT_MS = 1000;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseLoad } from '../../../src/database/database-load.js';
-import { onEachServer } from '../../support/engines.js';
-import { allAre, publishedBy } from '../../support/published.js';
+import { onEachServer } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import { Member } from '../../support/member.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 
 /** Until a connection that says nothing is given up. */

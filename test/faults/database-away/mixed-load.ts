@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { json, type TokenBody } from '../../support/json.js';
-import { Repeated } from '../../support/repeated.js';
+import { Repeated } from '../../support/background.js';
+import { requestToken } from '../../support/browser.js';
+import type { CommentBody, Member, PostBody } from '../../support/member.js';
+import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { requestToken } from '../../support/visitor.js';
-import type { CommentBody, Member, PostBody } from '../../e2e/api/member.js';
 
 const LONGEST_PAUSE_MS = 20;
 const LONGEST_ERRAND_MS = 60_000;

@@ -1,8 +1,8 @@
-import { onSqlite } from '../../support/engines.js';
-import { json, type ErrorBody } from '../../support/json.js';
+import { approve, exchange } from '../../support/browser.js';
+import { onSqlite } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { type ErrorBody, json } from '../../support/responses.js';
 import { useTestApp } from '../../support/test-app.js';
-import { approve, exchange } from '../../support/visitor.js';
-import { Member } from '../../e2e/api/member.js';
 
 onSqlite('A file that takes no writes', (database) => {
   const app = useTestApp(database);

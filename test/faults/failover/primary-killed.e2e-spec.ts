@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
-import { endEach } from '../../support/end-each.js';
+import { endEach } from '../../support/background.js';
+import { Member } from '../../support/member.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
-import { serve, type Served } from '../../support/served.js';
+import { serve, type Served } from '../../support/service-process.js';
 import type { TestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';

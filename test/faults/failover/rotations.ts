@@ -3,11 +3,11 @@ import { sha256 } from '../../../src/common/secrets.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
-import { granted } from '../../support/granted.js';
-import { json, type TokenBody } from '../../support/json.js';
-import { Repeated } from '../../support/repeated.js';
+import { Repeated } from '../../support/background.js';
+import { requestToken } from '../../support/browser.js';
+import { granted } from '../../support/oauth-flow.js';
+import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { requestToken } from '../../support/visitor.js';
 import { expectLetIn } from './let-in.js';
 import { untilAnswered } from './until-answered.js';
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { onEachServer } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
-import { onEachServer } from '../../support/engines.js';
+import { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { BreakableServer } from '../database-away/breakable-server.js';
 
 /** Of which each server has its part, in which a loaded machine is to connect to it, set the connection up and ask. */

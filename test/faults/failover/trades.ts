@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
 import { sha256 } from '../../../src/common/secrets.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
-import { json, type ErrorBody, type TokenBody } from '../../support/json.js';
+import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { approve, exchange } from '../../support/browser.js';
+import { type ErrorBody, json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { approve, exchange } from '../../support/visitor.js';
 import { expectLetIn } from './let-in.js';
 import { untilAnswered } from './until-answered.js';
 

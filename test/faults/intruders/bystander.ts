@@ -1,7 +1,6 @@
-import { Member } from '../../e2e/api/member.js';
-import { everyTable } from '../../support/every-table.js';
-import type { TestApp } from '../../support/test-app.js';
-import { writeNotes } from '../../support/write-notes.js';
+import { everyTable } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { type TestApp, writeNotes } from '../../support/test-app.js';
 
 /** The service itself counts the calls of everybody there, every ten minutes. */
 const COUNTED_ANEW = 'api_usage_daily';

@@ -1,14 +1,14 @@
-import { Member } from '../../e2e/api/member.js';
+import { VERIFIER } from '../../support/browser.js';
+import { Member } from '../../support/member.js';
+import { granted } from '../../support/oauth-flow.js';
 import {
-  placesOf,
-  publishedDocument,
   type OpenApiDocument,
   type Parameter,
   type Place,
-} from '../../support/contract/document.js';
-import { isForm, type MadeRequest } from '../../support/contract/request-arbitraries.js';
-import { granted } from '../../support/granted.js';
-import { VERIFIER } from '../../support/visitor.js';
+  placesOf,
+  publishedDocument,
+} from '../../support/published-document.js';
+import { isForm, type MadeRequest } from '../../support/request-arbitraries.js';
 import { printable } from './hostile.js';
 
 /** Where a text goes into a request of an operation. */

@@ -1,14 +1,13 @@
 import { newId } from '../../../src/common/ids.js';
 import { newSecret } from '../../../src/common/secrets.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
-import { Member } from '../../e2e/api/member.js';
-import { onSqlite } from '../../support/engines.js';
-import { granted, opens, sendForm } from '../../support/granted.js';
-import { leastStatements } from '../../support/least-statements.js';
-import { useTestApp, type TestClient } from '../../support/test-app.js';
-import { approve, authorizeLink, exchange, Visitor } from '../../support/visitor.js';
+import { approve, authorizeLink, exchange, Visitor } from '../../support/browser.js';
+import { onSqlite } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { granted, opens, sendForm } from '../../support/oauth-flow.js';
+import { leastStatements, type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { known, SAME_REQUEST, type Known } from './known.js';
+import { known, type Known, SAME_REQUEST } from './known.js';
 import { routesOf } from './routes.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../src/common/secrets.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import type { TokenBody } from '../../support/json.js';
+import type { TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
 interface Known {

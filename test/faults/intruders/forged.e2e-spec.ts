@@ -1,17 +1,17 @@
+import { Post } from '../../../src/modules/posts/post.entity.js';
 import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../../src/modules/quota/call-log.service.js';
-import { Post } from '../../../src/modules/posts/post.entity.js';
-import { Member } from '../../e2e/api/member.js';
-import { expectRefusal } from '../../e2e/api/refusal.js';
-import { onSqlite } from '../../support/engines.js';
-import { expectPage } from '../../support/oauth-answers.js';
+import { expectRefusal } from '../../support/api.js';
+import { authorizeLink, requestToken, Visitor } from '../../support/browser.js';
+import { onSqlite } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { expectPage } from '../../support/responses.js';
 import {
   DEFAULT_BUDGETS,
-  useTestApp,
   type TestApp,
   type TestClient,
+  useTestApp,
 } from '../../support/test-app.js';
-import { authorizeLink, requestToken, Visitor } from '../../support/visitor.js';
 import { show } from '../figures.js';
 import { inOneChunk, SMUGGLED, smuggling } from './smuggling.js';
 import { converse, requestOf } from './wire.js';

@@ -2,12 +2,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FORMATS } from '../../../src/modules/users/import/import-file.js';
-import { COLUMNS, type Column } from '../../../src/modules/users/import/record.js';
+import { type Column, COLUMNS } from '../../../src/modules/users/import/record.js';
 import { User } from '../../../src/modules/users/user.entity.js';
-import { Member } from '../../e2e/api/member.js';
-import { CommandLine, type Outcome } from '../../support/command-line.js';
-import { commandTree, optionsOf, type TreeEntry } from '../../support/command-tree.js';
-import { onSqlite } from '../../support/engines.js';
+import {
+  CommandLine,
+  commandTree,
+  optionsOf,
+  type Outcome,
+  type TreeEntry,
+} from '../../support/command-line.js';
+import { onSqlite } from '../../support/database.js';
+import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { Bystander } from './bystander.js';

@@ -1,13 +1,12 @@
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
-import { Member } from '../../e2e/api/member.js';
-import { publishedDocument } from '../../support/contract/document.js';
-import type { MadeRequest } from '../../support/contract/request-arbitraries.js';
-import { schemaChecks } from '../../support/contract/schemas.js';
-import { onSqliteAndOneServer } from '../../support/engines.js';
+import { onSqliteAndOneServer } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { publishedDocument, schemaChecks } from '../../support/published-document.js';
+import type { MadeRequest } from '../../support/request-arbitraries.js';
 import { show } from '../figures.js';
 import { Bystander } from './bystander.js';
-import { fieldsOf, fullRequestsOf, withText, type Field } from './fields.js';
+import { type Field, fieldsOf, fullRequestsOf, withText } from './fields.js';
 import { expectHarmless, heard, type Heard } from './harmless.js';
 import { HOSTILE_PARAGRAPHS, textsFor } from './hostile.js';
 import { useBoth } from './logging-service.js';

@@ -1,10 +1,10 @@
-import { Member } from '../../e2e/api/member.js';
-import { placesOf, publishedDocument } from '../../support/contract/document.js';
-import type { MadeRequest } from '../../support/contract/request-arbitraries.js';
-import { onSqlite } from '../../support/engines.js';
+import { authorizeLink, type Page, Visitor } from '../../support/browser.js';
+import { onSqlite } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { placesOf, publishedDocument } from '../../support/published-document.js';
 import { sendBytes } from '../../support/raw-request.js';
+import type { MadeRequest } from '../../support/request-arbitraries.js';
 import type { TestClient } from '../../support/test-app.js';
-import { authorizeLink, Visitor, type Page } from '../../support/visitor.js';
 import { show } from '../figures.js';
 import { Bystander } from './bystander.js';
 import { fullRequestsOf } from './fields.js';

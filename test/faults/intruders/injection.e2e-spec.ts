@@ -2,16 +2,27 @@ import { parse } from 'csv-parse/sync';
 import { newId } from '../../../src/common/ids.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
 import { User } from '../../../src/modules/users/user.entity.js';
-import { footprintOf } from '../../e2e/api/footprint.js';
-import { Member, type CommentBody, type PageBody, type PostBody } from '../../e2e/api/member.js';
-import { startProcess } from '../../support/app-process.js';
+import { authorizeLink, redirectParameters, Visitor } from '../../support/browser.js';
 import { CommandLine } from '../../support/command-line.js';
-import { onEachServer, onSqlite, onSqliteAndOneServer, sqliteFile } from '../../support/engines.js';
-import { json } from '../../support/json.js';
-import { startPrivateServer, type PrivateServer } from '../../support/private-server.js';
+import type { PrivateServer } from '../../support/commanded-server.js';
+import { startPrivateServer } from '../../support/database-server.js';
+import {
+  onEachServer,
+  onSqlite,
+  onSqliteAndOneServer,
+  sqliteFile,
+} from '../../support/database.js';
+import {
+  type CommentBody,
+  footprintOf,
+  Member,
+  type PageBody,
+  type PostBody,
+} from '../../support/member.js';
+import { json } from '../../support/responses.js';
+import { startProcess } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
-import { TestApp, useTestApp, type TestClient } from '../../support/test-app.js';
-import { authorizeLink, redirectParameters, Visitor } from '../../support/visitor.js';
+import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';
 import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { startProcess, type AppProcess } from '../../support/app-process.js';
 import { Cluster } from '../../support/cluster.js';
-import type { TestDatabase } from '../../support/engines.js';
-import { NO_BUDGETS, useTestApp, type TestApp } from '../../support/test-app.js';
+import type { TestDatabase } from '../../support/database.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { NO_BUDGETS, type TestApp, useTestApp } from '../../support/test-app.js';
 import { CONTROL } from './hostile.js';
 
 /** The built service as a process that logs whatever it can, on a database that has its schema. */

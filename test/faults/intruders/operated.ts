@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCOPES } from '../../../src/common/scopes.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import { json, type TokenBody } from '../../support/json.js';
+import { approve, exchange, type Site } from '../../support/browser.js';
+import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
-import { approve, exchange, type Site } from '../../support/visitor.js';
 import { times } from '../promises.js';
 import { PUBLIC_URL, type Unprivileged } from './unprivileged.js';
 

@@ -3,9 +3,9 @@ import { idPattern } from '../../../src/common/ids.js';
 import { AllowedMethods } from '../../../src/http/allowed-methods.js';
 import { REQUEST_ID_PATTERN } from '../../../src/http/request-context.js';
 import { WEB_URL_PATTERN } from '../../../src/http/text-patterns.js';
-import { publishedDocument } from '../../support/contract/document.js';
-import { sqliteFile } from '../../support/engines.js';
-import { useTestApp, type TestApp } from '../../support/test-app.js';
+import { sqliteFile } from '../../support/database.js';
+import { publishedDocument } from '../../support/published-document.js';
+import { type TestApp, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { IS_QUICK } from '../promises.js';
 import { repetitionsOf } from './pattern-parts.js';
@@ -13,13 +13,13 @@ import { routesOf } from './routes.js';
 import {
   attacksOn,
   LIMIT_MS,
+  type Literal,
   literalsOf,
   LONGEST,
   makersOf,
   measure,
   sourceOf,
   sourcesIn,
-  type Literal,
 } from './slow-patterns.js';
 
 /** Patterns that are slow on what an attacker cannot write, by their files and as they are written, with the reason. */

@@ -1,26 +1,27 @@
-import { sha256 } from '../../../src/common/secrets.js';
 import { SCOPES } from '../../../src/common/scopes.js';
-import { onSqlite } from '../../support/engines.js';
-import { granted, opens, sendForm } from '../../support/granted.js';
-import { json, type TokenBody } from '../../support/json.js';
-import {
-  expectPage,
-  expectRefusal,
-  expectTokenError,
-  stored,
-} from '../../support/oauth-answers.js';
-import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { sha256 } from '../../../src/common/secrets.js';
 import {
   approve,
   authorizeLink,
   CHALLENGE,
   exchange,
+  type Page,
   redirectParameters,
   requestToken,
   VERIFIER,
   Visitor,
-  type Page,
-} from '../../support/visitor.js';
+} from '../../support/browser.js';
+import { onSqlite } from '../../support/database.js';
+import { granted, opens, sendForm } from '../../support/oauth-flow.js';
+import {
+  expectPage,
+  expectRefusal,
+  expectTokenError,
+  json,
+  stored,
+  type TokenBody,
+} from '../../support/responses.js';
+import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { converse, requestOf } from './wire.js';
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Member } from '../../e2e/api/member.js';
+import type { Member } from '../../support/member.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const BOMB_BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { linksOf } from '../../e2e/api/list.js';
-import { json, type ErrorBody } from '../../support/json.js';
+import { linksOf } from '../../support/api.js';
+import { type ErrorBody, json } from '../../support/responses.js';
 
 export const PEOPLE = ['Ana', 'Ben', 'Cleo'] as const;
 export type PersonName = (typeof PEOPLE)[number];

@@ -1,9 +1,9 @@
-import { SCOPES, type Scope } from '../../../src/common/scopes.js';
+import { type Scope, SCOPES } from '../../../src/common/scopes.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
+import { Member } from '../../support/member.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
-import { APPS, PEOPLE, type Actor, type AppName } from './api-call.js';
+import { type Actor, type AppName, APPS, PEOPLE } from './api-call.js';
 import type { Facts, Profile } from './platform-model.js';
 
 /** Posts a month: so few that most sequences use them up, and no limit. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { RUNS, SEED } from '../../support/contract/seed.js';
-import { onEachEngine } from '../../support/engines.js';
+import { RUNS, SEED } from '../../support/arbitraries.js';
+import { onEachEngine } from '../../support/database.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
-import { RUNS, SEED } from '../../support/contract/seed.js';
-import { onEachEngine } from '../../support/engines.js';
-import { useTestApp, type TestClient } from '../../support/test-app.js';
+import { RUNS, SEED } from '../../support/arbitraries.js';
+import { onEachEngine } from '../../support/database.js';
+import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../promises.js';
 import type { ClientName } from './token-request.js';

@@ -1,8 +1,8 @@
 import { ConnectedAppsService } from '../../../src/modules/oauth/account/connected-apps.service.js';
-import { sendForm } from '../../support/granted.js';
-import { json } from '../../support/json.js';
+import { exchange, requestToken } from '../../support/browser.js';
+import { sendForm } from '../../support/oauth-flow.js';
+import { json } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { exchange, requestToken } from '../../support/visitor.js';
 
 /** A confidential app without PKCE, and a public one with it. */
 export const CLIENTS = ['Server', 'Phone'] as const;

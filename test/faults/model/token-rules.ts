@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/common/clock.js';
-import type { TokenBody } from '../../support/json.js';
+import type { TokenBody } from '../../support/responses.js';
 import type { ClientName, Request, Told } from './token-request.js';
 
 /** Why a grant ended before its time: a code or refresh token came back, its app gave it up, or its user removed the app. */

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { later } from '../../../src/common/clock.js';
-import { newSecret, sha256 } from '../../../src/common/secrets.js';
 import { parseScope } from '../../../src/common/scopes.js';
+import { newSecret, sha256 } from '../../../src/common/secrets.js';
 import { TransactionRunner } from '../../../src/database/transaction.js';
 import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
 import { AuthorizationCodesRepository } from '../../../src/modules/oauth/token/authorization-codes.repository.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import type { TokenBody } from '../../support/json.js';
+import { CHALLENGE } from '../../support/browser.js';
+import type { TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { CHALLENGE } from '../../support/visitor.js';
-import { explanations, type Done } from './explanations.js';
+import { type Done, explanations } from './explanations.js';
+import { type ClientName, CLIENTS, type Request, Requests, type Told } from './token-request.js';
 import { isStored, storedGrants, violationsIn } from './token-rows.js';
-import { GRANTED, newGrant, TokenRules, type State } from './token-rules.js';
-import { CLIENTS, Requests, type ClientName, type Request, type Told } from './token-request.js';
+import { GRANTED, newGrant, type State, TokenRules } from './token-rules.js';
+import { type Drawn, type Step, type TokenKind, USERS } from './token-steps.js';
 import type { Tally } from './token-tally.js';
-import { USERS, type Drawn, type Step, type TokenKind } from './token-steps.js';
 
 /** A code or token that was given out, and to whom. */
 interface Known {

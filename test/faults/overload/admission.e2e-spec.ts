@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type Connection } from 'mysql2/promise';
 import { Admission } from '../../../src/http/admission.js';
-import { onOneServer } from '../../support/engines.js';
-import { useTestApp } from '../../support/test-app.js';
-import { expectRefusal } from '../../e2e/api/refusal.js';
-import { Member } from '../../e2e/api/member.js';
-import { Caller, type RawAnswer } from './caller.js';
-import { inFlight } from '../../support/in-flight.js';
+import { expectRefusal } from '../../support/api.js';
+import { onOneServer } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { inFlight, useTestApp } from '../../support/test-app.js';
 import { times } from '../promises.js';
+import { Caller, type RawAnswer } from './caller.js';
 import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
 
 /** What is let in for one connection to the database. */

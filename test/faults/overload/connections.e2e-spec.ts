@@ -1,8 +1,8 @@
 import mysql from 'mysql2/promise';
-import { onEachEngine, onEachServer } from '../../support/engines.js';
+import { expectRefusal } from '../../support/api.js';
+import { onEachEngine, onEachServer } from '../../support/database.js';
+import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
-import { expectRefusal } from '../../e2e/api/refusal.js';
 
 const GETS = 1000;
 /** Those that are let in at once, and as many that are next. */

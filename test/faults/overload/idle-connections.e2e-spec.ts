@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { startProcess, type AppProcess } from '../../support/app-process.js';
-import { onSqlite } from '../../support/engines.js';
+import { onSqlite } from '../../support/database.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { show } from '../figures.js';
 
 const MOST = 4096;

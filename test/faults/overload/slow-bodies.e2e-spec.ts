@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startProcess, type AppProcess } from '../../support/app-process.js';
-import { onSqlite } from '../../support/engines.js';
+import { onSqlite } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';
 import { Caller, type RawAnswer } from './caller.js';

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startProcess, type AppProcess } from '../../support/app-process.js';
-import { onOneServer, onSqliteAndOneServer } from '../../support/engines.js';
+import { onOneServer, onSqliteAndOneServer } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../promises.js';
 import type { RawAnswer } from './caller.js';
-import { Crowd, isAdmitted, percentile, type Manners } from './crowd.js';
+import { Crowd, isAdmitted, type Manners, percentile } from './crowd.js';
 import { publish, readPosts } from './requests.js';
 
 const FEW = 48;

@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 import mysql from 'mysql2/promise';
-import { onEachServer, onSqlite } from '../../support/engines.js';
-import { useTestApp } from '../../support/test-app.js';
-import { Member } from '../../e2e/api/member.js';
-import { inFlight } from '../../support/in-flight.js';
+import { onEachServer, onSqlite } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { inFlight, useTestApp } from '../../support/test-app.js';
 import { readPosts } from './requests.js';
 
 const TIMEOUT_MS = 500;

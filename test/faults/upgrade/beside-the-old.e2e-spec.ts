@@ -2,22 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { startProcess, type AppProcess } from '../../support/app-process.js';
+import { endEach } from '../../support/background.js';
 import { Cluster } from '../../support/cluster.js';
-import { CommandLine, run, runProcess } from '../../support/command-line.js';
-import { connect } from '../../support/connect.js';
-import { diagnosis } from '../../support/diagnosis.js';
+import { CommandLine, diagnosis, run, runProcess } from '../../support/command-line.js';
+import { connect, onEachEngine, onOneServer } from '../../support/database.js';
 import { newSmsFile } from '../../support/doubles.js';
-import { endEach } from '../../support/end-each.js';
-import { onEachEngine, onOneServer } from '../../support/engines.js';
 import { freePort } from '../../support/free-port.js';
 import {
   releasedDatabase,
+  type ReleasedDatabase,
+  releasedVersion,
+  type ReleasedVersion,
   restore,
   schemaOf,
-  type ReleasedDatabase,
-} from '../../support/released-database.js';
-import { releasedVersion, type ReleasedVersion } from '../../support/released-version.js';
+} from '../../support/released.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { NO_BUDGETS } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';

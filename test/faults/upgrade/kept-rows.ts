@@ -1,11 +1,11 @@
 import type { DataSource } from 'typeorm';
-import { User } from '../../../src/modules/users/user.entity.js';
 import { SCOPES } from '../../../src/common/scopes.js';
-import type { TestDatabase } from '../../support/engines.js';
-import { json, type TokenBody } from '../../support/json.js';
-import { dump, type ReleasedDatabase } from '../../support/released-database.js';
+import { User } from '../../../src/modules/users/user.entity.js';
+import { approve, exchange, type Site } from '../../support/browser.js';
+import type { TestDatabase } from '../../support/database.js';
+import { dump, type ReleasedDatabase } from '../../support/released.js';
+import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
-import { approve, exchange, type Site } from '../../support/visitor.js';
 import type { Publisher } from '../created-once/keyed-load.js';
 
 /** In the database of a release: a public app that nobody used, and a user without posts. */

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { Migrator } from '../../../src/database/migrator.js';
-import { connect } from '../../support/connect.js';
-import { onEachServer } from '../../support/engines.js';
-import { releasedDatabase, restore } from '../../support/released-database.js';
+import { connect, onEachServer } from '../../support/database.js';
+import { releasedDatabase, restore } from '../../support/released.js';
 import { show } from '../figures.js';
 import { times } from '../promises.js';
 

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { startCluster } from '../../support/cluster.js';
-import { connect } from '../../support/connect.js';
-import type { TestDatabase } from '../../support/engines.js';
+import { connect, type TestDatabase } from '../../support/database.js';
 import {
   dump,
   releasedDatabase,
-  restore,
   type ReleasedDatabase,
-} from '../../support/released-database.js';
-import { releasedVersion } from '../../support/released-version.js';
+  releasedVersion,
+  restore,
+} from '../../support/released.js';
 import { IS_QUICK } from '../promises.js';
 import { publisherIn } from './kept-rows.js';
 import { Visits } from './visits.js';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { json, type TokenBody } from '../../support/json.js';
-import { Repeated } from '../../support/repeated.js';
-import type { TestClient } from '../../support/test-app.js';
-import { approve, exchange, requestToken, type Site } from '../../support/visitor.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import type { PageBody, PostBody } from '../../e2e/api/member.js';
+import { Repeated } from '../../support/background.js';
+import { approve, exchange, requestToken, type Site } from '../../support/browser.js';
+import type { PageBody, PostBody } from '../../support/member.js';
+import { json, type TokenBody } from '../../support/responses.js';
+import type { TestClient } from '../../support/test-app.js';
 
 const PAUSE_MS = 50;
 /** Far longer than a visit takes. */

@@ -1,0 +1,278 @@
+import { DataSource } from 'typeorm';
+import { newSecret } from '../../src/common/secrets.js';
+import { entities, TransactionRunner } from '../../src/database/transaction.js';
+import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
+import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
+import { GrantRevocation } from '../../src/modules/oauth/grants/grant-revocation.js';
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { User } from '../../src/modules/users/user.entity.js';
+import { bodyOf, ENDPOINTS, expectRefusal, pathOf } from '../support/api.js';
+import { approve, exchange, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { Member } from '../support/member.js';
+import { sendForm } from '../support/oauth-flow.js';
+import { getRaw, head, sendBytes } from '../support/raw-request.js';
+import { leastStatements, type TestApp, useTestApp } from '../support/test-app.js';
+
+const HOUR_MS = 3_600_000;
+function me(app: TestApp, authorization: string, query = ''): Promise<Response> {
+  return app.fetch(`/dev/v1/me${query}`, { headers: { authorization } });
+}
+
+async function expectUnauthorized(answer: Response): Promise<void> {
+  await expectRefusal(answer, 401, 'unauthorized');
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="dev"');
+}
+
+async function expectInvalidToken(answer: Response, reason: string): Promise<void> {
+  const { error_description } = await expectRefusal(answer, 401, 'invalid_token');
+  expect(answer.headers.get('www-authenticate')).toBe(
+    `Bearer realm="dev", error="invalid_token", error_description="${reason}"`,
+  );
+  expect(error_description.startsWith(`${reason}. `)).toBe(true);
+}
+
+onEachEngine('Bearer authentication', (database) => {
+  const app = useTestApp(database);
+  const MALFORMED = 'The access token is malformed';
+  const UNKNOWN = 'The access token is unknown or was revoked';
+
+  describe('without credentials', () => {
+    it.each(ENDPOINTS)(
+      'O113 C29 $method $path answers 401 and a challenge that names no error',
+      async (endpoint) => {
+        const { method } = endpoint;
+        await expectUnauthorized(await app().fetch(`/dev/v1${pathOf(endpoint)}`, { method }));
+      },
+    );
+
+    it.each(['Bearer', 'Bearer ', 'Basic YTpi', 'Bearerx', 'svcat_abc', ','])(
+      'O113 C30 The header "%s" holds none',
+      async (header) => {
+        await expectUnauthorized(await me(app(), header));
+      },
+    );
+
+    it('O116 C35 A token in the query alone is none', async () => {
+      const { token } = await Member.join(app());
+      await expectUnauthorized(await app().fetch(`/dev/v1/me?access_token=${token}`));
+    });
+
+    it('O116 C35 A token in the body alone is none', async () => {
+      const { token } = await Member.join(app());
+      const form = new URLSearchParams({ access_token: token, content: 'Hi' });
+      const json = JSON.stringify(Object.fromEntries(form));
+      for (const [type, body] of [
+        ['application/x-www-form-urlencoded', form],
+        ['application/json', json],
+      ] as const) {
+        const headers = { 'content-type': type };
+        await expectUnauthorized(
+          await app().fetch('/dev/v1/posts', { method: 'POST', headers, body }),
+        );
+      }
+    });
+
+    it('O113 C39 401 comes before the body is looked at', async () => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body: '{' });
+      await expectUnauthorized(answer);
+    });
+  });
+
+  describe('with what is not a good token', () => {
+    it.each([
+      ['a word', 'x'],
+      ['the prefix alone', 'svcat_'],
+      ['one character less', `svcat_${'a'.repeat(42)}`],
+      ['one character more', `svcat_${'a'.repeat(44)}`],
+      ['another alphabet', `svcat_${'='.repeat(43)}`],
+      ['another case of the prefix', `SVCAT_${'a'.repeat(43)}`],
+      ['a space inside', `svcat_${'a'.repeat(21)} ${'a'.repeat(21)}`],
+      ['two tokens in one header', `svcat_${'a'.repeat(43)}, Bearer svcat_${'a'.repeat(43)}`],
+      ['8 kB', `svcat_${'a'.repeat(8192)}`],
+      ['bytes beyond ASCII', `svcat_${'\u00e9'.repeat(43)}`],
+    ])(
+      'O114 C31 C36 C37 A token that is %s is malformed, and costs no statement',
+      async (_, token) => {
+        const statements = await leastStatements(app(), async () => {
+          await expectInvalidToken(await me(app(), `Bearer ${token}`), MALFORMED);
+        });
+        expect(statements).toEqual([]);
+      },
+    );
+
+    it.each(ENDPOINTS)(
+      'O114 C31 $method $path answers 401 to a malformed and to an unknown token, whatever is sent with it',
+      async (endpoint) => {
+        for (const [token, reason] of [
+          ['x', MALFORMED],
+          [newSecret('svcat'), UNKNOWN],
+        ] as const) {
+          const { method } = endpoint;
+          const answer = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
+          await expectInvalidToken(answer, reason);
+        }
+      },
+    );
+
+    it('O114 C31 A token of this form that nobody here gave out, as another installation does, costs one', async () => {
+      const token = newSecret('svcat');
+      const statements = await leastStatements(app(), async () => {
+        await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+      });
+      expect(statements).toEqual([expect.stringContaining('access_tokens')]);
+    });
+
+    it('O114 C37 A token with a NUL byte does not get past the parser', async () => {
+      const { token } = await Member.join(app());
+      const lines = head(app().baseUrl, 'GET', '/dev/v1/me');
+      const authorization = `Authorization: Bearer ${token}`;
+      expect((await sendBytes(app().baseUrl, [...lines, authorization])).status).toBe(200);
+      expect((await sendBytes(app().baseUrl, [...lines, `${authorization}\0`])).status).toBe(400);
+      await expectInvalidToken(await me(app(), `Bearer ${token}%00`), MALFORMED);
+    });
+
+    it('O114 a token in another case is unknown', async () => {
+      const { token } = await Member.join(app());
+      const swapped = [...token.slice(6)].map((letter) =>
+        letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+      );
+      await expectInvalidToken(await me(app(), `Bearer svcat_${swapped.join('')}`), UNKNOWN);
+    });
+
+    it('O114 C34 Neither a refresh token, nor a code, nor a client secret opens anything', async () => {
+      const { user, client } = await Member.join(app());
+      const { refreshToken } = await app()
+        .service(TransactionRunner)
+        .run(async (tx) => {
+          const scopes = ['profile.read'] as const;
+          const grant = await app().service(GrantOpener).open(tx, user.id, client.clientId, scopes);
+          return app().service(TokenIssuer).issue(tx, grant, scopes);
+        });
+      for (const credential of [refreshToken, client.secret, newSecret('svcac')])
+        await expectInvalidToken(await me(app(), `Bearer ${credential}`), MALFORMED);
+    });
+
+    it('O114 C34 A code that waits for its exchange opens nothing, and is not spent by it', async () => {
+      const client = await app().addClient();
+      const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+      await expectInvalidToken(await me(app(), `Bearer ${code}`), MALFORMED);
+      expect((await exchange(app(), client, code)).status).toBe(200);
+    });
+
+    it('O114 C33 A token that its app gave back is unknown', async () => {
+      const { client, token } = await Member.join(app());
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      expect((await sendForm(app(), '/oauth/revoke', client, { token })).status).toBe(200);
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    });
+
+    it('O115 a token that expired is told so, also where its scopes would not do', async () => {
+      const { token } = await Member.join(app(), { scopes: ['posts.read'] });
+      await expectRefusal(await me(app(), `Bearer ${token}`), 403, 'insufficient_scope');
+      app().clock.advance(HOUR_MS);
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
+    });
+
+    it('O114 C32 A token is good until its hour is over, and expired from then on', async () => {
+      const { token } = await Member.join(app());
+      const start = app().clock.now();
+      app().clock.advance(HOUR_MS - 1000);
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      app().clock.advance(999);
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      app().clock.advance(1);
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
+      app().clock.advance(1000);
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
+      app().clock.set(start.toISOString());
+    });
+
+    it('O114 C33 A revoked grant ends its tokens at once', async () => {
+      const { user, client, token } = await Member.join(app());
+      const { id } = await app()
+        .service(DataSource)
+        .manager.findOneByOrFail(Grant, { userId: user.id, clientId: client.clientId });
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      await app().service(GrantRevocation).revoke(id, { actor: 'test' });
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    });
+
+    it('O114 C33 A disabled app has no good tokens until it is enabled again', async () => {
+      const { client, token } = await Member.join(app());
+      const apps = app().service(AppsService);
+      await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+      await apps.changeStatus(client.clientId, 'enabled', { actor: 'test' });
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+    });
+
+    it('O114 C33 The member takes the access of an app back, and its tokens end at once', async () => {
+      const { user, client, token } = await Member.join(app());
+      const visitor = new Visitor(app());
+      const page = await visitor.signInToAccount(user);
+      expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
+      await visitor.submit(page, '/account/apps/revoke', { client_id: client.clientId });
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    });
+
+    it('O114 C33 A user who is no longer there has no good tokens', async () => {
+      const { user, token } = await Member.join(app());
+      await app().dataSource.manager.delete(User, { id: user.id });
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    });
+
+    it('O114 C33 A blocked user has no good tokens', async () => {
+      const { user, token } = await Member.join(app());
+      await app()
+        .service(TransactionRunner)
+        .run((tx) => entities(tx).update(User, { id: user.id }, { status: 'blocked' }));
+      await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
+    });
+  });
+
+  describe('with a good token', () => {
+    it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])(
+      'O117 C30 The scheme may be written "%s"',
+      async (scheme) => {
+        const { token } = await Member.join(app());
+        expect((await me(app(), `${scheme} ${token}`)).status).toBe(200);
+      },
+    );
+
+    it('O116 a second one in the query is 400', async () => {
+      const { token } = await Member.join(app());
+      const answer = await me(app(), `Bearer ${token}`, `?access_token=${token}`);
+      await expectRefusal(answer, 400, 'invalid_request');
+    });
+
+    it('O116 a second one in a form body is refused, and nothing is stored', async () => {
+      const { token, user } = await Member.join(app());
+      const answer = await app().fetch('/dev/v1/posts', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: new URLSearchParams({ access_token: token, content: 'Hi' }),
+      });
+      await expectRefusal(answer, 415, 'unsupported_media_type');
+      expect(await app().dataSource.manager.countBy(Post, { userId: user.id })).toBe(0);
+    });
+
+    it('O116 C36 Two Authorization headers are 400', async () => {
+      const { token } = await Member.join(app());
+      const header = ['Authorization', `Bearer ${token}`];
+      const url = `${app().baseUrl}/dev/v1/me`;
+      const host = ['Host', new URL(url).host];
+      expect((await getRaw(url, [...host, ...header])).status).toBe(200);
+      const twice = await getRaw(url, [...host, ...header, ...header]);
+      await expectRefusal(twice, 400, 'invalid_request');
+    });
+
+    it('neither the answer nor a shared cache keeps what is private', async () => {
+      const member = await Member.join(app());
+      expect((await member.get('/me')).headers.get('cache-control')).toBe('private, no-cache');
+    });
+  });
+});

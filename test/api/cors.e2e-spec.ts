@@ -1,0 +1,162 @@
+import Sqlite from 'better-sqlite3';
+import { ENDPOINTS, pathOf } from '../support/api.js';
+import { onEachEngine, onSqlite } from '../support/database.js';
+import { Member } from '../support/member.js';
+import { useTestApp } from '../support/test-app.js';
+
+const ORIGIN = 'https://spa.example';
+const EXPOSED =
+  'ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
+
+function expectReadable({ headers }: Response): void {
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(headers.get('access-control-expose-headers')).toBe(EXPOSED);
+  expect(headers.has('access-control-allow-credentials')).toBe(false);
+}
+
+onEachEngine('Scripts of other origins', (database) => {
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '2' });
+  let member: Member;
+  beforeAll(async () => {
+    member = await Member.join(app());
+  });
+
+  function preflight(path: string, method: string, origin = ORIGIN): Promise<Response> {
+    return app().fetch(path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': method,
+        'access-control-request-headers': 'authorization,content-type,idempotency-key',
+      },
+    });
+  }
+
+  function corsHeaders({ headers }: Response): string[] {
+    return [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+  }
+
+  it.each([ORIGIN, 'http://127.0.0.1:5173', 'null'])(
+    'C8 A browser asks for %s before each call, and may send it with a token, a body and a key',
+    async (origin) => {
+      for (const endpoint of ENDPOINTS) {
+        const path = `/dev/v1${pathOf(endpoint)}`;
+        let answer: Response | undefined;
+        const statements = await app().statementsOf(async () => {
+          answer = await preflight(path, endpoint.method, origin);
+        });
+        if (!answer) throw new Error('There was no answer.');
+        const { status, headers } = answer;
+        expect(status).toBe(204);
+        expect(await answer.text()).toBe('');
+        expect(headers.get('access-control-allow-origin')).toBe('*');
+        const methods = headers.get('access-control-allow-methods')?.split(', ');
+        expect(methods).toContain(endpoint.method);
+        expect(headers.get('access-control-allow-headers')).toBe(
+          'authorization, content-type, idempotency-key, if-none-match, x-request-id',
+        );
+        expect(Number(headers.get('access-control-max-age'))).toBeGreaterThanOrEqual(600);
+        expect(headers.get('vary')).toBe(
+          'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
+        );
+        expect(headers.has('access-control-allow-credentials')).toBe(false);
+        expect(statements).toEqual([]);
+      }
+    },
+  );
+
+  it('C8 A mistyped path is let through, so that its 404 can be read', async () => {
+    expect((await preflight('/dev/v1/pots', 'GET')).status).toBe(204);
+    const answer = await app().fetch('/dev/v1/pots', { headers: { origin: ORIGIN } });
+    expect(answer.status).toBe(404);
+    expectReadable(answer);
+  });
+
+  it('C9 Calls from another origin are answered like any other, and may be read', async () => {
+    const headers = {
+      authorization: `Bearer ${member.token}`,
+      origin: ORIGIN,
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'cors',
+    };
+    const me = await app().fetch('/dev/v1/me', { headers });
+    expect(me.status).toBe(200);
+    expectReadable(me);
+    const post = await app().fetch('/dev/v1/posts', {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"content":"Hello from the browser"}',
+    });
+    expect(post.status).toBe(201);
+    expectReadable(post);
+  });
+
+  it('C9 Every refusal may be read, too', async () => {
+    const json = { 'content-type': 'application/json' };
+    const poor = await Member.join(app(), { scopes: [] });
+    const refusals: [number, Promise<Response>][] = [
+      [400, member.postRaw('/posts', '{', json)],
+      [400, member.get('/posts/%zz')],
+      [401, app().fetch('/dev/v1/me')],
+      [401, app().call('svcat_x', 'GET', '/me')],
+      [403, poor.get('/me')],
+      [404, member.get('/posts/x')],
+      [404, member.get('/nope')],
+      [405, app().call(member.token, 'PUT', '/me')],
+      [413, member.postRaw('/posts', ' '.repeat(262_145), json)],
+      [415, member.postRaw('/posts', 'Hi', { 'content-type': 'text/plain' })],
+    ];
+    for (const [status, asked] of refusals) {
+      const answer = await asked;
+      expect(answer.status).toBe(status);
+      expectReadable(answer);
+    }
+    const { client } = member;
+    const spender = await Member.join(app(), { client });
+    const statuses = [];
+    for (let post = 0; post < 3; post += 1) {
+      const answer = await spender.post('/posts', { content: 'Hi' });
+      statuses.push(answer.status);
+      expectReadable(answer);
+    }
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  it.each([
+    '/oauth/authorize',
+    '/oauth/introspect',
+    '/account/apps',
+    '/',
+    '/docs',
+    '/docs/errors',
+    '/openapi.json',
+    '/livez',
+    '/nope',
+    '/dev',
+    '/dev/v2/me',
+    '/dev/v1x',
+  ])('C10 %s is not shared with them', async (path) => {
+    for (const method of ['GET', 'POST'])
+      expect(corsHeaders(await preflight(path, method))).toEqual([]);
+    const headers = { origin: ORIGIN };
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS'])
+      expect(corsHeaders(await app().fetch(path, { method, headers }))).toEqual([]);
+  });
+});
+
+onSqlite('Scripts of other origins, while another process has locked the database', (database) => {
+  const app = useTestApp(database, { DB_TIMEOUT_MS: '100' });
+
+  it('C9 A 503 may be read, too', async () => {
+    const member = await Member.join(app());
+    const other = new Sqlite(database.url.slice('sqlite:'.length));
+    try {
+      other.exec('BEGIN EXCLUSIVE');
+      const answer = await member.post('/posts', { content: 'Hi' });
+      expect(answer.status).toBe(503);
+      expectReadable(answer);
+    } finally {
+      other.close();
+    }
+  });
+});

@@ -1,0 +1,112 @@
+import { expectInvalid, expectRefusal } from '../support/api.js';
+import { approve, exchange, requestToken } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { Member } from '../support/member.js';
+import { json, type TokenBody } from '../support/responses.js';
+import { useTestApp } from '../support/test-app.js';
+
+onEachEngine('The limits of the source document, section 8', (database) => {
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '3', OAUTH_TOKEN_FAILURES: '2' });
+
+  async function spentMember(): Promise<Member> {
+    const member = await Member.join(app());
+    for (let post = 1; post <= 3; post += 1) await member.publish();
+    return member;
+  }
+
+  it('monthly post quota: counts per app, over all of its users', async () => {
+    const spent = await spentMember();
+    const sameApp = await Member.join(app(), { client: spent.client });
+    const otherApp = await Member.join(app(), { user: spent.user });
+    const body = { content: 'Hi' };
+    await expectRefusal(await sameApp.post('/posts', body), 429, 'quota_exceeded');
+    expect((await otherApp.post('/posts', body)).status).toBe(201);
+  });
+
+  it('quota reset: publishing opens again at the start of the next calendar month', async () => {
+    const { user, client } = await spentMember();
+    const now = app().clock.now();
+    app().clock.set('2026-12-01T00:00:00.000Z');
+    const member = await Member.join(app(), { user, client });
+    expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
+    app().clock.set(now.toISOString());
+  });
+
+  it('what consumes quota: only successful POST /posts; nothing else needs any', async () => {
+    const member = await Member.join(app());
+    for (let call = 1; call <= 5; call += 1) {
+      await member.get('/posts');
+      await member.post('/posts', {});
+    }
+    const { id } = await member.publish();
+    await member.publish();
+    await member.publish();
+    await expectRefusal(await member.post('/posts', { content: 'Hi' }), 429, 'quota_exceeded');
+    for (const path of ['/me', '/posts', `/posts/${id}`, `/posts/${id}/analytics`])
+      expect((await member.get(path)).status).toBe(200);
+    const comment = await member.comment(id);
+    expect((await member.delete(`/comments/${comment.id}`)).status).toBe(200);
+    expect((await member.delete(`/posts/${id}`)).status).toBe(200);
+  });
+
+  it("OAuth rate limit: 'Too many attempts' on the token endpoint, open again after the window", async () => {
+    const client = await app().addClient();
+    const guess = { grant_type: 'refresh_token', refresh_token: 'svcrt_x', client_secret: 'guess' };
+    const wrong = () => requestToken(app(), client, guess);
+    expect((await wrong()).status).toBe(401);
+    expect((await wrong()).status).toBe(401);
+    const refused = await wrong();
+    expect(refused.status).toBe(429);
+    expect(await refused.text()).toContain('Too many attempts');
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(16 * 60);
+    app().clock.advance(wait * 1000);
+    expect((await wrong()).status).toBe(401);
+  });
+
+  it('C87 Posts page size: limit at most 50', async () => {
+    const member = await Member.join(app());
+    expect((await member.get('/posts?limit=50')).status).toBe(200);
+    await expectInvalid(await member.get('/posts?limit=51'), 'limit too_large');
+  });
+
+  it('C87 Comments page size: limit at most 100', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    expect((await member.get(`/posts/${id}/comments?limit=100`)).status).toBe(200);
+    await expectInvalid(await member.get(`/posts/${id}/comments?limit=101`), 'limit too_large');
+  });
+
+  it('C80 Comment text: 1 to 2000 characters', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const comment = (text: string) => member.post(`/posts/${id}/comments`, { text });
+    await expectInvalid(await comment(''), 'text blank');
+    expect((await comment('x')).status).toBe(201);
+    expect((await comment('x'.repeat(2000))).status).toBe(201);
+    await expectInvalid(await comment('x'.repeat(2001)), 'text too_long');
+  });
+
+  it('authorization code lifetime: 5 minutes', async () => {
+    const client = await app().addClient();
+    const codes = [];
+    for (let code = 1; code <= 2; code += 1)
+      codes.push((await approve(app(), await app().addUser(), client)).get('code') ?? '');
+    app().clock.advance(299_999);
+    expect((await exchange(app(), client, codes[0] ?? '')).status).toBe(200);
+    app().clock.advance(1);
+    const late = await exchange(app(), client, codes[1] ?? '');
+    expect(await json(late)).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it('access token lifetime: 1 hour', async () => {
+    const client = await app().addClient();
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const { access_token } = await json<TokenBody>(await exchange(app(), client, code));
+    app().clock.advance(3_599_999);
+    expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
+    app().clock.advance(1);
+    expect((await app().call(access_token, 'GET', '/me')).status).toBe(401);
+  });
+});

@@ -1,0 +1,143 @@
+import { expectRefusal } from '../support/api.js';
+import { onEachEngine } from '../support/database.js';
+import { Member } from '../support/member.js';
+import { head, sendBytes } from '../support/raw-request.js';
+import { useTestApp } from '../support/test-app.js';
+
+/** A statement that asks for a post or a comment, or changes one. */
+const TOUCHES = /(FROM|UPDATE|INTO) [`"]?(posts|comments)\b/;
+
+function swapped(prefix: string): string {
+  return prefix === 'post' ? 'cmt' : 'post';
+}
+
+async function expectUndecodable(answer: Response): Promise<void> {
+  const body = await expectRefusal(answer, 400, 'invalid_request');
+  expect(body.error_description).toMatch(/^The path cannot be decoded: a % /);
+}
+
+onEachEngine('Paths', (database) => {
+  const app = useTestApp(database);
+  let member: Member;
+  let id: string;
+  let comment: string;
+  beforeAll(async () => {
+    member = await Member.join(app());
+    ({ id } = await member.publish());
+    ({ id: comment } = await member.comment(id));
+  });
+
+  it.each([
+    '/nope',
+    '/dev',
+    '/dev/',
+    '/dev/v1',
+    '/dev/v1/',
+    '/dev/v1/nope',
+    '/dev/v2/me',
+    '/dev/v1/me/',
+    '/dev/v1/posts/',
+    '/dev/v1/comments',
+    '/DEV/V1/me',
+    '/dev/V1/me',
+    '/dev/v1/ME',
+    '/dev/v1/Posts',
+    '/dev/v1//posts',
+    '//dev/v1/me',
+    '/dev/v1/./me',
+    '/dev/v1/../v1/me',
+    '/dev/v1/me%2f',
+    '/dev/v1/me;a=b',
+    '/dev/v1/<script>alert(1)</script>',
+  ])('C1 C2 C12 C13 %s is 404 as JSON, with a token or without', async (path) => {
+    for (const token of [member.token, '']) {
+      const lines = [...head(app().baseUrl, 'GET', path), `Authorization: Bearer ${token}`];
+      const answer = await sendBytes(app().baseUrl, lines);
+      const body = await expectRefusal(answer, 404, 'not_found');
+      expect(JSON.stringify(body)).not.toMatch(/Cannot|nope|alert/);
+    }
+  });
+
+  it.each(['/posts/:id/', '/posts/:id/comments/', '/posts/:id/analytics/', '/POSTS/:id'])(
+    'C12 C13 %s is 404',
+    async (path) => {
+      await expectRefusal(await member.get(path.replace(':id', id)), 404, 'not_found');
+    },
+  );
+
+  it('C1 An unknown path gets the whole error body', async () => {
+    const body = await expectRefusal(await app().fetch('/dev/v1/nope'), 404, 'not_found');
+    expect(body.error_description).toMatch(/documentation/);
+  });
+
+  it.each([
+    ['upper case', (own: string) => own.toUpperCase()],
+    ['a space after', (own: string) => `${own}%20`],
+    ['a space before', (own: string) => `%20${own}`],
+    ['a line break after', (own: string) => `${own}%0a`],
+    ['the prefix of users', (own: string) => own.replace(/^[a-z]+/, 'usr')],
+    ['the prefix of posts or comments', (own: string) => own.replace(/^[a-z]+/, swapped)],
+    ['no prefix', (own: string) => own.replace(/^[a-z]+_/, '')],
+    ['one character more', (own: string) => `${own}0`],
+    ['NUL', () => '%00'],
+    ['CR LF', () => 'post_%0d%0a'],
+    ['5,000 characters', () => 'x'.repeat(5000)],
+    ['a path', () => '..%2f..%2fetc%2fpasswd'],
+    ['quotes', () => "'%20OR%201=1--"],
+    ['emoji', () => '%F0%9F%98%80'],
+    ['a wildcard', () => '%25'],
+  ])('C15 C16 C17 C18 An id with %s is 404, and never reaches SQL', async (_, change) => {
+    const other = change(id);
+    const calls = [
+      () => member.get(`/posts/${other}`),
+      () => member.get(`/posts/${other}/analytics`),
+      () => member.get(`/posts/${other}/comments`),
+      () => member.delete(`/posts/${other}`),
+      () => member.post(`/posts/${other}/comments`, { text: 'Hi' }),
+      () => member.delete(`/comments/${change(comment)}`),
+    ];
+    const statements = await app().statementsOf(async () => {
+      for (const call of calls) await expectRefusal(await call(), 404, 'not_found');
+    });
+    expect(statements.filter((statement) => TOUCHES.test(statement))).toEqual([]);
+  });
+
+  it('an id that could be one does reach SQL', async () => {
+    const statements = await app().statementsOf(async () => {
+      expect((await member.get(`/posts/${id}`)).status).toBe(200);
+      await member.delete('/comments/cmt_01kahq5f3veqdr8bn3tdmx3q0a');
+    });
+    expect(statements.filter((statement) => TOUCHES.test(statement))).toHaveLength(2);
+  });
+
+  it.each(['%E0%A4%A', '%', '%zz', '%ff'])(
+    'C14 An id encoded as %s is 400 on every path with one, and told why',
+    async (encoded) => {
+      const answers = [
+        await member.get(`/posts/${encoded}`),
+        await member.get(`/posts/${encoded}/analytics`),
+        await member.get(`/posts/${encoded}/comments`),
+        await member.post(`/posts/${encoded}/comments`, { text: 'Hi' }),
+        await member.delete(`/posts/${encoded}`),
+        await member.delete(`/comments/${encoded}`),
+      ];
+      for (const answer of answers) await expectUndecodable(answer);
+    },
+  );
+
+  it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])(
+    'C14 Such a path is told before the method %s and before a token, since no route can be found for it',
+    async (method) => {
+      for (const rest of ['', '/comments', '/analytics']) {
+        const path = `/dev/v1/posts/%E0%A4%A${rest}`;
+        const statements = await app().statementsOf(async () => {
+          await expectUndecodable(await app().fetch(path, { method }));
+          await expectUndecodable(
+            await app().call('svcat_x', method, path.slice('/dev/v1'.length)),
+          );
+        });
+        expect(statements.filter((statement) => /access_tokens/.test(statement))).toEqual([]);
+      }
+    },
+  );
+});

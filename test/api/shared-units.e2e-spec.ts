@@ -1,0 +1,148 @@
+import { AsyncResource } from 'node:async_hooks';
+import { AccessTokenVerifier } from '../../src/access/access-token-verifier.js';
+import { InvalidToken } from '../../src/access/access.errors.js';
+import type { Caller } from '../../src/access/caller.js';
+import { limited } from '../../src/common/time-limit.js';
+import { writeRows } from '../../src/database/statements.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import { PostNotFound } from '../../src/modules/posts/posts.errors.js';
+import { PostsService } from '../../src/modules/posts/posts.service.js';
+import { Publisher } from '../../src/modules/posts/publisher.service.js';
+import { QuotaExceeded } from '../../src/modules/quota/quota.errors.js';
+import { QuotaService } from '../../src/modules/quota/quota.service.js';
+import { UsersService } from '../../src/modules/users/users.service.js';
+import { onEachEngine, onEachServer } from '../support/database.js';
+import { allAre, publishedBy } from '../support/fixtures.js';
+import { anotherThan } from '../support/invariants.js';
+import { Member } from '../support/member.js';
+import { type TestApp, useTestApp } from '../support/test-app.js';
+
+const MEMBERS = 8;
+const OPERATOR = { actor: 'test' };
+
+async function membersOfOneApp(app: TestApp): Promise<[Member, ...Member[]]> {
+  const first = await Member.join(app);
+  const { client } = first;
+  const join = () => Member.join(app, { client });
+  return [first, ...(await Promise.all(Array.from({ length: MEMBERS - 1 }, join)))];
+}
+
+async function callerOf({ app, token }: Member): Promise<Caller> {
+  const access = await app.service(AccessTokenVerifier).verify(token);
+  return { ...access, requestId: 'one-moment', receivedAt: app.clock.now() };
+}
+
+/** Publishes of all of them, which begin in the same turn of the event loop. */
+function publishAll(app: TestApp, callers: readonly Caller[]): Promise<unknown>[] {
+  const draft = { content: 'Hi', latitude: 1, longitude: 2 };
+  const publisher = app.service(Publisher);
+  return callers.map((caller) => publisher.publish(caller, draft));
+}
+
+onEachEngine('Calls of one moment', (database) => {
+  const app = useTestApp(database);
+
+  it('find their tokens by one statement', async () => {
+    const members = await membersOfOneApp(app());
+    const statements = await app().statementsOf(async () => {
+      const callers = await Promise.all(members.map(callerOf));
+      expect(callers.map(({ userId }) => userId)).toEqual(members.map(({ user }) => user.id));
+    });
+    expect(statements).toHaveLength(1);
+  });
+
+  it('find their own rows only, also beside tokens that are unknown', async () => {
+    const known = await Member.join(app());
+    const verifier = app().service(AccessTokenVerifier);
+    const unknown = anotherThan(known.token);
+    const verified = await Promise.allSettled(
+      [unknown, known.token, unknown].map((token) => verifier.verify(token)),
+    );
+    expect(verified.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+  });
+
+  it('publish by one transaction, which counts each', async () => {
+    const members = await membersOfOneApp(app());
+    const callers = await Promise.all(members.map(callerOf));
+    const statements = await app().statementsOf(async () => {
+      const outcomes = await Promise.allSettled(publishAll(app(), callers));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MEMBERS);
+    });
+    expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(1);
+    expect(await publishedBy(app(), ...members)).toEqual(allAre(MEMBERS));
+  });
+
+  it('of which one is refused are published all the same, but for that one', async () => {
+    const members = await membersOfOneApp(app());
+    const callers = await Promise.all(members.map(callerOf));
+    await app().service(UsersService).changeStatus(members[0].user.id, 'blocked', OPERATOR);
+    const outcomes = await Promise.allSettled(publishAll(app(), callers));
+    expect(outcomes[0]).toMatchObject({ reason: expect.any(InvalidToken) as unknown });
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MEMBERS - 1);
+    expect(await publishedBy(app(), ...members)).toEqual(allAre(MEMBERS - 1));
+  });
+
+  it('that are more than the month has left use it up exactly', async () => {
+    const members = await membersOfOneApp(app());
+    const { clientId } = members[0].client;
+    await app().service(QuotaService).set(clientId, { limit: 5 }, OPERATOR);
+    const outcomes = await Promise.allSettled(
+      publishAll(app(), await Promise.all(members.map(callerOf))),
+    );
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toEqual(
+      Array.from({ length: MEMBERS - 5 }, () => ({
+        status: 'rejected',
+        reason: expect.any(QuotaExceeded) as unknown,
+      })),
+    );
+    expect(await publishedBy(app(), ...members)).toEqual(allAre(5));
+  });
+
+  it('of another month, under another limit or twice of one user are published by transactions of their own', async () => {
+    const [one, two, three] = await Promise.all((await membersOfOneApp(app())).map(callerOf));
+    const callers = [one, two, { ...three, postLimit: 50 }, one] as Caller[];
+    const statements = await app().statementsOf(() =>
+      Promise.allSettled(publishAll(app(), callers)),
+    );
+    expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(3);
+  });
+
+  it('see the posts of their own users only', async () => {
+    const [owner, other] = await membersOfOneApp(app());
+    const { id } = await owner.publish();
+    const posts = app().service(PostsService);
+    const read = await Promise.allSettled(
+      [owner, other as Member].map(({ user }) => posts.read(user.id, id)),
+    );
+    expect(read).toMatchObject([
+      { value: { id } },
+      { reason: expect.any(PostNotFound) as unknown },
+    ]);
+  });
+});
+
+onEachServer('Publishes of one moment, of which one meets a row that is held', (database) => {
+  const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
+
+  it('are published all the same, and that one once the row is free', async () => {
+    const members = await membersOfOneApp(app());
+    const callers = await Promise.all(members.map(callerOf));
+    const { id } = members[0].user;
+    // What began within a unit of work would be taken for a part of it.
+    const elsewhere = new AsyncResource('elsewhere');
+    let held: Promise<PromiseSettledResult<unknown>[]> | undefined;
+    await app()
+      .service(TransactionRunner)
+      .run(async (tx) => {
+        await writeRows(tx, 'UPDATE users SET name = name WHERE id = ?', [id]);
+        const [first, ...others] = elsewhere.runInAsyncScope(() =>
+          limited(() => publishAll(app(), callers)),
+        );
+        held = Promise.allSettled([first]);
+        await Promise.all(others);
+      });
+    expect(await held).toMatchObject([{ status: 'fulfilled' }]);
+    expect(await publishedBy(app(), ...members)).toEqual(allAre(MEMBERS));
+  });
+});

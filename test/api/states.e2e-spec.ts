@@ -1,0 +1,134 @@
+import { expectInvalid, expectRefusal } from '../support/api.js';
+import { approve, exchange } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { type CommentBody, Member, type PageBody, type PostBody } from '../support/member.js';
+import { json, type TokenBody } from '../support/responses.js';
+import { useTestApp } from '../support/test-app.js';
+
+const MINUTE_MS = 60_000;
+
+onEachEngine('The table of states of the source document, section 3', (database) => {
+  const app = useTestApp(database);
+
+  it('authorization code, issued on redirect: valid for 5 minutes, single use, with the original state', async () => {
+    const client = await app().addClient();
+    const redirect = await approve(app(), await app().addUser(), client, { state: 'the state' });
+    expect(redirect.get('state')).toBe('the state');
+    const code = redirect.get('code') ?? '';
+    expect(code).toMatch(/^svcac_/);
+    app().clock.advance(5 * MINUTE_MS - 1);
+    expect((await exchange(app(), client, code)).status).toBe(200);
+    expect((await exchange(app(), client, code)).status).toBe(400);
+
+    const late = await approve(app(), await app().addUser(), client);
+    app().clock.advance(5 * MINUTE_MS);
+    expect((await exchange(app(), client, late.get('code') ?? '')).status).toBe(400);
+  });
+
+  it('authorization code, exchanged: consumed, and tokens issued that are valid for 1 hour', async () => {
+    const client = await app().addClient();
+    const redirect = await approve(app(), await app().addUser(), client);
+    const answer = await exchange(app(), client, redirect.get('code') ?? '');
+    const { access_token, expires_in } = await json<TokenBody>(answer);
+    expect(expires_in).toBe(3600);
+    app().clock.advance(60 * MINUTE_MS - 1);
+    expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
+    app().clock.advance(1);
+    expect((await app().call(access_token, 'GET', '/me')).status).toBe(401);
+  });
+
+  it('POST /posts: the post exists, is readable and listed', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    expect((await member.get(`/posts/${id}`)).status).toBe(200);
+    const { data, meta } = await json<PageBody<PostBody>>(await member.get('/posts'));
+    expect([data.map((post) => post.id), meta.total]).toEqual([[id], 1]);
+  });
+
+  it('C82 DELETE /posts/:id: the post is soft-deleted, and gone from every read', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const kept = await member.publish();
+    await member.comment(id);
+    expect((await member.delete(`/posts/${id}`)).status).toBe(200);
+    for (const path of ['', '/analytics', '/comments'])
+      await expectRefusal(await member.get(`/posts/${id}${path}`), 404, 'not_found');
+    const comment = await member.post(`/posts/${id}/comments`, { text: 'Too late' });
+    await expectRefusal(comment, 404, 'not_found');
+    await expectRefusal(await member.delete(`/posts/${id}`), 404, 'not_found');
+    const { data, meta } = await json<PageBody<PostBody>>(await member.get('/posts'));
+    expect([data.map((post) => post.id), meta.total]).toEqual([[kept.id], 1]);
+  });
+
+  it('DELETE /posts/:id of another user: the post stays', async () => {
+    const owner = await Member.join(app());
+    const { id } = await owner.publish();
+    const other = await Member.join(app());
+    await expectRefusal(await other.delete(`/posts/${id}`), 404, 'not_found');
+    expect((await owner.get(`/posts/${id}`)).status).toBe(200);
+  });
+
+  it('C116 DELETE /posts/:id twice at once: one 200, one 404, and one post less', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    await member.publish();
+    const answers = await Promise.all([1, 2].map(() => member.delete(`/posts/${id}`)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+    const { meta } = await json<PageBody<PostBody>>(await member.get('/posts'));
+    expect(meta.total).toBe(1);
+  });
+
+  it('POST /posts/:id/comments: the comment exists and is counted', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const comment = await member.comment(id);
+    const { data, meta } = await json<PageBody<CommentBody>>(
+      await member.get(`/posts/${id}/comments`),
+    );
+    expect([data, meta.total]).toEqual([[comment], 1]);
+    expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 1 });
+  });
+
+  it('DELETE /comments/:id: the comment is removed, and no longer counted', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const comment = await member.comment(id);
+    expect((await member.delete(`/comments/${comment.id}`)).status).toBe(200);
+    await expectRefusal(await member.delete(`/comments/${comment.id}`), 404, 'not_found');
+    expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({
+      data: [],
+      meta: { total: 0 },
+    });
+    expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 0 });
+  });
+
+  it('C116 DELETE /comments/:id twice at once: one 200, one 404, and one comment less', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const comment = await member.comment(id);
+    await member.comment(id);
+    const answers = await Promise.all([1, 2].map(() => member.delete(`/comments/${comment.id}`)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+    expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 1 });
+  });
+
+  it("C81 A removed comment's replies stay and keep their parentId, and it takes no new one", async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const parent = await member.comment(id);
+    const reply = await member.comment(id, 'reply', parent.id);
+    await member.delete(`/comments/${parent.id}`);
+    const { data } = await json<PageBody<CommentBody>>(await member.get(`/posts/${id}/comments`));
+    expect(data).toEqual([reply]);
+    const late = await member.post(`/posts/${id}/comments`, { text: 'late', parentId: parent.id });
+    await expectInvalid(late, 'parentId invalid_reference');
+  });
+
+  it('a comment on a deleted post can still be removed by its author', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const comment = await member.comment(id);
+    await member.delete(`/posts/${id}`);
+    expect((await member.delete(`/comments/${comment.id}`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,331 @@
+import { DAY, HOUR, later, MINUTE } from '../../src/common/clock.js';
+import { sha256 } from '../../src/common/secrets.js';
+import { AppSecretsRepository } from '../../src/modules/oauth/apps/app-secrets.repository.js';
+import {
+  AppSecretsService,
+  type SecretStatus,
+} from '../../src/modules/oauth/apps/app-secrets.service.js';
+import { CommandLine, type Outcome, run } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
+import { useTestApp } from '../support/test-app.js';
+
+const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const NO_SECRETS_ID = 'sec_01h455vb4pex5vsknk084sn02q';
+const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
+const TIME = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/;
+/** Nothing may be opened for what fails before it starts. */
+const NO_DATABASE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
+
+interface SecretJson {
+  secret_id: string;
+  last_four: string;
+  status: string;
+  created_at: string;
+  last_used_at: string | null;
+  expires_at: string | null;
+}
+
+interface App {
+  id: string;
+  secret: string;
+}
+
+interface RotationJson {
+  client_id: string;
+  client_secret: string;
+  secret_id: string;
+  grace_seconds: number;
+}
+
+function expectFailure(outcome: Outcome, sentence: string | RegExp): void {
+  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome.stderr).toMatch(sentence);
+  expect(outcome.stderr.trim().split('\n')).toHaveLength(1);
+  expect(outcome.stderr).not.toMatch(SECRET);
+}
+
+onEachEngine('Client secrets on the command line', (database) => {
+  const cli = new CommandLine(database);
+  const app = useTestApp(database);
+  // The commands go by the real time.
+  beforeEach(() => app().clock.set(new Date().toISOString()));
+
+  const secrets = (): AppSecretsService => app().service(AppSecretsService);
+
+  async function register(kind: 'public' | 'confidential' = 'confidential'): Promise<App> {
+    const { clientId, secret = '' } = await app().addClient({ kind });
+    return { id: clientId, secret };
+  }
+
+  /** An app with a second secret: the first ends in an hour, or has ended. */
+  async function rotated(graceMs = HOUR): Promise<App & { second: string }> {
+    const one = await register();
+    app().clock.advance(1);
+    const { secret } = await secrets().rotate(one.id, graceMs, { actor: 'test' });
+    return { ...one, second: secret };
+  }
+
+  const rotate = (id: string, ...more: string[]): Promise<RotationJson> =>
+    cli.json<RotationJson>('app', 'secret', 'rotate', id, ...more);
+  const list = (id: string, ...more: string[]): Promise<SecretJson[]> =>
+    cli.json<SecretJson[]>('app', 'secret', 'list', id, ...more);
+
+  /** What the service knows of the app's secret that ends with these characters. */
+  async function known(id: string, secret: string): Promise<SecretStatus> {
+    app().clock.set(new Date().toISOString());
+    const all = await secrets().list(id);
+    const found = all.find(({ lastFour }) => lastFour === secret.slice(-4));
+    if (!found) throw new Error('The app does not have this secret.');
+    return found;
+  }
+
+  /** Hashes of the secrets that open the app at `time`, the newest first. */
+  async function liveHashes(clientId: string, time: Date): Promise<string[]> {
+    const live = await app().service(AppSecretsRepository).findLive(clientId, time);
+    return live.toSorted((a, b) => (a.id < b.id ? 1 : -1)).map(({ hash }) => hash);
+  }
+
+  describe('app secret rotate', () => {
+    it('O145 tells the new secret and lets the old one work for 24 hours', async () => {
+      const { id, secret: old } = await register();
+      const before = new Date();
+      const told = await rotate(id);
+      expect(told).toEqual({
+        client_id: id,
+        client_secret: expect.stringMatching(SECRET),
+        secret_id: expect.stringMatching(/^sec_[0-9a-z]{26}$/),
+        grace_seconds: 86_400,
+      });
+      const both = [sha256(told.client_secret), sha256(old)];
+      expect(await liveHashes(id, later(before, DAY - 1))).toEqual(both);
+      expect(await liveHashes(id, later(new Date(), DAY))).toEqual(both.slice(0, 1));
+    });
+
+    it('O145 lets the old one work for as long as --grace says, and ends what is older', async () => {
+      const { id, second } = await rotated();
+      const before = new Date();
+      const third = await rotate(id, '--grace', '30m');
+      const both = [sha256(third.client_secret), sha256(second)];
+      expect(third.grace_seconds).toBe(1800);
+      expect(await liveHashes(id, new Date())).toEqual(both);
+      expect(await liveHashes(id, later(before, 30 * MINUTE - 1))).toEqual(both);
+      expect(await liveHashes(id, later(new Date(), 30 * MINUTE))).toEqual(both.slice(0, 1));
+    });
+
+    it('O145 prints for people the secret once on standard output, and the fate of the others on standard error', async () => {
+      const { id, secret: first, second } = await rotated();
+      const { code, stdout, stderr } = await cli.run('app', 'secret', 'rotate', id);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /^client_id {6}svc_app_\S+\nclient_secret {2}svc_sec_\S+\nsecret_id {6}sec_\S+\n$/,
+      );
+      expect(stderr).toContain('shown this once');
+      expect(stderr).toContain(`The secret that ends in "${second.slice(-4)}" works until 20`);
+      expect(stderr).toContain(`The secret that ends in "${first.slice(-4)}" has ended.`);
+      expect(stderr).not.toMatch(SECRET);
+    });
+
+    it('O145 ends the old secrets at once with --grace 0', async () => {
+      const { id } = await rotated();
+      const { stdout, code } = await cli.run('app', 'secret', 'rotate', id, '--grace', '0');
+      expect(code).toBe(0);
+      const [secret = ''] = SECRET.exec(stdout) ?? [];
+      expect(await liveHashes(id, new Date())).toEqual([sha256(secret)]);
+    });
+
+    it('O145 refuses a public app, which has no secret', async () => {
+      const { id } = await register('public');
+      const outcome = await cli.run('app', 'secret', 'rotate', id);
+      expectFailure(outcome, 'public app holds no client secret');
+      expect(await secrets().list(id)).toEqual([]);
+    });
+  });
+
+  describe('app secret list', () => {
+    it('O90 shows id, last four characters, creation, last use and end of the live ones, the newest first', async () => {
+      const { id, secret: first, second } = await rotated();
+      const [old, current] = [await known(id, first), await known(id, second)];
+      expect(await list(id)).toEqual([
+        {
+          secret_id: current.id,
+          last_four: second.slice(-4),
+          status: 'live',
+          created_at: current.createdAt.toISOString(),
+          last_used_at: null,
+          expires_at: null,
+        },
+        {
+          secret_id: old.id,
+          last_four: first.slice(-4),
+          status: 'live',
+          created_at: old.createdAt.toISOString(),
+          last_used_at: null,
+          expires_at: later(current.createdAt, HOUR).toISOString(),
+        },
+      ]);
+    });
+
+    it('O90 shows when a secret was used last', async () => {
+      const { id, secret } = await register();
+      const client = { client_id: id, client_secret: secret };
+      const body = new URLSearchParams({
+        ...client,
+        grant_type: 'refresh_token',
+        refresh_token: 'x',
+      });
+      await app().fetch('/oauth/token', { method: 'POST', body });
+      const [only] = await list(id);
+      expect(only?.last_used_at).toBe(app().clock.now().toISOString());
+    });
+
+    it('O90 shows those that have ended last, and only with --all', async () => {
+      const { id, secret: first, second } = await rotated(0);
+      const fours = (listed: SecretJson[]): string[] =>
+        listed.map(({ last_four, status }) => `${last_four} ${status}`);
+      const live = `${second.slice(-4)} live`;
+      expect(fours(await list(id))).toEqual([live]);
+      expect(fours(await list(id, '--all'))).toEqual([live, `${first.slice(-4)} ended`]);
+    });
+
+    it('O90 prints a table for people, without a secret', async () => {
+      const { id, secret } = await register();
+      const { code, stdout, stderr } = await cli.run('app', 'secret', 'list', id);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(
+        new RegExp(
+          `^SECRET_ID  sec_\\w+\nLAST_FOUR  ${secret.slice(-4)}\nSTATUS     live\nCREATED    20\\S+Z\nLAST_USED  never\nEXPIRES    never\n$`,
+        ),
+      );
+      expect(stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
+      expect(stdout).not.toMatch(SECRET);
+    });
+
+    it('O90 says why a public app has none', async () => {
+      const { id } = await register('public');
+      const { code, stderr } = await cli.run('app', 'secret', 'list', id);
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: 'A public app holds no client secret: it proves itself with PKCE.\n',
+      });
+    });
+  });
+
+  describe('app secret revoke', () => {
+    const revoke = (id: string, secretId: string, ...more: string[]): Promise<Outcome> =>
+      cli.run('app', 'secret', 'revoke', id, secretId, ...more);
+
+    it('O145 ends the one secret that it names, at once', async () => {
+      const { id, secret: first, second } = await rotated();
+      const old = await known(id, first);
+      expect(await cli.json('app', 'secret', 'revoke', id, old.id)).toEqual({
+        client_id: id,
+        secret_id: old.id,
+        last_four: old.lastFour,
+        status: 'ended',
+        created_at: old.createdAt.toISOString(),
+        last_used_at: null,
+        expires_at: expect.stringMatching(TIME),
+        live_secrets: 1,
+      });
+      expect(await liveHashes(id, new Date())).toEqual([sha256(second)]);
+    });
+
+    it('O145 ends the last one, too, and says what that means and what to do', async () => {
+      const { id, secret } = await register();
+      const only = await known(id, secret);
+      const { code, stdout, stderr } = await revoke(id, only.id, '--yes');
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^live_secrets {2}0$/m);
+      expect(stderr).toContain('cannot authenticate until "app secret rotate"');
+      expect((await cli.run('app', 'secret', 'list', id)).stderr).toBe(stderr);
+      expect(await liveHashes(id, new Date())).toEqual([]);
+    });
+
+    it('O145 says when the secret had ended before, and changes nothing', async () => {
+      const { id, secret } = await rotated(0);
+      const old = await known(id, secret);
+      const { code, stderr } = await revoke(id, old.id);
+      const end = old.expiresAt?.toISOString();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: `It had ended before, at ${end}.\n` });
+      expect(await known(id, secret)).toEqual(old);
+    });
+
+    it('O145 knows neither the secret of another app nor one that does not exist', async () => {
+      const { id, secret } = await register();
+      const only = await known(id, secret);
+      const { id: other } = await register();
+      expectFailure(await revoke(other, only.id), 'The app has no secret with this id.');
+      expectFailure(await revoke(id, "x' OR 1=1"), 'The app has no secret with this id.');
+      expect(await known(id, secret)).toEqual(only);
+    });
+
+    it('O145 does not repeat a secret that is typed in place of its id', async () => {
+      const { id, secret } = await register();
+      expectFailure(await revoke(id, secret), 'That is a client secret itself, not the id of one.');
+    });
+  });
+
+  it.each([['rotate'], ['list'], ['revoke', NO_SECRETS_ID]])(
+    'O145 "app secret %s" knows no app that does not exist',
+    async (command, ...more) => {
+      const outcome = await cli.run('app', 'secret', command, NOBODYS_ID, ...more);
+      expectFailure(outcome, 'There is no app with this client_id.');
+    },
+  );
+
+  it('O144 Who rotated and revoked, and why, is on record without a secret', async () => {
+    const { id, secret: first } = await register();
+    const why = ['--actor', 'pia', '--reason', 'Yearly'];
+    const { client_secret: second } = await rotate(id, ...why);
+    const { id: old } = await known(id, first);
+    const found = ['--actor', 'rob', '--reason', 'Found in a log'];
+    await cli.json('app', 'secret', 'revoke', id, old, ...found);
+    const events = await auditTrail(app().dataSource, id);
+    expect(events).toHaveLength(5);
+    const [a, b] = [first.slice(-4), second.slice(-4)];
+    const entries = events.map(({ action, actor, reason, details }) => {
+      const { lastFour } = details as { lastFour?: string };
+      return [action, actor, reason, lastFour];
+    });
+    expect(entries).toEqual(
+      expect.arrayContaining([
+        ['app.created', 'test', null, undefined],
+        ['app.secret_added', 'test', null, a],
+        ['app.secret_retired', 'pia', 'Yearly', a],
+        ['app.secret_added', 'pia', 'Yearly', b],
+        ['app.secret_revoked', 'rob', 'Found in a log', a],
+      ]),
+    );
+    expect(JSON.stringify(events)).not.toMatch(SECRET);
+  });
+});
+
+describe('The use of app secret', () => {
+  it.each(['app secret', 'app secret rotate', 'app secret list', 'app secret revoke'])(
+    'O145 The help of "%s" starts with examples and has no place for a secret',
+    async (words) => {
+      const { code, stdout, stderr } = await run([...words.split(' '), '--help'], NO_DATABASE);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^Examples:\n {2}\S/);
+      expect(stdout).toContain('--json');
+      expect(stdout).not.toMatch(/<(client_)?secret>|--(client-)?secret/);
+    },
+  );
+
+  it.each([
+    ['rotate without a client_id', ['rotate']],
+    ['rotate with a secret of your own', ['rotate', NOBODYS_ID, '--secret', 'mine']],
+    ['rotate with one argument too many', ['rotate', NOBODYS_ID, 'mine']],
+    ['rotate with a negative --grace', ['rotate', NOBODYS_ID, '--grace', '-1h']],
+    ['list without a client_id', ['list']],
+    ['revoke without a client_id', ['revoke']],
+    ['revoke without a secret_id', ['revoke', NOBODYS_ID]],
+    ['revoke with a blank --reason', ['revoke', NOBODYS_ID, NO_SECRETS_ID, '--reason', ' ']],
+    ['nothing', []],
+  ])('O145 exits with 2 on %s', async (_title, args) => {
+    const { code, stdout, stderr } = await run(['app', 'secret', ...args], NO_DATABASE);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: |Usage:/m);
+  });
+});

@@ -1,0 +1,170 @@
+import { AppsService, type RegisteredApp } from '../../src/modules/oauth/apps/apps.service.js';
+import { authorizeLink, exchange, redirectParameters, Visitor } from '../support/browser.js';
+import { CommandLine, run } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
+import { expectPage, json, stored, type TokenBody } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const OLD = 'https://garden.example/callback';
+const NEW = 'https://garden.example/new';
+const DECISION = '/oauth/authorize/decision';
+
+onEachEngine('app update', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+  let client: TestClient;
+  let id: string;
+  beforeEach(async () => {
+    client = await app().addClient({ scope: 'profile.read posts.read' });
+    id = client.clientId;
+  });
+
+  const update = (...args: string[]): Promise<Record<string, unknown>> =>
+    cli.json('app', 'update', id, ...args);
+  const find = (): Promise<RegisteredApp> => app().service(AppsService).show(id);
+
+  async function changes(): Promise<unknown[]> {
+    const trail = await auditTrail(app().dataSource, id);
+    return trail.filter(({ action }) => action === 'app.updated');
+  }
+
+  it('O145 replaces what is given and leaves the rest, and answers the app as it is now', async () => {
+    const before = await find();
+    await update('--name', ' Garden & Shed ');
+    expect(await find()).toEqual({ ...before, name: 'Garden & Shed' });
+    await update('--redirect-uri', NEW, '--redirect-uri', OLD);
+    const moved = { ...before, name: 'Garden & Shed', redirectUris: [NEW, OLD] };
+    expect(await find()).toEqual(moved);
+    expect(await update('--scope', 'posts.write profile.read')).toEqual({
+      client_id: id,
+      name: 'Garden & Shed',
+      type: 'confidential',
+      redirect_uris: [NEW, OLD],
+      scopes: ['profile.read', 'posts.write'],
+      status: 'enabled',
+      created_at: before.createdAt.toISOString(),
+    });
+    expect(await find()).toEqual({ ...moved, scopes: ['profile.read', 'posts.write'] });
+  });
+
+  it('O145 records what changed, from what to what, by whom and why', async () => {
+    const why = ['--actor', 'olga', '--reason', 'Moved'];
+    await update('--name', 'Shed', '--redirect-uri', NEW, '--scope', 'posts.read', ...why);
+    await update('--name', 'Shed');
+    expect(await changes()).toEqual([
+      {
+        action: 'app.updated',
+        actor: 'olga',
+        reason: 'Moved',
+        details: {
+          name: { from: 'Garden Share', to: 'Shed' },
+          redirectUris: { from: [OLD], to: [NEW] },
+          scope: { from: 'profile.read posts.read', to: 'posts.read' },
+        },
+      },
+    ]);
+  });
+
+  it('O145 says so when there was nothing to change', async () => {
+    const { code, stderr } = await cli.run('app', 'update', id, '--name', client.name);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'It was like this already.\n' });
+  });
+
+  it.each([
+    [
+      'a wildcard',
+      ['--redirect-uri', NEW, '--redirect-uri', 'https://*.garden.example'],
+      'wildcard',
+    ],
+    ['an unknown scope', ['--name', 'Shed', '--scope', 'posts.delete'], 'no scope "posts.delete"'],
+    ['no scope at all', ['--scope', ' '], 'at least one scope'],
+    ['one redirect URI twice', ['--redirect-uri', NEW, '--redirect-uri', NEW], 'given twice'],
+  ])('O145 refuses %s and changes nothing', async (_title, args, sentence) => {
+    const before = await find();
+    const { code, stdout, stderr } = await cli.run('app', 'update', id, ...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(await find()).toEqual(before);
+    expect(await changes()).toEqual([]);
+  });
+
+  it('O145 knows no app that does not exist', async () => {
+    const outcome = await cli.run('app', 'update', NOBODYS_ID, '--name', 'Shed');
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toContain('There is no app with this client_id.');
+  });
+
+  it('O39 A sign-in under way to a redirect URI that was taken away gets no code', async () => {
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    await update('--redirect-uri', NEW);
+    const answer = { scope: client.scopes.slice(), decision: 'approve' };
+    expectPage(await visitor.submit(consent, DECISION, answer), 400);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expectPage(await visitor.open(authorizeLink(client)), 400);
+    expect((await visitor.open(authorizeLink(client, { redirect_uri: NEW }))).status).toBe(200);
+  });
+
+  it('O39 A scope that was taken away meanwhile is not granted, and one that was added is not either', async () => {
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    await update('--scope', 'profile.read posts.write');
+    const answer = { scope: ['profile.read', 'posts.read', 'posts.write'], decision: 'approve' };
+    const redirect = redirectParameters(await visitor.submit(consent, DECISION, answer));
+    const tokens = await exchange(app(), client, redirect.get('code') ?? '');
+    expect((await json<TokenBody>(tokens)).scope).toBe('profile.read');
+  });
+
+  it('O39 A consent page offers no scope that was taken away while its user signed in', async () => {
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const waiting = await visitor.open(authorizeLink(client));
+    await visitor.signIn(authorizeLink(client), user);
+    await update('--scope', 'posts.read');
+    const { html } = await visitor.submit(waiting, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    const boxes = [...html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
+    expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
+  });
+
+  it('O39 A sign-in under way gets no code when all its scopes were taken away', async () => {
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    await update('--scope', 'posts.write');
+    const answer = { scope: client.scopes.slice(), decision: 'approve' };
+    const refused = await visitor.submit(consent, DECISION, answer);
+    expectPage(refused, 400);
+    expect(refused.html).toContain('None of the access that it asked you for is registered');
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('A scope that was taken away can no longer be asked for', async () => {
+    await update('--scope', 'profile.read');
+    const { location } = await new Visitor(app()).open(authorizeLink(client));
+    expect(location).toContain('error=invalid_scope');
+  });
+});
+
+describe('The use of app update', () => {
+  const NO_DATABASE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
+
+  it.each([
+    ['nothing to change', [NOBODYS_ID]],
+    ['no client_id', ['--name', 'Shed']],
+    ['a blank --name', [NOBODYS_ID, '--name', ' ']],
+    ['a client type, which is for good', [NOBODYS_ID, '--public']],
+  ])('O145 exits with 2 on %s', async (_title, args) => {
+    const { code, stdout, stderr } = await run(['app', 'update', ...args], NO_DATABASE);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: /m);
+  });
+
+  it('O145 The help starts with examples', async () => {
+    const { code, stdout } = await run(['app', 'update', '--help'], NO_DATABASE);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Examples:\n {2}\S/);
+  });
+});

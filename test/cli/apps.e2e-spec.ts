@@ -1,0 +1,168 @@
+import { userInfo } from 'node:os';
+import type { DataSource } from 'typeorm';
+import { sha256 } from '../../src/common/secrets.js';
+import { AppSecretsRepository } from '../../src/modules/oauth/apps/app-secrets.repository.js';
+import { CommandLine, type Outcome } from '../support/command-line.js';
+import { connectMigrated, onEachEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
+
+const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
+
+interface AppJson {
+  client_id: string;
+  client_secret?: string;
+  name: string;
+  type: string;
+  redirect_uris: string[];
+  scopes: string[];
+  status: string;
+  created_at: string;
+}
+
+function expectFailure(outcome: Outcome, sentence: string | RegExp): void {
+  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome.stderr).toMatch(sentence);
+  expect(outcome.stderr.trim().split('\n')).toHaveLength(1);
+  expect(outcome.stderr).not.toMatch(SECRET);
+}
+
+onEachEngine('Apps on the command line', (database) => {
+  const cli = new CommandLine(database);
+  let dataSource: DataSource;
+  beforeAll(async () => {
+    dataSource = await connectMigrated(database.url);
+  });
+  afterAll(() => dataSource.destroy());
+
+  const create = ['app', 'create', '--name', 'Garden Share', '--scope', 'posts.write profile.read'];
+  const register = (...more: string[]): Promise<AppJson> =>
+    cli.json<AppJson>(...create, '--redirect-uri', 'https://garden.example/callback', ...more);
+
+  /** Hashes of the secrets that open the app at `time`. */
+  async function liveSecrets(clientId: string, time: Date): Promise<string[]> {
+    const secrets = await new AppSecretsRepository(dataSource).findLive(clientId, time);
+    return secrets.map(({ hash }) => hash);
+  }
+
+  it('O145 registers a confidential app and tells its secret in JSON under the names of the RFCs', async () => {
+    const uris = ['https://garden.example/callback', 'http://localhost:8080/callback'];
+    const app = await register('--redirect-uri', uris[1] ?? '');
+    expect(app).toEqual({
+      client_id: expect.stringMatching(/^svc_app_[0-9a-z]{26}$/),
+      client_secret: expect.stringMatching(SECRET),
+      name: 'Garden Share',
+      type: 'confidential',
+      redirect_uris: uris,
+      scopes: ['profile.read', 'posts.write'],
+      status: 'enabled',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
+    });
+    expect(await liveSecrets(app.client_id, new Date())).toEqual([sha256(app.client_secret ?? '')]);
+  });
+
+  it('O145 gives a public app no secret', async () => {
+    const app = await register('--public');
+    expect(app.type).toBe('public');
+    expect(app).not.toHaveProperty('client_secret');
+    expect(await liveSecrets(app.client_id, new Date())).toEqual([]);
+  });
+
+  it('O145 prints the secret for people once, on standard output, and says so on standard error', async () => {
+    const uri = ['--redirect-uri', 'https://garden.example/callback'];
+    const { code, stdout, stderr } = await cli.run(...create, ...uri);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^client_id {6}svc_app_\S+\nclient_secret {2}svc_sec_\S+\n/);
+    expect(stderr).toContain('shown this once');
+    expect(stderr).not.toMatch(SECRET);
+    const [clientId = ''] = /svc_app_\w+/.exec(stdout) ?? [];
+    expect((await cli.run('app', 'show', clientId)).stdout).not.toMatch(SECRET);
+  });
+
+  it('O145 records who created, disabled and enabled, and why', { timeout: 90_000 }, async () => {
+    const { client_id: id } = await register('--actor', 'olga', '--reason', 'Pilot');
+    await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Spam');
+    await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Again');
+    await cli.json('app', 'enable', id);
+    const me = userInfo().username;
+    const details = expect.any(Object) as object;
+    const trail = await auditTrail(dataSource, id);
+    // Those of one millisecond are in no order.
+    expect(trail.filter(({ action }) => action !== 'app.secret_added')).toEqual([
+      { action: 'app.created', actor: 'olga', reason: 'Pilot', details },
+      { action: 'app.disabled', actor: 'pia', reason: 'Spam', details: {} },
+      { action: 'app.enabled', actor: me, reason: null, details: {} },
+    ]);
+    expect(JSON.stringify(trail)).not.toMatch(SECRET);
+  });
+
+  it('O145 lists and shows apps as they were created, without secrets', async () => {
+    const { client_secret: _, ...app } = await register();
+    expect(await cli.json('app', 'show', app.client_id)).toEqual(app);
+    expect(await cli.json<AppJson[]>('app', 'list')).toContainEqual(app);
+    const { stdout } = await cli.run('app', 'list');
+    expect(stdout).toMatch(/^CLIENT_ID +TYPE +STATUS +NAME\n/);
+    expect(stdout).toContain(`${app.client_id}  confidential  enabled`);
+  });
+
+  it('O145 switches an app off and on without asking a script', async () => {
+    const { client_id: id } = await register();
+    expect(await cli.run('app', 'disable', id)).toMatchObject({ code: 0, stderr: '' });
+    expect(await cli.json('app', 'show', id)).toMatchObject({ status: 'disabled' });
+    expect(await cli.json('app', 'disable', id, '--yes')).toMatchObject({ status: 'disabled' });
+    expect(await cli.json('app', 'enable', id)).toMatchObject({ status: 'enabled' });
+  });
+
+  it('O145 says that there is no such app, also for what is no client_id at all', async () => {
+    const outcomes = [
+      await cli.run('app', 'show', NOBODYS_ID),
+      await cli.run('app', 'disable', NOBODYS_ID),
+      await cli.run('app', 'enable', NOBODYS_ID),
+      await cli.run('app', 'show', "x' OR 1=1"),
+    ];
+    for (const outcome of outcomes) expectFailure(outcome, 'There is no app with this client_id.');
+  });
+
+  it.each([
+    ['a wildcard host', 'https://*.garden.example/callback', 'wildcard'],
+    ['a fragment', 'https://garden.example/callback#top', 'fragment'],
+    ['a user name and password', 'https://me:pw@garden.example/callback', 'user name'],
+    ['plain http', 'http://garden.example/callback', 'https'],
+    ['a scheme without a dot', 'garden:/callback', 'https or a private-use scheme'],
+    ['a script', 'javascript:alert(1)', 'https or a private-use scheme'],
+  ])('O145 refuses a redirect URI with %s', async (_title, uri, sentence) => {
+    const good = ['--redirect-uri', 'https://garden.example/callback'];
+    expectFailure(await cli.run(...create, ...good, '--redirect-uri', uri), sentence);
+  });
+
+  it('O145 takes loopback addresses and private-use schemes with a dot', async () => {
+    const uris = ['http://127.0.0.1/cb', 'http://[::1]:8080/cb', 'com.example.garden:/callback'];
+    const { redirect_uris } = await register(...uris.flatMap((uri) => ['--redirect-uri', uri]));
+    expect(redirect_uris).toEqual(['https://garden.example/callback', ...uris]);
+  });
+
+  it.each([
+    [
+      'an unknown scope',
+      ['--scope', 'posts.read posts.delete'],
+      'There is no scope "posts.delete".',
+    ],
+    ['no scope', ['--scope', ' '], 'at least one scope'],
+    [
+      'one redirect URI twice',
+      ['--redirect-uri', 'https://garden.example/callback'],
+      'given twice',
+    ],
+  ])('O145 refuses %s and stores nothing', async (_title, args, sentence) => {
+    const before = await cli.json<AppJson[]>('app', 'list');
+    const uri = ['--redirect-uri', 'https://garden.example/callback'];
+    expectFailure(await cli.run(...create, ...uri, ...args), sentence);
+    expect(await cli.json('app', 'list')).toHaveLength(before.length);
+  });
+
+  it('O145 has no option for a secret of your own', async () => {
+    const uri = ['--redirect-uri', 'https://garden.example/callback'];
+    const { code, stdout } = await cli.run(...create, ...uri, '--client-secret', 'mine');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});

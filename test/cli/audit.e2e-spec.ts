@@ -1,0 +1,153 @@
+import type { DataSource } from 'typeorm';
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { newId } from '../../src/common/ids.js';
+import { CommandLine, type Outcome } from '../support/command-line.js';
+import { connectMigrated, onEachEngine } from '../support/database.js';
+
+const DAY = 86_400_000;
+const [ANA_APP, BOB_APP] = [newId('svc_app', new Date(0)), newId('svc_app', new Date(1))];
+const [ANA, BOB] = [newId('usr', new Date(0)), newId('usr', new Date(1))];
+
+interface Told {
+  id: string;
+  at: string;
+  action: string;
+  client_id: string | null;
+  user_id: string | null;
+  details: Record<string, unknown>;
+}
+
+onEachEngine('The command "audit list"', (database) => {
+  const cli = new CommandLine(database);
+  let dataSource: DataSource;
+  beforeAll(async () => {
+    dataSource = await connectMigrated(database.url);
+  });
+  beforeEach(() => dataSource.manager.clear(AuditEvent));
+  afterAll(() => dataSource.destroy());
+
+  /** Writes an event, and answers its id. */
+  async function write(at: string | Date, event: Partial<AuditEvent> = {}): Promise<string> {
+    const time = new Date(at);
+    const id = newId('evt', time);
+    const blank = { clientId: null, userId: null, reason: null, requestId: null, address: null };
+    const quota = { action: 'quota.set', actor: 'olga', subject: ANA_APP, details: {} };
+    await dataSource.manager.insert(AuditEvent, { at: time, id, ...blank, ...quota, ...event });
+    return id;
+  }
+  const list = (...args: string[]): Promise<Told[]> => cli.json<Told[]>('audit', 'list', ...args);
+  const ids = async (...args: string[]): Promise<string[]> =>
+    (await list(...args)).map(({ id }) => id);
+  function expectSilent({ code, stderr }: Outcome): void {
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  }
+
+  it('tells all of an event, in the words of the API', async () => {
+    const event = {
+      clientId: ANA_APP,
+      userId: ANA,
+      reason: 'Pilot',
+      requestId: 'req_1',
+      address: '192.0.2.1',
+      details: { limit: null, plan: 'partner' },
+    };
+    const at = '2026-11-20T09:30:00.123Z';
+    const id = await write(at, event);
+    expect(await list()).toEqual([
+      {
+        id,
+        at,
+        action: 'quota.set',
+        actor: 'olga',
+        subject: ANA_APP,
+        client_id: ANA_APP,
+        user_id: ANA,
+        reason: 'Pilot',
+        request_id: 'req_1',
+        address: '192.0.2.1',
+        details: { limit: null, plan: 'partner' },
+      },
+    ]);
+    const outcome = await cli.run('audit', 'list');
+    expectSilent(outcome);
+    expect(outcome.stdout).toBe(
+      [
+        `${at}  quota.set`,
+        '  by       olga',
+        `  about    ${ANA_APP}`,
+        `  user     ${ANA}`,
+        '  reason   Pilot',
+        '  details  limit: null, plan: partner',
+        '  request  req_1',
+        '  address  192.0.2.1\n',
+      ].join('\n'),
+    );
+  });
+
+  it('keeps within 80 columns whatever there is to tell', async () => {
+    const reason = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
+    const details = { redirectUris: [`https://garden.example/${'x'.repeat(200)}`] };
+    await write('2026-11-20', { reason, details, clientId: BOB_APP });
+    const { stdout } = await cli.run('audit', 'list');
+    const lines = stdout.split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBe(80);
+    expect(stdout.replaceAll(/\n +/g, ' ')).toContain(reason);
+    expect(stdout).toContain(`  app      ${BOB_APP}`);
+  });
+
+  it('lists the newest first, a hundred of them unless told otherwise', async () => {
+    const written: string[] = [];
+    for (let second = 0; second < 105; second += 1)
+      written.push(await write(new Date(Date.UTC(2026, 10, 20, 0, 0, second))));
+    const newest = written.toReversed();
+    expect(await ids()).toEqual(newest.slice(0, 100));
+    expect(await ids('--limit', '3')).toEqual(newest.slice(0, 3));
+    expect(await ids('--limit', 'all')).toEqual(newest);
+  });
+
+  it('finds what is about an app or a user, what was done, and when', async () => {
+    const [old, both, app, other] = [
+      await write(new Date(Date.now() - 2 * DAY), { userId: ANA, action: 'user.added' }),
+      await write('2026-11-20T00:00:00.000Z', { clientId: ANA_APP, userId: ANA }),
+      await write('2026-11-20T23:59:59.999Z', { clientId: ANA_APP, action: 'app.disabled' }),
+      await write('2026-11-21T00:00:00.000Z', { clientId: BOB_APP, userId: BOB }),
+    ];
+    const found = async (...args: string[]) => (await ids(...args)).toSorted();
+    const sorted = (...events: string[]) => events.toSorted();
+    expect(await found('--app', ANA_APP)).toEqual(sorted(both, app));
+    expect(await found('--user', ANA)).toEqual(sorted(old, both));
+    expect(await found('--user', ANA, '--app', ANA_APP)).toEqual([both]);
+    expect(await found('--user', ANA, '--app', BOB_APP)).toEqual([]);
+    expect(await found('--action', 'app.disabled')).toEqual([app]);
+    const day = ['--since', '2026-11-20', '--until', '2026-11-21'];
+    expect(await found(...day, '--action', 'quota.set')).toEqual([both]);
+    expect(await found(...day, '--app', ANA_APP)).toEqual(sorted(both, app));
+    expect(await found('--since', '2026-11-20T23:59:59.999Z', '--app', BOB_APP)).toEqual([other]);
+    const action = ['--action', 'user.added'];
+    expect(await found('--since', '47h', ...action)).toEqual([]);
+    expect(await found('--since', '49h', '--until', '47h', ...action)).toEqual([old]);
+  });
+
+  it('says that there is nothing, and prints nothing', async () => {
+    expect(await list()).toEqual([]);
+    expect(await cli.run('audit', 'list', '--action', 'quota.sett')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'No event in the audit log is like that.\n',
+    });
+  });
+
+  it.each([
+    ['--app', 'garden', 'It must be a client_id such as svc_app_…: see "app list".'],
+    ['--user', ANA_APP, 'It must be the id of a user, such as usr_….'],
+    ['--since', 'yesterday', 'It must be a time ago such as 24h or 30d, a day'],
+    ['--since', '2026-02-30', 'It must be a time ago'],
+    ['--until', '2026-11-20T10:00:00', 'It must be a time ago'],
+    ['--limit', '0', 'It must be a whole number from 1, or "all".'],
+    ['--limit', 'many', 'It must be a whole number from 1, or "all".'],
+  ])('refuses %s %s, and says what it takes', async (option, value, sentence) => {
+    const { code, stdout, stderr } = await cli.run('audit', 'list', option, value);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(sentence);
+  });
+});

@@ -1,0 +1,29 @@
+import { DemoService } from '../../src/modules/demo/demo.service.js';
+import { CommandLine } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { json } from '../support/responses.js';
+import { useTestApp } from '../support/test-app.js';
+
+const TOKEN = /^svcat_[A-Za-z0-9_-]{43}$/;
+
+onEachEngine('The demo on the command line', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+
+  it('gives a token of the demo user on a demo database, and on no other', async () => {
+    const refused = await cli.run('demo', 'token');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('This database is not a demo.');
+
+    await app().service(DemoService).seedIfEmpty();
+    const { code, stdout, stderr } = await cli.run('demo', 'token');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trimEnd()).toMatch(TOKEN);
+    const me = await app().call(stdout.trimEnd(), 'GET', '/me');
+    expect(await json(me)).toMatchObject({ name: 'Ana Lee' });
+    expect(await cli.json('demo', 'token')).toEqual({
+      access_token: expect.stringMatching(TOKEN),
+      token_type: 'Bearer',
+    });
+  });
+});

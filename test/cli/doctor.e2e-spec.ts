@@ -1,0 +1,232 @@
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { newId } from '../../src/common/ids.js';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { PostsService } from '../../src/modules/posts/posts.service.js';
+import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { User } from '../../src/modules/users/user.entity.js';
+import { JobRun } from '../../src/operations/job-run.entity.js';
+import { CommandLine, diagnosis, type ToldFinding } from '../support/command-line.js';
+import { onEachEngine, onEachServer } from '../support/database.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { auditTrail } from '../support/logs.js';
+import { Member } from '../support/member.js';
+import { isUnderWay, useTestApp } from '../support/test-app.js';
+
+const HOUR = 3_600_000;
+const PUBLISHED = 30;
+
+onEachEngine('The command "doctor"', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+  let member: Member;
+  let postId: string;
+
+  beforeEach(async () => {
+    // The command goes by the real clock.
+    app().clock.set(new Date().toISOString());
+    member = await Member.join(app());
+    postId = (await member.publish()).id;
+    const deleted = await member.publish();
+    await member.delete(`/posts/${deleted.id}`);
+    await member.comment(postId);
+    const gone = await member.comment(postId);
+    await member.delete(`/comments/${gone.id}`);
+    await app().service(PostsService).like(member.user.id, postId);
+  });
+
+  const about = (found: readonly ToldFinding[], check: string): ToldFinding[] =>
+    found.filter((finding) => finding.check === check);
+  const statuses = (found: readonly ToldFinding[]): string[] => found.map(({ status }) => status);
+
+  /** Makes the counters of the member, the post and the app wrong. */
+  async function disturb(): Promise<void> {
+    const { manager } = app().dataSource;
+    await manager.update(User, { id: member.user.id }, { postCount: 7 });
+    await manager.update(Post, { id: postId }, { likeCount: 0, commentCount: 5 });
+    await manager.increment(QuotaUsage, { clientId: member.client.clientId }, 'used', 3);
+  }
+  async function counters(): Promise<number[]> {
+    const { manager } = app().dataSource;
+    const { postCount } = await manager.findOneByOrFail(User, { id: member.user.id });
+    const { likeCount, commentCount } = await manager.findOneByOrFail(Post, { id: postId });
+    const { clientId } = member.client;
+    const { used } = await manager.findOneByOrFail(QuotaUsage, { clientId });
+    return [postCount, likeCount, commentCount, used];
+  }
+
+  it('finds nothing failed where nothing is wrong, and names what it looked at', async () => {
+    const found = await diagnosis(cli);
+    expect(statuses(found)).not.toContain('failed');
+    const { kind } = database.engine;
+    const ofEngine = kind === 'sqlite' ? ['storage'] : ['settings'];
+    expect(new Set(found.map(({ check }) => check))).toEqual(
+      new Set([
+        ...['configuration', 'sms', 'metrics', 'database', 'permissions', 'clock', 'migrations'],
+        ...['counters', 'quota', 'jobs', ...ofEngine],
+      ]),
+    );
+    const name = { sqlite: 'SQLite', mariadb: 'MariaDB', mysql: 'MySQL' }[kind];
+    expect(about(found, 'database')[0]?.summary).toMatch(
+      new RegExp(`^${name} \\d.* answers in [\\d.]+ ms\\.$`),
+    );
+    expect(about(found, 'counters')).toHaveLength(3);
+  });
+
+  it('prints each finding within 80 columns, and its remedy as a line to paste', async () => {
+    await disturb();
+    const { code, stdout, stderr } = await cli.run('doctor');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '4 checks failed.\n' });
+    for (const line of stdout.trim().split('\n'))
+      expect(line).toMatch(/^(ok {7}|warning {2}|failed {3}| {9})\S.{0,70}$/);
+    expect(stdout).toContain(
+      `failed   counters: users.post_count is wrong in 1 row, such as\n         ${member.user.id} (7, not 1).\n         npm run -s cli -- doctor --fix\n`,
+    );
+    await cli.run('doctor', '--fix');
+  });
+
+  it('writes nothing without --fix', async () => {
+    await disturb();
+    const before = [await counters(), await app().dataSource.manager.find(AuditEvent)];
+    const found = await diagnosis(cli);
+    expect(statuses(about(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
+    expect(statuses(about(found, 'quota'))).toEqual(['failed']);
+    expect([await counters(), await app().dataSource.manager.find(AuditEvent)]).toEqual(before);
+    await cli.run('doctor', '--fix');
+  });
+
+  it('sets the counters right with --fix, and records each', async () => {
+    await disturb();
+    const fix = ['--fix', '--actor', 'olga', '--reason', 'Restored from a backup'];
+    const found = await diagnosis(cli, ...fix);
+    expect(statuses(about(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
+    expect(about(found, 'counters')[0]?.summary).toBe(
+      `users.post_count is right now. It was wrong in 1 row, such as ${member.user.id} (7, not 1).`,
+    );
+    expect(await counters()).toEqual([1, 1, 1, 2]);
+    const { dataSource } = app();
+    const by = { action: 'counters.fixed', actor: 'olga', reason: 'Restored from a backup' };
+    expect((await auditTrail(dataSource, member.user.id)).at(-1)).toEqual({
+      ...by,
+      details: { counter: 'users.post_count', from: 7, to: 1 },
+    });
+    const ofPost = await auditTrail(dataSource, postId);
+    expect(ofPost).toHaveLength(2);
+    // Events of one millisecond have no order.
+    expect(ofPost).toEqual(
+      expect.arrayContaining([
+        { ...by, details: { counter: 'posts.like_count', from: 0, to: 1 } },
+        { ...by, details: { counter: 'posts.comment_count', from: 5, to: 1 } },
+      ]),
+    );
+    expect((await auditTrail(dataSource, member.client.clientId)).at(-1)).toMatchObject({
+      action: 'quota.reconciled',
+      actor: 'olga',
+    });
+
+    const events = await dataSource.manager.count(AuditEvent);
+    expect(statuses(await diagnosis(cli, '--fix'))).not.toContain('failed');
+    expect(await dataSource.manager.count(AuditEvent)).toBe(events);
+  });
+
+  it('looks at every row, in more than one batch', async () => {
+    const { manager } = app().dataSource;
+    const now = new Date();
+    const users = Array.from({ length: 450 }, (_, number) => ({
+      id: newId('usr', now),
+      status: 'active' as const,
+      phone: `+1415556${String(number).padStart(4, '0')}`,
+      name: 'Ana',
+      postCount: number % 2,
+      createdAt: now,
+    }));
+    await manager.insert(User, users);
+    const [finding] = about(await diagnosis(cli, '--fix'), 'counters');
+    expect(finding?.summary).toContain('It was wrong in 225 rows, such as usr_');
+    expect(await manager.countBy(User, { postCount: 1, name: 'Ana' })).toBe(0);
+    await manager.delete(User, { name: 'Ana' });
+  });
+
+  it('loses no post that is published while it sets counters right', async () => {
+    await disturb();
+    const publishing = (async () => {
+      for (let post = 0; post < PUBLISHED; post += 1) await member.publish();
+    })();
+    while (await lasts(publishing)) {
+      await app().dataSource.manager.increment(User, { id: member.user.id }, 'postCount', 1);
+      await diagnosis(cli, '--fix');
+    }
+    expect(await counters()).toEqual([1 + PUBLISHED, 1, 1, 2 + PUBLISHED]);
+    expect(statuses(await diagnosis(cli))).not.toContain('failed');
+  });
+
+  it('tells of jobs that have not run lately', async () => {
+    const { manager } = app().dataSource;
+    const prune = async (): Promise<ToldFinding | undefined> =>
+      about(await diagnosis(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
+    expect(await prune()).toMatchObject({
+      status: 'warning',
+      summary: expect.stringContaining('has never ended'),
+      remedy: 'npm run -s cli -- prune',
+    });
+    const [now, before] = [new Date(), new Date(Date.now() - 3 * HOUR)];
+    const run = { job: 'prune', startedAt: before };
+    await manager.insert(JobRun, { ...run, period: 'a', finishedAt: before });
+    await manager.insert(JobRun, { ...run, period: 'b', finishedAt: null });
+    expect((await prune())?.summary).toContain(`last ended at ${before.toISOString()}`);
+    await manager.insert(JobRun, { ...run, period: 'c', finishedAt: now });
+    expect(await prune()).toMatchObject({ status: 'ok' });
+  });
+});
+
+onEachServer('The command "doctor --fix" beside a publish', (database) => {
+  keepsNoLedger(database);
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+
+  /** A wrong counter, and a transaction that publishes one more post as the service does, in two steps. */
+  async function begin() {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    const { manager } = app().dataSource;
+    const author = { id: member.user.id };
+    await manager.update(User, author, { postCount: 7 });
+    const post = await manager.findOneByOrFail(Post, { id });
+    const runner = app().dataSource.createQueryRunner();
+    await runner.startTransaction();
+    return {
+      insert: () => runner.manager.insert(Post, { ...post, id: newId('post', new Date()) }),
+      count: () => runner.manager.increment(User, author, 'postCount', 1),
+      commit: async () => {
+        await runner.commitTransaction();
+        await runner.release();
+      },
+      postCount: async () => (await manager.findOneByOrFail(User, author)).postCount,
+    };
+  }
+
+  it('waits for one that has counted its post', async () => {
+    const publish = await begin();
+    await publish.insert();
+    await publish.count();
+    const fixing = diagnosis(cli, '--fix');
+    await expect.poll(() => isUnderWay(app(), 'UPDATE'), { timeout: 10_000 }).toBe(true);
+    await publish.commit();
+    await fixing;
+    expect(await publish.postCount()).toBe(2);
+  });
+
+  it('leaves one to be counted that has not', async () => {
+    const publish = await begin();
+    await publish.insert();
+    await diagnosis(cli, '--fix');
+    expect(await publish.postCount()).toBe(1);
+    await publish.count();
+    await publish.commit();
+    expect(await publish.postCount()).toBe(2);
+  });
+});
+
+async function lasts(work: Promise<void>): Promise<boolean> {
+  const over = Symbol('over');
+  return (await Promise.race([work, Promise.resolve(over)])) === over;
+}

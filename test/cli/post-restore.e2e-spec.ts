@@ -1,0 +1,105 @@
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { User } from '../../src/modules/users/user.entity.js';
+import { CommandLine } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
+import { type CommentBody, Member, type PageBody } from '../support/member.js';
+import { json } from '../support/responses.js';
+import { useTestApp } from '../support/test-app.js';
+
+const DAY = 86_400_000;
+const UNKNOWN = 'post_01h455vb4pex5vsknk084sn02q';
+
+onEachEngine('The command "post restore"', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+  let member: Member;
+
+  beforeEach(async () => {
+    // The command goes by the real clock.
+    app().clock.set(new Date().toISOString());
+    member = await Member.join(app());
+  });
+
+  const postCount = async (): Promise<number> => {
+    const { manager } = app().dataSource;
+    return (await manager.findOneByOrFail(User, { id: member.user.id })).postCount;
+  };
+
+  it('brings the post back with the comments that were not deleted, and counts it', async () => {
+    const { id } = await member.publish({ content: 'Lost and found' });
+    const kept = await member.comment(id, 'Kept');
+    const gone = await member.comment(id, 'Gone');
+    await member.delete(`/comments/${gone.id}`);
+    await member.delete(`/posts/${id}`);
+    expect((await member.get(`/posts/${id}`)).status).toBe(404);
+    expect(await postCount()).toBe(0);
+
+    const args = ['post', 'restore', id, '--actor', 'olga', '--reason', 'Deleted by mistake'];
+    expect(await cli.run(...args)).toEqual({
+      code: 0,
+      stdout: `Restored ${id} of ${member.user.id}.\n`,
+      stderr: '',
+    });
+    expect((await member.get(`/posts/${id}`)).status).toBe(200);
+    expect(await postCount()).toBe(1);
+    const comments = await json<PageBody<CommentBody>>(await member.get(`/posts/${id}/comments`));
+    expect(comments.meta.total).toBe(1);
+    expect(comments.data.map((comment) => comment.id)).toEqual([kept.id]);
+    expect(await auditTrail(app().dataSource, id)).toEqual([
+      {
+        action: 'post.restored',
+        actor: 'olga',
+        reason: 'Deleted by mistake',
+        details: { userId: member.user.id },
+      },
+    ]);
+  });
+
+  it('changes and records nothing the second time, or when the post was never deleted', async () => {
+    const { id } = await member.publish();
+    await member.delete(`/posts/${id}`);
+    const user_id = member.user.id;
+    expect(await cli.json('post', 'restore', id)).toEqual({ id, user_id, restored: true });
+    expect(await cli.json('post', 'restore', id)).toEqual({ id, user_id, restored: false });
+    expect(await cli.run('post', 'restore', id)).toEqual({
+      code: 0,
+      stdout: `${id} of ${user_id} is not deleted.\n`,
+      stderr: 'Nothing was changed.\n',
+    });
+    expect(await postCount()).toBe(1);
+    expect(await auditTrail(app().dataSource, id)).toHaveLength(1);
+  });
+
+  async function refusal(id: string): Promise<string> {
+    const { code, stdout, stderr } = await cli.run('post', 'restore', id);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    return stderr;
+  }
+
+  it('says why it cannot bring back a post that was deleted too long ago', async () => {
+    const { id } = await member.publish();
+    await member.delete(`/posts/${id}`);
+    const deletedAt = new Date(Date.now() - 30 * DAY - 1);
+    await app().dataSource.manager.update(Post, { id }, { deletedAt });
+    expect(await refusal(id)).toContain(
+      `${id} was deleted at ${deletedAt.toISOString()}, more than 30 days ago (DELETED_POST_DAYS)`,
+    );
+    expect((await member.get(`/posts/${id}`)).status).toBe(404);
+    expect(await postCount()).toBe(0);
+  });
+
+  it('brings nothing back whose author was erased', async () => {
+    const { id } = await member.publish();
+    await member.delete(`/posts/${id}`);
+    await app().dataSource.manager.delete(User, { id: member.user.id });
+    expect(await refusal(id)).toContain(`The author of ${id} was erased`);
+    const post = await app().dataSource.manager.findOneByOrFail(Post, { id });
+    expect(post.deletedAt).not.toBeNull();
+    expect(await auditTrail(app().dataSource, id)).toEqual([]);
+  });
+
+  it.each([UNKNOWN, 'nonsense'])('says that there is no post %s', async (id) => {
+    expect(await refusal(id)).toContain(`There is no post ${id}`);
+  });
+});

@@ -1,0 +1,55 @@
+import { sha256 } from '../../src/common/secrets.js';
+import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
+import { CommandLine } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { useTestApp } from '../support/test-app.js';
+
+interface Pruned {
+  dry_run: boolean;
+  total: number;
+  tables: Record<string, number>;
+}
+
+onEachEngine('The command "prune"', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+  const sessions = (): Promise<number> => app().dataSource.manager.count(SignInSession);
+
+  beforeEach(async () => {
+    const createdAt = new Date('2020-01-01T00:00:00.000Z');
+    for (const [number, end] of ['2020-01-02', '2020-01-03', '2999-01-01'].entries()) {
+      await app().dataSource.manager.upsert(
+        SignInSession,
+        {
+          hash: sha256(`session ${number}`),
+          userId: 'usr_x',
+          createdAt,
+          expiresAt: new Date(`${end}T00:00:00.000Z`),
+        },
+        ['hash'],
+      );
+    }
+  });
+
+  it('O142 Shows with --dry-run what it would delete, table by table, and deletes nothing', async () => {
+    const { code, stdout, stderr } = await cli.run('prune', '--dry-run');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Would delete:\n/);
+    expect(stdout).toMatch(/^sign_in_sessions +2$/m);
+    expect(stdout).toMatch(/^refresh_tokens +0$/m);
+    expect(stdout).toMatch(/^total +2\n$/m);
+    const told = await cli.json<Pruned>('prune', '--dry-run');
+    expect(told).toMatchObject({ dry_run: true, total: 2, tables: { sign_in_sessions: 2 } });
+    expect(await sessions()).toBe(3);
+  });
+
+  it('O142 Deletes it, and finds nothing the next time', { timeout: 60_000 }, async () => {
+    const first = await cli.json<Pruned>('prune');
+    expect(first).toMatchObject({ dry_run: false, total: 2, tables: { sign_in_sessions: 2 } });
+    expect(await sessions()).toBe(1);
+    const { code, stdout } = await cli.run('prune');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Deleted:\n[^]*^total +0\n$/m);
+    expect(await sessions()).toBe(1);
+  });
+});

@@ -1,0 +1,156 @@
+import { QuotaReconciliation } from '../../src/modules/quota/months/quota-reconciliation.service.js';
+import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { CommandLine } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { auditTrail } from '../support/logs.js';
+import { Member } from '../support/member.js';
+import { useTestApp } from '../support/test-app.js';
+
+const DAY = 86_400_000;
+
+onEachEngine('The command "quota reconcile"', (database) => {
+  keepsNoLedger(database);
+  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
+  const cli = new CommandLine(database);
+  const usage = () => app().dataSource.manager;
+
+  beforeEach(async () => {
+    for (const { target } of app().dataSource.entityMetadatas) await usage().clear(target);
+    // A command has the clock of the system.
+    app().clock.set(new Date().toISOString());
+  });
+
+  async function publisher(posts: number): Promise<{ member: Member; clientId: string }> {
+    const member = await Member.join(app());
+    for (let count = 1; count <= posts; count += 1) await member.publish();
+    return { member, clientId: member.client.clientId };
+  }
+  /** Apps that each published so much, in the order of their ids: those of one millisecond have none. */
+  async function publishers(...posts: number[]): Promise<string[]> {
+    const clientIds: string[] = [];
+    for (const count of posts) {
+      const { clientId } = await publisher(count);
+      clientIds.push(clientId);
+      app().clock.advance(1);
+    }
+    return clientIds;
+  }
+  const usedBy = async (clientId: string) =>
+    (await usage().findOneByOrFail(QuotaUsage, { clientId })).used;
+
+  it('says that all counters are right, calls that cost nothing included', async () => {
+    const { member } = await publisher(2);
+    const key = { 'idempotency-key': 'once', 'content-type': 'application/json' };
+    for (let time = 1; time <= 3; time += 1)
+      expect((await member.postRaw('/posts', '{"content":"Hi"}', key)).status).toBe(201);
+    await member.get('/me');
+    const { code, stdout, stderr } = await cli.run('quota', 'reconcile');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe('Every counter is what is recorded.\n');
+    expect(await cli.json('quota', 'reconcile', '--fix')).toEqual([]);
+  });
+
+  it('shows who differs, changes nothing, and ends with 1', async () => {
+    const [more = '', less = '', lost = ''] = await publishers(2, 2, 2, 1);
+    await usage().update(QuotaUsage, { clientId: more }, { used: 5 });
+    await usage().update(QuotaUsage, { clientId: less }, { used: 1 });
+    await usage().delete(QuotaUsage, { clientId: lost });
+    const { code, stdout, stderr } = await cli.run('quota', 'reconcile');
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      'The counters of 3 apps are not what is recorded. To set them to RECORDED, add --fix.\n',
+    );
+    const period = app().clock.now().toISOString().slice(0, 7);
+    expect(stdout.split('\n').slice(0, -1)).toEqual([
+      'CLIENT_ID                           PERIOD   USED  RECORDED',
+      `${more}  ${period}  5     2`,
+      `${less}  ${period}  1     2`,
+      `${lost}  ${period}  0     2`,
+    ]);
+    expect(await usedBy(more)).toBe(5);
+  });
+
+  it('sets the counters with --fix, once, and writes down who did it', async () => {
+    const [more = '', lost = ''] = await publishers(2, 3);
+    await usage().update(QuotaUsage, { clientId: more }, { used: 5 });
+    await usage().delete(QuotaUsage, { clientId: lost });
+    const fixed = await cli.json<object[]>(
+      ...['quota', 'reconcile', '--fix', '--actor', 'olga', '--reason', 'Restored'],
+    );
+    expect(fixed).toMatchObject([
+      { client_id: more, used: 5, recorded: 2, fixed: true },
+      { client_id: lost, used: 0, recorded: 3, fixed: true },
+    ]);
+    expect([await usedBy(more), await usedBy(lost)]).toEqual([2, 3]);
+    const period = app().clock.now().toISOString().slice(0, 7);
+    const trail = await auditTrail(app().dataSource, more);
+    expect(trail.filter(({ action }) => action === 'quota.reconciled')).toEqual([
+      {
+        action: 'quota.reconciled',
+        actor: 'olga',
+        reason: 'Restored',
+        details: { period, from: 5, to: 2 },
+      },
+    ]);
+    expect((await cli.run('quota', 'reconcile', '--fix')).stdout).toContain('Every counter');
+  });
+
+  it('checks an earlier month, and counts each post in the month of its record', async () => {
+    app().clock.set('2026-10-31T23:59:59.999Z');
+    const { member, clientId } = await publisher(1);
+    app().clock.set('2026-11-01T00:00:00.000Z');
+    await member.publish();
+    await usage().update(QuotaUsage, { clientId, period: '2026-10' }, { used: 4 });
+    const [difference] = await app().service(QuotaReconciliation).differences('2026-10');
+    expect(difference).toMatchObject({ clientId, period: '2026-10', used: 4, recorded: 1 });
+    expect(await app().service(QuotaReconciliation).differences('2026-11')).toEqual([]);
+  });
+
+  it('refuses a month whose calls are not all kept, and one that has not begun', async () => {
+    const gone = await cli.run('quota', 'reconcile', '--period', '2020-01');
+    expect(gone).toMatchObject({ code: 1, stdout: '' });
+    expect(gone.stderr).toBe(
+      'Not all calls of 2020-01 are kept: CALL_LOG_DAYS is 400. Choose a later month.\n',
+    );
+    const ahead = await cli.run('quota', 'reconcile', '--period', '2999-01');
+    expect(ahead).toMatchObject({ code: 1, stderr: 'The month 2999-01 has not begun.\n' });
+  });
+
+  it('finds no difference while apps publish, and takes no post away when it fixes', async () => {
+    app().clock.set('2026-11-21T09:30:00.000Z');
+    const members = [await publisher(1), await publisher(0), await publisher(0)];
+    const reconciliation = app().service(QuotaReconciliation);
+    const wrong = members[0]?.clientId ?? '';
+    await usage().update(QuotaUsage, { clientId: wrong }, { used: 9 });
+    const publishing = members.map(async ({ member }) => {
+      for (let count = 1; count <= 20; count += 1) await member.publish();
+    });
+    const over = new AbortController();
+    const all = Promise.all(publishing).finally(() => over.abort());
+    let checks = 0;
+    for (; !over.signal.aborted; checks += 1) {
+      const found = await reconciliation.differences();
+      expect(found.filter(({ clientId }) => clientId !== wrong)).toEqual([]);
+      for (const difference of found) await reconciliation.fix(difference, { actor: 'test' });
+    }
+    await all;
+    expect(checks).toBeGreaterThan(1);
+    expect(await usedBy(wrong)).toBe(21);
+    expect(await reconciliation.differences()).toEqual([]);
+  });
+
+  it('holds an app only while it counts the last hours', async () => {
+    app().clock.set('2026-11-21T09:30:00.000Z');
+    const { member, clientId } = await publisher(1);
+    app().clock.advance(DAY);
+    const { user, client } = member;
+    await (await Member.join(app(), { user, client })).publish();
+    await usage().update(QuotaUsage, { clientId }, { used: 7 });
+    const statements = await app().statementsOf(() =>
+      app().service(QuotaReconciliation).differences(),
+    );
+    const held = statements.slice(statements.findIndex((sql) => /^(START|BEGIN)/.test(sql)));
+    expect(held.filter((sql) => sql.includes('api_calls'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,162 @@
+import { parse } from 'csv-parse/sync';
+import { App } from '../../src/modules/oauth/apps/app.entity.js';
+import { QuotaReport } from '../../src/modules/quota/months/quota-report.service.js';
+import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { type Arrangement, QuotaService } from '../../src/modules/quota/quota.service.js';
+import { QuotaReset } from '../../src/operations/jobs/quota-reset.service.js';
+import { CommandLine } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { leastStatements, useTestApp } from '../support/test-app.js';
+
+const change = { actor: 'test' };
+
+onEachEngine('The command "quota report"', (database) => {
+  keepsNoLedger(database);
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+  const manager = () => app().dataSource.manager;
+  /** A month that a command, which has the clock of the system, sees as over. */
+  const period = '2026-10';
+
+  beforeEach(async () => {
+    for (const { target } of app().dataSource.entityMetadatas) await manager().clear(target);
+    app().clock.set('2026-10-11T00:00:00.000Z');
+  });
+
+  async function appThatUsed(used: number | null, arranged?: Arrangement, name?: string) {
+    const { clientId } = await app().addClient(name === undefined ? {} : { name });
+    if (used !== null) await manager().insert(QuotaUsage, { clientId, period, used });
+    if (arranged) await app().service(QuotaService).set(clientId, arranged, change);
+    return clientId;
+  }
+  const report = async (month?: string) => {
+    const apps = await manager().find(App);
+    return app().service(QuotaReport).of(apps, month);
+  };
+
+  it('shows every app, who used most of its limit first', async () => {
+    const none = await appThatUsed(null);
+    const half = await appThatUsed(500, { plan: 'partner' });
+    const most = await appThatUsed(99);
+    const much = await appThatUsed(7000, { plan: 'first-party' });
+    const shown = await cli.json('quota', 'report', '--period', period);
+    const common = { name: 'Garden Share', period };
+    expect(shown).toEqual([
+      {
+        ...common,
+        ...{ client_id: most, plan: 'default', limit: 100, used: 99 },
+        ...{ remaining: 1, percent: 99, projected: 99 },
+      },
+      {
+        ...common,
+        ...{ client_id: half, plan: 'partner', limit: 1000, used: 500 },
+        ...{ remaining: 500, percent: 50, projected: 500 },
+      },
+      {
+        ...common,
+        ...{ client_id: none, plan: 'default', limit: 100, used: 0 },
+        ...{ remaining: 100, percent: 0, projected: 0 },
+      },
+      {
+        ...common,
+        ...{ client_id: much, plan: 'first-party', limit: null, used: 7000 },
+        ...{ remaining: null, percent: null, projected: 7000 },
+      },
+    ]);
+    const { stdout } = await cli.run('quota', 'report', '--period', period);
+    expect(stdout.split('\n').slice(0, -1)).toEqual([
+      'CLIENT_ID                           PLAN         LIMIT  USED  LEFT  %   END',
+      `${most}  default      100    99    1     99  99`,
+      `${half}  partner      1000   500   500   50  500`,
+      `${none}  default      100    0     100   0   0`,
+      `${much}  first-party  none   7000  -     -   7000`,
+    ]);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it('projects the end of the month from the part that is over', async () => {
+    await appThatUsed(33);
+    expect(await report()).toMatchObject([{ used: 33, projected: 102 }]);
+    app().clock.set('2026-10-01T00:00:00.001Z');
+    expect(await report()).toMatchObject([{ projected: 33 * 31 }]);
+    app().clock.set('2026-10-31T23:59:59.999Z');
+    expect(await report()).toMatchObject([{ projected: 33 }]);
+    app().clock.set('2026-12-05T00:00:00.000Z');
+    expect(await report(period)).toMatchObject([{ projected: 33, percent: 33 }]);
+  });
+
+  it('shows a month that is over with the plan and limit of its end', async () => {
+    const clientId = await appThatUsed(80, { plan: 'partner' });
+    app().clock.set('2026-11-01T00:00:00.000Z');
+    expect(await app().service(QuotaReset).run()).toMatchObject({ closed: 1 });
+    await app().service(QuotaService).set(clientId, { limit: 10 }, change);
+    app().clock.set('2026-11-05T00:00:00.000Z');
+    expect(await app().service(QuotaReset).run()).toMatchObject({ closed: 0 });
+    const ended = { plan: 'partner', limit: 1000, used: 80, percent: 8 };
+    expect(await report(period)).toMatchObject([ended]);
+    expect(await report()).toMatchObject([{ plan: 'custom', limit: 10, used: 0 }]);
+    const row = await manager().findOneByOrFail(QuotaUsage, { clientId, period });
+    expect(row.closedAt).toEqual(new Date('2026-11-01T00:00:00.000Z'));
+  });
+
+  it('writes down that a month ended without limit', async () => {
+    const clientId = await appThatUsed(80, { limit: null });
+    app().clock.set('2026-11-01T00:00:00.000Z');
+    await app().service(QuotaReset).run();
+    await app().service(QuotaService).set(clientId, { limit: 10 }, change);
+    expect(await report(period)).toMatchObject([{ limit: null, remaining: null, percent: null }]);
+  });
+
+  it('prints a table for spreadsheets that runs nothing there', async () => {
+    const names = [
+      '=HYPERLINK("http://evil.example")',
+      '+1',
+      '-2+3',
+      '@SUM(A1)',
+      'Plain, "quoted"',
+    ];
+    for (const name of names) await appThatUsed(1, undefined, name);
+    const { code, stdout } = await cli.run('quota', 'report', '--period', period, '--csv');
+    expect(code).toBe(0);
+    const rows: Record<string, string>[] = parse(stdout, { columns: true });
+    expect(Object.keys(rows[0] ?? {})).toEqual(
+      ['client_id', 'name', 'plan', 'limit', 'used', 'remaining', 'percent', 'projected'].concat(
+        'period',
+      ),
+    );
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(
+      [...names.slice(0, 4).map((name) => `'${name}`), 'Plain, "quoted"'].toSorted(),
+    );
+    expect(rows[0]).toMatchObject({
+      plan: 'default',
+      limit: '100',
+      used: '1',
+      percent: '1',
+      period,
+    });
+  });
+
+  it('prints the header alone where there is no app', async () => {
+    const { stdout } = await cli.run('quota', 'report', '--csv');
+    expect(stdout).toMatch(/^client_id,name,[a-z,]+period\n$/);
+    expect(await cli.json('quota', 'report')).toEqual([]);
+  });
+
+  it('refuses a month that has not begun', async () => {
+    expect(await cli.run('quota', 'report', '--period', '2999-01')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'The month 2999-01 has not begun.\n',
+    });
+  });
+
+  it('takes as many statements for many apps as for few', async () => {
+    await appThatUsed(1);
+    const few = await leastStatements(app(), () => report(period));
+    for (let count = 1; count <= 30; count += 1) await appThatUsed(count, { limit: count });
+    const many = await leastStatements(app(), () => report(period));
+    expect(many.length).toBe(few.length);
+    expect(await report(period)).toHaveLength(31);
+  });
+});

@@ -1,0 +1,145 @@
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { requestToken } from '../support/browser.js';
+import { CommandLine, type Outcome } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
+import { granted, opens } from '../support/oauth-flow.js';
+import { expectTokenError, json, type TokenBody } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+onEachEngine('"token revoke"', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+  const revoke = (token: string, ...args: string[]): Promise<Outcome> =>
+    cli.runWith(`${token}\n`, 'token', 'revoke', ...args);
+  const refresh = (client: TestClient, { refresh_token }: TokenBody): Promise<Response> =>
+    requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
+
+  async function handedOut() {
+    const user = await app().addUser();
+    const client = await app().addClient();
+    const tokens = await granted(app(), client, user);
+    const { clientId } = client;
+    const grant = await app().dataSource.manager.findOneByOrFail(Grant, { clientId });
+    return { user, client, tokens, grant };
+  }
+
+  it('ends an access token alone, and tells whose it was, without the token', async () => {
+    const { user, client, tokens, grant } = await handedOut();
+    const reason = ['--reason', 'In a public log', '--actor', 'olga'];
+    const { code, stdout, stderr } = await revoke(tokens.access_token, '--json', ...reason);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({
+      kind: 'access',
+      app: client.name,
+      client_id: client.clientId,
+      user_id: user.id,
+      grant_id: grant.id,
+      ended_now: true,
+    });
+    expect(await opens(app(), tokens.access_token)).toBe(false);
+    expect((await auditTrail(app().dataSource, grant.id)).at(-1)).toEqual({
+      action: 'token.revoked',
+      actor: 'olga',
+      reason: 'In a public log',
+      details: { clientId: client.clientId, userId: user.id },
+    });
+    const next = await json<TokenBody>(await refresh(client, tokens));
+    expect(await opens(app(), next.access_token)).toBe(true);
+  });
+
+  it('ends the grant with a refresh token', async () => {
+    const { client, tokens, grant } = await handedOut();
+    const { code, stdout, stderr } = await revoke(tokens.refresh_token, '--actor', 'olga');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'The grant, with every token of it, has ended.\n',
+    });
+    expect(stdout).toMatch(/^kind +refresh$/m);
+    expect(stdout + stderr).not.toContain(tokens.refresh_token);
+    expect(await opens(app(), tokens.access_token)).toBe(false);
+    await expectTokenError(await refresh(client, tokens), 'invalid_grant');
+    expect((await auditTrail(app().dataSource, grant.id)).at(-1)).toMatchObject({
+      action: 'grant.revoked',
+      actor: 'olga',
+      reason: 'refresh token revoked by an operator',
+    });
+  });
+
+  it('changes and records nothing the second time', async () => {
+    const { tokens, grant } = await handedOut();
+    for (const token of [tokens.access_token, tokens.refresh_token]) {
+      await revoke(token);
+      const before = await auditTrail(app().dataSource, grant.id);
+      const { code, stderr } = await revoke(token);
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/had ended before\.\n$/);
+      expect(await auditTrail(app().dataSource, grant.id)).toEqual(before);
+    }
+  });
+
+  it.each([['svcat_unknown'], [`svcat_${'x'.repeat(43)}`], [`svc_sec_${'x'.repeat(43)}`]])(
+    'fails with a sentence for what is no token: "%s"',
+    async (token) => {
+      const { code, stdout, stderr } = await revoke(token);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^This is no access or refresh token that was issued here/);
+      expect(stderr).not.toContain('xxx');
+    },
+  );
+
+  it('says that standard input holds none', async () => {
+    const { code, stdout, stderr } = await revoke('');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe('Standard input holds no token. Nothing was revoked.\n');
+  });
+
+  it('takes no token as an argument', async () => {
+    expect((await cli.run('token', 'revoke', `svcat_${'x'.repeat(43)}`)).code).toBe(2);
+  });
+});
+
+onEachEngine('"user revoke-all"', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+
+  // The command goes by the real clock.
+  beforeAll(() => app().clock.set(new Date().toISOString()));
+
+  it('ends every grant and session of the user, says which apps lost access, and touches nobody else', async () => {
+    const [ana, ben] = [await app().addUser(), await app().addUser()];
+    const [one, two] = [
+      await app().addClient({ name: 'Garden Share' }),
+      await app().addClient({ name: 'Tool Library' }),
+    ];
+    const anas = [await granted(app(), one, ana), await granted(app(), two, ana)];
+    const bens = await granted(app(), one, ben);
+    const told = await cli.json('user', 'revoke-all', ana.id, '--actor', 'olga');
+    expect(told).toEqual({
+      id: ana.id,
+      apps: expect.arrayContaining([
+        { client_id: one.clientId, name: 'Garden Share' },
+        { client_id: two.clientId, name: 'Tool Library' },
+      ]),
+      sessions: 2,
+    });
+    for (const { access_token } of anas) expect(await opens(app(), access_token)).toBe(false);
+    expect(await opens(app(), bens.access_token)).toBe(true);
+    expect((await auditTrail(app().dataSource, ana.id)).at(-1)).toMatchObject({
+      action: 'user.signed_out',
+      actor: 'olga',
+      details: { sessions: 2, begun: 2 },
+    });
+    expect(await cli.run('user', 'revoke-all', ana.id)).toEqual({
+      code: 0,
+      stdout: 'No app had access.\n',
+      stderr: 'Signed out of 0 browsers.\n',
+    });
+  });
+
+  it('says so when there is no such user', async () => {
+    const { code, stderr } = await cli.run('user', 'revoke-all', 'usr_nobody');
+    expect(code).toBe(1);
+    expect(stderr).toContain('No user has the id usr_nobody.');
+  });
+});

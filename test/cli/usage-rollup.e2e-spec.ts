@@ -1,0 +1,28 @@
+import { later } from '../../src/common/clock.js';
+import { CommandLine } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { recordCalls } from '../support/fixtures.js';
+import { useTestApp } from '../support/test-app.js';
+
+const DAY = 86_400_000;
+
+onEachEngine('The command "usage rollup"', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database);
+
+  it('shows the days that it counted, and works although the job did it before', async () => {
+    expect((await cli.run('usage', 'rollup')).stdout).toBe('There is no call to add up.\n');
+    const now = new Date();
+    const moments = [later(now, -5 * DAY), later(now, -DAY), later(now, -DAY)];
+    await recordCalls(app().dataSource, moments);
+    const [old = '', day = ''] = moments.map((moment) => moment.toISOString().slice(0, 10));
+    expect(await cli.json('usage', 'rollup')).toEqual([
+      { day: old, calls: 1 },
+      { day, calls: 2 },
+    ]);
+    expect(await cli.json('usage', 'rollup')).toEqual([{ day, calls: 2 }]);
+    const { code, stdout } = await cli.run('usage', 'rollup', '--from', old);
+    expect(code).toBe(0);
+    expect(stdout).toBe(`DAY         CALLS\n${old}  1\n${day}  2\n`);
+  });
+});

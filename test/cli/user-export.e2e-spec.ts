@@ -1,0 +1,102 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { insertAll } from '../../src/database/insert.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { CommandLine } from '../support/command-line.js';
+import { onEachEngine } from '../support/database.js';
+import { COUNTED_SIGN_INS, twoMembers, WORDS } from '../support/fixtures.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { useTestApp } from '../support/test-app.js';
+
+type Row = Record<string, unknown>;
+type Exported = { user_id: string; exported_at: string } & Record<string, Row[]>;
+
+onEachEngine('"user export"', (database) => {
+  keepsNoLedger(database);
+  const app = useTestApp(database, COUNTED_SIGN_INS);
+  const cli = new CommandLine(database);
+
+  it('writes everything that is held about the user, and no hash', async () => {
+    const phone = '+14155558001';
+    const { ana, ben, client, anasPost, bensPost } = await twoMembers(app(), phone);
+    const { code, stdout, stderr } = await cli.run('user', 'export', ana.id);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const told = JSON.parse(stdout) as Exported;
+    expect(told).toMatchObject({
+      user_id: ana.id,
+      users: [{ id: ana.id, phone, name: WORDS.name, neighborhood: WORDS.neighborhood }],
+      post_likes: [{ post_id: bensPost }],
+      otp_failures: [{ phone, failures: 1 }],
+    });
+    expect(told.posts?.map(({ id, content, deleted_at }) => [id, content, deleted_at])).toEqual([
+      [anasPost, WORDS.post, null],
+      [expect.any(String), WORDS.deletedPost, expect.stringMatching(/Z$/)],
+    ]);
+    expect(told.comments?.map(({ text }) => text)).toEqual(Array(3).fill(WORDS.comment));
+    const { clientId: client_id, name: appName } = client;
+    expect(told.grants).toEqual([
+      expect.objectContaining({ client_id, app: appName, scope: client.scopes.join(' ') }),
+    ]);
+    expect(told.access_tokens).toHaveLength(1);
+    expect(told.refresh_tokens).toHaveLength(1);
+    expect(told.authorization_codes).toHaveLength(1);
+    expect(told.sign_in_sessions).toHaveLength(2);
+    expect(told.known_browsers).toHaveLength(2);
+    expect(told.idempotency_keys).toHaveLength(2);
+    expect(told.api_calls?.map(({ route }) => route)).toContain('POST /dev/v1/posts');
+    expect(told.audit_events?.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['user.added', 'grant.created']),
+    );
+    expect(stdout).not.toMatch(/\b[0-9a-f]{64}\b/);
+    expect(stdout).not.toContain(ben.phone);
+    expect(stdout).not.toContain('May I have one?');
+  });
+
+  it('writes more than a page of each', async () => {
+    const { id: userId } = await app().addUser();
+    const other = await app().addUser();
+    const posts = Array.from({ length: 1201 }, (_, at) => ({
+      ...{ clientId: null, title: null, type: 'general', images: [], tags: [], latitude: null },
+      ...{ longitude: null, neighborhood: null, reachKm: null, visibility: 'public' as const },
+      ...{ likeCount: 0, commentCount: 0, createdAt: new Date() },
+      id: `post_${String(at).padStart(26, '0')}`,
+      userId: at === 600 ? other.id : userId,
+      content: `Post ${at}`,
+      deletedAt: at % 2 === 0 ? null : new Date(),
+    }));
+    await app()
+      .service(TransactionRunner)
+      .run((tx) => insertAll(tx, Post, posts));
+    const told = JSON.parse((await cli.run('user', 'export', userId)).stdout) as Exported;
+    expect(told.posts).toHaveLength(1200);
+    expect(new Set(told.posts?.map(({ id }) => id)).size).toBe(1200);
+  });
+
+  it('writes a new file that only its owner may read', async () => {
+    const { id } = await app().addUser();
+    const folder = await mkdtemp(join(tmpdir(), 'platform-export-'));
+    try {
+      const path = join(folder, 'user.json');
+      const { file, bytes } = await cli.json('user', 'export', id, '--output', path);
+      expect(file).toBe(path);
+      expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ users: [{ id }] });
+      const { mode, size } = await stat(path);
+      expect({ mode: mode & 0o777, size }).toEqual({ mode: 0o600, size: bytes });
+      expect(await cli.run('user', 'export', id, '--output', path)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `${path} exists already. Name a new file.\n`,
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('says so when there is no such user', async () => {
+    const { code, stdout, stderr } = await cli.run('user', 'export', 'usr_nobody');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('No user has the id usr_nobody.');
+  });
+});

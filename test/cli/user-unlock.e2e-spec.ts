@@ -1,0 +1,90 @@
+import type { DataSource } from 'typeorm';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
+import { CommandLine } from '../support/command-line.js';
+import { connectMigrated, onEachEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
+
+const HOUR = 3_600_000;
+
+onEachEngine('Unlocking a user on the command line', (database) => {
+  const cli = new CommandLine(database);
+  let dataSource: DataSource;
+  let people = 0;
+  beforeAll(async () => {
+    dataSource = await connectMigrated(database.url);
+  });
+  afterAll(() => dataSource.destroy());
+
+  async function addUser(failures: number, lockedUntil: Date | null): Promise<string> {
+    people += 1;
+    const phone = `+141555501${10 + people}`;
+    const { id } = await cli.json<{ id: string }>('user', 'add', '--phone', phone, '--name', 'Ana');
+    if (failures > 0)
+      await dataSource.manager.insert(OtpFailures, {
+        phone,
+        failures,
+        lastAt: new Date(),
+        lockedUntil,
+      });
+    return id;
+  }
+
+  const inAnHour = (): Date => new Date(Date.now() + HOUR);
+
+  it('O56 takes the lock away, and records who and why without the phone', async () => {
+    const id = await addUser(100, inAnHour());
+    const args = ['user', 'unlock', id, '--actor', 'olga', '--reason', 'Called from her own phone'];
+    expect(await cli.run(...args)).toEqual({
+      code: 0,
+      stdout: `Unlocked ${id}. The user may sign in now.\n`,
+      stderr: '',
+    });
+    expect(await dataSource.manager.count(OtpFailures)).toBe(0);
+    expect((await auditTrail(dataSource, id)).slice(1)).toEqual([
+      {
+        action: 'user.unlocked',
+        actor: 'olga',
+        reason: 'Called from her own phone',
+        details: { locked: true, failures: 100 },
+      },
+    ]);
+  });
+
+  it('O56 says with --json what it found', async () => {
+    const id = await addUser(100, inAnHour());
+    expect(await cli.json('user', 'unlock', id)).toEqual({
+      id,
+      was_locked: true,
+      failures: 100,
+    });
+  });
+
+  it('O56 sets the count of a user who is not locked back', async () => {
+    const id = await addUser(40, null);
+    expect(await cli.json('user', 'unlock', id)).toEqual({ id, was_locked: false, failures: 40 });
+    expect(await dataSource.manager.count(OtpFailures)).toBe(0);
+  });
+
+  it('O56 changes and records nothing where nothing was counted', async () => {
+    const id = await addUser(0, null);
+    const { code, stdout } = await cli.run('user', 'unlock', id);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `${id} was not locked. The count of wrong codes is now 0; it was 0.\n`,
+    });
+    expect((await auditTrail(dataSource, id)).map(({ action }) => action)).toEqual(['user.added']);
+  });
+
+  it('O56 says so when there is no such user', async () => {
+    const { code, stdout, stderr } = await cli.run('user', 'unlock', 'usr_nobody');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('No user has the id usr_nobody.');
+  });
+
+  it('O56 shows examples in its help, and wants an id', async () => {
+    const { stdout } = await cli.run('user', 'unlock', '--help');
+    expect(stdout).toContain('npm run -s cli -- user unlock usr_');
+    expect(stdout).toContain('--reason <text>');
+    expect((await cli.run('user', 'unlock')).code).toBe(2);
+  });
+});

@@ -1,0 +1,194 @@
+import type { EntityTarget, ObjectLiteral } from 'typeorm';
+import { AccessTokenVerifier } from '../../src/access/access-token-verifier.js';
+import type { Caller } from '../../src/access/caller.js';
+import { later } from '../../src/common/clock.js';
+import { SCOPES } from '../../src/common/scopes.js';
+import { sha256 } from '../../src/common/secrets.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import { App } from '../../src/modules/oauth/apps/app.entity.js';
+import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { Parameters } from '../../src/modules/oauth/parameters.js';
+import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { ThrottleRepository } from '../../src/modules/oauth/throttle/throttle.repository.js';
+import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
+import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { RefreshTokenGrant } from '../../src/modules/oauth/token/refresh-token.grant.js';
+import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { PostsService } from '../../src/modules/posts/posts.service.js';
+import { Publisher } from '../../src/modules/posts/publisher.service.js';
+import { AppQuota } from '../../src/modules/quota/app-quota.entity.js';
+import { User } from '../../src/modules/users/user.entity.js';
+import { onEachEngine } from '../support/database.js';
+import { analyzeTables, insertMany } from '../support/fixtures.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { queriesOf, scansOf } from '../support/queries.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const OTHERS = 4000;
+/** Lookups of one statement at most, and units of one transaction. */
+const LOOKUPS = 64;
+const UNITS = 16;
+
+onEachEngine('Statements of many requests', (database) => {
+  keepsNoLedger(database);
+  const app = useTestApp(database);
+  let client: TestClient;
+  let registered: App;
+  const tokens: IssuedTokens[] = [];
+  let callers: Caller[] = [];
+
+  function fill<T extends ObjectLiteral>(
+    entity: EntityTarget<T>,
+    row: (number: number, hash: string) => ObjectLiteral,
+  ): Promise<void> {
+    return insertMany(app().dataSource, entity, OTHERS, row);
+  }
+
+  /** Other apps, and users with grants, tokens and posts; those of this test are few among them. */
+  async function fillAll(): Promise<void> {
+    const now = app().clock.now();
+    const live = { createdAt: now, expiresAt: later(now, 3_600_000) };
+    const { clientId } = client;
+    await fill(App, (number) => ({
+      clientId: `svc_app_${number}`,
+      name: 'Other',
+      kind: 'public',
+      scope: 'posts.read',
+      status: 'enabled',
+      createdAt: now,
+    }));
+    await fill(AppQuota, (number) => ({
+      clientId: `svc_app_${number}`,
+      plan: 'custom',
+      monthlyPostLimit: 9,
+    }));
+    await fill(User, (number) => ({
+      id: `usr_${number}`,
+      phone: `+1${number}`,
+      name: 'Other',
+      status: 'active',
+      createdAt: now,
+    }));
+    await fill(Grant, (number) => ({
+      ...live,
+      id: `grt_${number}`,
+      userId: `usr_${number}`,
+      clientId,
+      scope: 'posts.read',
+      requestedScope: 'posts.read',
+    }));
+    const token = (number: number, hash: string) => ({ ...live, hash, grantId: `grt_${number}` });
+    await fill(AccessToken, (number, hash) => ({ ...token(number, hash), scope: 'posts.read' }));
+    await fill(RefreshToken, token);
+    await fill(Post, (number) => ({
+      id: `post_${number}`,
+      userId: `usr_${number}`,
+      type: 'general',
+      visibility: 'public',
+      images: [],
+      tags: [],
+      createdAt: now,
+    }));
+    await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
+    await analyzeTables(database, app().dataSource);
+  }
+
+  beforeAll(async () => {
+    client = await app().addClient({ kind: 'public' });
+    const { clientId } = client;
+    registered = await app().dataSource.manager.findOneByOrFail(App, { clientId });
+    for (let number = 0; number < LOOKUPS; number += 1) {
+      const { id } = await app().addUser();
+      const issued = await app()
+        .service(TransactionRunner)
+        .run(async (tx) => {
+          const grant = await app().service(GrantOpener).open(tx, id, clientId, SCOPES);
+          return app().service(TokenIssuer).issue(tx, grant, SCOPES);
+        });
+      tokens.push(issued);
+    }
+    await fillAll();
+    const verified = await Promise.all(tokens.map(verify));
+    callers = verified.map((access) => ({
+      ...access,
+      requestId: 'one-moment',
+      receivedAt: app().clock.now(),
+    }));
+  });
+
+  function verify({ accessToken }: IssuedTokens): ReturnType<AccessTokenVerifier['verify']> {
+    return app().service(AccessTokenVerifier).verify(accessToken);
+  }
+
+  /**
+   * How many values the statements of `work` have that read or update rows of this table. None of them, nor any other, may
+   * read a whole table or index.
+   */
+  async function plannedWell(table: string, work: () => Promise<unknown>): Promise<number[]> {
+    const { dataSource } = app();
+    const queries = await queriesOf(dataSource, work);
+    const planned = queries.filter(({ query }) => /^\s*(?:SELECT|UPDATE)\b/.test(query));
+    for (const { query, parameters } of planned)
+      expect(await scansOf(database, dataSource, query, parameters), query).toEqual([]);
+    return planned
+      .filter(({ query }) => query.split(/\s+/).includes(table))
+      .map(({ parameters }) => parameters.length);
+  }
+
+  it('find so many tokens by their keys', async () => {
+    const verifyAll = () => Promise.all(tokens.map(verify));
+    expect(await plannedWell('access_tokens', verifyAll)).toEqual([LOOKUPS]);
+  });
+
+  it('publish by keys, and find so many posts by theirs', async () => {
+    const publisher = app().service(Publisher);
+    const published: { id: string; userId: string }[] = [];
+    const publish = async (caller: Caller): Promise<void> => {
+      const { made } = await publisher.publish(caller, { content: 'Hi' });
+      published.push({ id: made.id, userId: caller.userId });
+    };
+    const publishUnit = () => Promise.all(callers.slice(0, UNITS).map(publish));
+    expect(Math.max(...(await plannedWell('users', publishUnit)))).toBeGreaterThanOrEqual(UNITS);
+    await Promise.all(callers.slice(UNITS).map(publish));
+    const posts = app().service(PostsService);
+    const readAll = () => Promise.all(published.map(({ id, userId }) => posts.read(userId, id)));
+    expect(await plannedWell('posts', readAll)).toEqual([2 * LOOKUPS]);
+  });
+
+  it('refresh so many tokens by their keys', async () => {
+    const grant = app().service(RefreshTokenGrant);
+    const refresh = ({ refreshToken: refresh_token }: IssuedTokens) =>
+      grant.refresh(registered, new Parameters({ refresh_token }));
+    for (const [unit, table] of ['refresh_tokens', 'grants'].entries()) {
+      const some = tokens.slice(unit * UNITS, (unit + 1) * UNITS);
+      const refreshUnit = () => Promise.all(some.map(refresh));
+      expect(Math.max(...(await plannedWell(table, refreshUnit)))).toBeGreaterThanOrEqual(UNITS);
+    }
+  });
+
+  it('ask for so many budgets by their keys', async () => {
+    const since = later(app().clock.now(), -1000);
+    const hashes = Array.from({ length: LOOKUPS }, (_, number) => sha256(`${number}`));
+    const repository = app().service(ThrottleRepository);
+    const countAll = async () => {
+      const counts = await Promise.all(hashes.map((hash) => repository.count(hash, since)));
+      expect(counts.map(({ hits }) => hits)).toEqual(hashes.map(() => 1));
+    };
+    expect(await plannedWell('throttle_hits', countAll)).toEqual([1 + LOOKUPS]);
+  });
+
+  // A server takes a time that is none for NULL.
+  if (database.engine.kind === 'sqlite')
+    it('ask for each window by its own statement, which may fail alone', async () => {
+      const repository = app().service(ThrottleRepository);
+      const hash = sha256('1');
+      const [good, bad] = await Promise.allSettled([
+        repository.count(hash, later(app().clock.now(), -1000)),
+        repository.count(hash, new Date(Number.NaN)),
+      ]);
+      expect(good).toMatchObject({ value: { hits: 1 } });
+      expect(bad.status).toBe('rejected');
+    });
+});

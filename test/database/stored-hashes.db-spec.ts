@@ -1,0 +1,48 @@
+import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
+import { isDuplicateKey } from '../../src/common/database-faults.js';
+import { newId } from '../../src/common/ids.js';
+import { newSecret, sha256 } from '../../src/common/secrets.js';
+import { AppSecret } from '../../src/modules/oauth/apps/app-secret.entity.js';
+import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
+import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
+import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { connectMigrated, onEachEngine } from '../support/database.js';
+
+const NOW = new Date('2026-11-21T08:00:00.123Z');
+
+onEachEngine('Credentials in the tables', ({ url }) => {
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    dataSource = await connectMigrated(url);
+  });
+  afterAll(() => dataSource.destroy());
+
+  const token = (): ObjectLiteral => ({
+    grantId: newId('grt', NOW),
+    scope: 'posts.read',
+    redirectUri: 'https://garden.example/callback',
+  });
+  const secret = (): ObjectLiteral => ({
+    id: newId('sec', NOW),
+    clientId: newId('svc_app', NOW),
+    lastFour: 'abcd',
+  });
+
+  it.each([
+    ['client secret', AppSecret, secret],
+    ['code', AuthorizationCode, token],
+    ['access token', AccessToken, token],
+    ['refresh token', RefreshToken, token],
+  ] as [string, EntityTarget<ObjectLiteral>, () => ObjectLiteral][])(
+    'O133 No two rows have the hash of one %s',
+    async (_, entity, row) => {
+      const hash = sha256(newSecret('svcat'));
+      const insert = (): Promise<unknown> =>
+        dataSource.manager.insert(entity, { ...row(), hash, createdAt: NOW, expiresAt: NOW });
+      await insert();
+      const refused = await insert().catch((error: unknown) => error);
+      expect(isDuplicateKey(refused)).toBe(true);
+    },
+  );
+});

@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type Sqlite from 'better-sqlite3';
+import type { DataSource } from 'typeorm';
+import { connect, onSqlite } from '../support/database.js';
+
+/** What this process has open, on Linux. */
+const OPEN_FILES = '/proc/self/fd';
+/** More pages than SQLite keeps of a statement in memory: each random key changes one. */
+const STORED = 3000;
+const ADDED = 300;
+
+/** SQLite's temporary files have no name any more once they are open. */
+function openTemporaryFiles(): string[] {
+  const targetOf = (descriptor: string): string => {
+    try {
+      return readlinkSync(join(OPEN_FILES, descriptor));
+    } catch {
+      // The one that the folder was read by.
+      return '';
+    }
+  };
+  return readdirSync(OPEN_FILES)
+    .map(targetOf)
+    .filter((target) => target.includes('etilqs_'));
+}
+
+/** @param i an expression for the number of a row */
+function insertScattered(rows: number, i = 'i'): string {
+  return `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${rows})
+    INSERT INTO scattered SELECT hex(randomblob(64)), ${i} FROM numbers`;
+}
+
+onSqlite('A statement that may have to be undone by itself', ({ url }) => {
+  let dataSource: DataSource;
+  beforeAll(async () => {
+    dataSource = await connect(url);
+  });
+  afterAll(() => dataSource?.destroy());
+
+  it.skipIf(!existsSync(OPEN_FILES))(
+    'needs no temporary file, for which a read-only file system has no place',
+    async () => {
+      const seen = new Set<string>();
+      const { driver } = dataSource;
+      const { databaseConnection } = driver as typeof driver & {
+        databaseConnection: Sqlite.Database;
+      };
+      databaseConnection.function('look_around', (value) => {
+        for (const file of openTemporaryFiles()) seen.add(file);
+        return value;
+      });
+      await dataSource.query('CREATE TABLE scattered (random TEXT PRIMARY KEY, i INT NOT NULL)');
+      await dataSource.query(insertScattered(STORED));
+      await dataSource.transaction((manager) =>
+        manager.query(insertScattered(ADDED, 'look_around(i)')),
+      );
+      await dataSource.query('DROP TABLE scattered');
+      expect([...seen]).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,124 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+import { vi } from 'vitest';
+import { later } from '../../src/common/clock.js';
+import { JobRun } from '../../src/operations/job-run.entity.js';
+import { connectMigrated, onEachEngine } from '../support/database.js';
+
+const ELSEWHERE = '+05:45';
+const MOMENTS = [
+  ['2026-01-02T03:04:05.678Z', '2026-01-02 03:04:05.678'],
+  ['2026-12-31T23:59:59.999Z', '2026-12-31 23:59:59.999'],
+  ['2028-02-29T15:30:00.001Z', '2028-02-29 15:30:00.001'],
+  ['2026-03-29T01:30:00.000Z', '2026-03-29 01:30:00.000'],
+  ['2038-01-19T03:14:08.500Z', '2038-01-19 03:14:08.500'],
+] as const;
+
+onEachEngine('times', ({ engine, url }) => {
+  let dataSource: DataSource;
+  let runner: QueryRunner;
+  let jobs = 0;
+
+  beforeAll(async () => {
+    vi.stubEnv('TZ', 'Asia/Tokyo');
+    dataSource = await connectMigrated(url);
+    // One connection for the whole suite, since its zone is set for it alone.
+    runner = dataSource.createQueryRunner();
+    await runner.connect();
+    if (engine.kind !== 'sqlite') await runner.query(`SET SESSION time_zone = '${ELSEWHERE}'`);
+  });
+
+  afterAll(async () => {
+    await runner.release();
+    await dataSource.destroy();
+    vi.unstubAllEnvs();
+  });
+
+  function newRun(startedAt: Date): JobRun {
+    jobs += 1;
+    return Object.assign(new JobRun(), {
+      job: `job-${jobs}`,
+      period: '2026-11',
+      startedAt,
+      finishedAt: null,
+    });
+  }
+
+  async function storedText(column: 'started_at' | 'finished_at', job: string): Promise<unknown> {
+    const rows: { as_text: string }[] = await runner.query(
+      `SELECT CAST(${column} AS CHAR) AS as_text FROM job_runs WHERE job = ?`,
+      [job],
+    );
+    return rows[0]?.as_text;
+  }
+
+  it('are tested with the process in Tokyo and the server elsewhere', async () => {
+    const zones: unknown =
+      engine.kind === 'sqlite' ? [] : await runner.query('SELECT @@session.time_zone AS zone');
+
+    expect(new Date('2026-01-02T03:04:05Z').getHours()).toBe(12);
+    expect(new Date().getTimezoneOffset()).toBe(-9 * 60);
+    expect(zones).toEqual(engine.kind === 'sqlite' ? [] : [{ zone: ELSEWHERE }]);
+  });
+
+  it.each(MOMENTS)('stand in the database in UTC and come back: %s', async (moment, text) => {
+    const run = newRun(new Date(moment));
+    await runner.manager.insert(JobRun, run);
+
+    expect(await storedText('started_at', run.job)).toBe(text);
+    const read = await runner.manager.findOneByOrFail(JobRun, { job: run.job });
+    expect(read.startedAt).toBeInstanceOf(Date);
+    expect(read.startedAt.toISOString()).toBe(moment);
+    expect(read.finishedAt).toBeNull();
+  });
+
+  it.each(MOMENTS)('stand in UTC when an update writes them: %s', async (moment, text) => {
+    const run = newRun(new Date(0));
+    await runner.manager.insert(JobRun, run);
+    await runner.manager.update(JobRun, { job: run.job }, { finishedAt: new Date(moment) });
+
+    expect(await storedText('finished_at', run.job)).toBe(text);
+    const read = await runner.manager.findOneByOrFail(JobRun, { job: run.job });
+    expect(read.finishedAt?.toISOString()).toBe(moment);
+  });
+
+  it('stand in UTC when the whole service connection writes them', async () => {
+    const [[moment, text]] = MOMENTS;
+    const run = newRun(new Date(moment));
+    await dataSource.manager.insert(JobRun, run);
+
+    expect(await storedText('started_at', run.job)).toBe(text);
+  });
+
+  it('compare to the millisecond with a parameter', async () => {
+    const moment = new Date('2026-11-21T08:00:00.500Z');
+    const run = newRun(moment);
+    await runner.manager.insert(JobRun, run);
+    const startedBefore = (time: Date): Promise<number> =>
+      runner.manager
+        .createQueryBuilder(JobRun, 'run')
+        .where('run.job = :job AND run.startedAt < :time', { job: run.job, time })
+        .getCount();
+
+    expect(await startedBefore(later(moment, -1))).toBe(0);
+    expect(await startedBefore(moment)).toBe(0);
+    expect(await startedBefore(later(moment, 1))).toBe(1);
+  });
+
+  it('compare to the millisecond in the condition of an update', async () => {
+    const moment = new Date('2026-11-21T08:00:00.500Z');
+    const run = newRun(moment);
+    await runner.manager.insert(JobRun, run);
+    const finishIfStartedBefore = async (time: Date): Promise<number | undefined> => {
+      const { affected } = await runner.manager
+        .createQueryBuilder()
+        .update(JobRun)
+        .set({ finishedAt: time })
+        .where('job = :job AND started_at < :time', { job: run.job, time })
+        .execute();
+      return affected;
+    };
+
+    expect(await finishIfStartedBefore(moment)).toBe(0);
+    expect(await finishIfStartedBefore(later(moment, 1))).toBe(1);
+  });
+});

@@ -1,0 +1,300 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { isConflict } from '../../src/common/database-faults.js';
+import { entities, type Transaction } from '../../src/database/transaction.js';
+import { TypeormTransactionRunner } from '../../src/database/typeorm-transaction-runner.js';
+import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { connectMigrated, onEachEngine, onEachServer } from '../support/database.js';
+import { keepsNoLedger } from '../support/invariants.js';
+
+const PERIOD = '2026-11';
+
+class Conflict extends Error {
+  readonly errno = 1213;
+}
+
+/** A point that one unit waits at until another opens it. */
+class Gate {
+  private readonly bell = new EventEmitter();
+  readonly opened = once(this.bell, 'open');
+
+  open(): void {
+    this.bell.emit('open');
+  }
+}
+
+async function insert(tx: Transaction, clientId: string): Promise<void> {
+  await entities(tx).insert(QuotaUsage, { clientId, period: PERIOD, used: 0 });
+}
+
+async function addOne(tx: Transaction, clientId: string): Promise<void> {
+  await entities(tx)
+    .createQueryBuilder()
+    .update(QuotaUsage)
+    .set({ used: () => 'used + 1' })
+    .where('client_id = :clientId', { clientId })
+    .execute();
+}
+
+async function usedBy(dataSource: DataSource, clientId: string): Promise<number | undefined> {
+  const usage = await dataSource.manager.findOneBy(QuotaUsage, { clientId, period: PERIOD });
+  return usage?.used;
+}
+
+onEachEngine('a unit of work', ({ url }) => {
+  keepsNoLedger({ url });
+  let dataSource: DataSource;
+  let transactions: TypeormTransactionRunner;
+
+  beforeAll(async () => {
+    dataSource = await connectMigrated(url);
+    transactions = new TypeormTransactionRunner(dataSource);
+  });
+
+  afterAll(() => dataSource.destroy());
+
+  it('commits what it wrote and answers what it returned', async () => {
+    const answer = await transactions.run(async (tx) => {
+      await insert(tx, 'commits');
+      return 'done';
+    });
+
+    expect(answer).toBe('done');
+    expect(await usedBy(dataSource, 'commits')).toBe(0);
+  });
+
+  it('leaves nothing behind when it throws', async () => {
+    await transactions.run((tx) => insert(tx, 'kept'));
+    const failing = transactions.run(async (tx) => {
+      await insert(tx, 'thrown-1');
+      await addOne(tx, 'kept');
+      await insert(tx, 'thrown-2');
+      throw new Error('no');
+    });
+
+    await expect(failing).rejects.toThrow('no');
+    expect(await usedBy(dataSource, 'thrown-1')).toBeUndefined();
+    expect(await usedBy(dataSource, 'thrown-2')).toBeUndefined();
+    expect(await usedBy(dataSource, 'kept')).toBe(0);
+  });
+
+  it('keeps its rows when one that runs at the same time rolls back', async () => {
+    const begun = new Gate();
+    const failing = transactions.run(async (tx) => {
+      await insert(tx, 'rolled-back');
+      begun.open();
+      await sleep(50);
+      throw new Error('no');
+    });
+    await begun.opened;
+    const succeeding = transactions.run((tx) => insert(tx, 'beside-it'));
+    const [failed] = await Promise.allSettled([failing, succeeding]);
+
+    expect(failed.status).toBe('rejected');
+    await expect(succeeding).resolves.toBeUndefined();
+    expect(await usedBy(dataSource, 'rolled-back')).toBeUndefined();
+    expect(await usedBy(dataSource, 'beside-it')).toBe(0);
+  });
+
+  it('shows nothing that it may take back to who reads what is committed', async () => {
+    const begun = new Gate();
+    const failing = transactions.run(async (tx) => {
+      await insert(tx, 'taken-back');
+      begun.open();
+      await sleep(50);
+      throw new Error('no');
+    });
+    await begun.opened;
+    const seen = transactions.readCommitted(() => usedBy(dataSource, 'taken-back'));
+    await expect(failing).rejects.toThrow('no');
+    expect(await seen).toBeUndefined();
+  });
+
+  it('can roll back while another commits', async () => {
+    const begun = new Gate();
+    const committing = transactions.run(async (tx) => {
+      await insert(tx, 'slow');
+      begun.open();
+      await sleep(50);
+    });
+    await begun.opened;
+    const failing = transactions.run(async (tx) => {
+      await insert(tx, 'quick');
+      throw new Error('no');
+    });
+
+    await expect(failing).rejects.toThrow('no');
+    await committing;
+    expect(await usedBy(dataSource, 'slow')).toBe(0);
+    expect(await usedBy(dataSource, 'quick')).toBeUndefined();
+  });
+
+  it('loses no increment among forty at once', async () => {
+    await transactions.run((tx) => insert(tx, 'busy'));
+    await Promise.all(
+      Array.from({ length: 40 }, () => transactions.run((tx) => addOne(tx, 'busy'))),
+    );
+
+    expect(await usedBy(dataSource, 'busy')).toBe(40);
+  });
+
+  it('runs again after a conflict, without what the lost attempt wrote', async () => {
+    let attempts = 0;
+    const answer = await transactions.run(async (tx) => {
+      attempts += 1;
+      await insert(tx, 'retried');
+      if (attempts < 4) throw new Conflict();
+      return 'done';
+    });
+
+    expect(answer).toBe('done');
+    expect(attempts).toBe(4);
+    expect(await usedBy(dataSource, 'retried')).toBe(0);
+  });
+
+  it('gives up after three retries, with the error of the last', async () => {
+    let attempts = 0;
+    const failing = transactions.run(async (tx) => {
+      attempts += 1;
+      await insert(tx, 'hopeless');
+      throw new Conflict(`attempt ${attempts}`);
+    });
+
+    await expect(failing).rejects.toThrow('attempt 4');
+    expect(attempts).toBe(4);
+    expect(await usedBy(dataSource, 'hopeless')).toBeUndefined();
+  });
+
+  it('does not run again after any other error', async () => {
+    let attempts = 0;
+    const failing = transactions.run(() => {
+      attempts += 1;
+      return Promise.reject(new Error('a bug'));
+    });
+
+    await expect(failing).rejects.toThrow('a bug');
+    expect(attempts).toBe(1);
+  });
+
+  it('is refused inside another, where it would wait for ever or commit on its own', async () => {
+    const opening: (() => Promise<unknown>)[] = [
+      () => transactions.run((inner) => insert(inner, 'inner')),
+      () => transactions.readCommitted(() => usedBy(dataSource, 'inner')),
+    ];
+    for (const open of opening) {
+      const nested = transactions.run(async (tx) => {
+        await insert(tx, 'outer');
+        await open();
+      });
+      await expect(nested).rejects.toThrow('inside another');
+      expect(await usedBy(dataSource, 'outer')).toBeUndefined();
+    }
+  });
+
+  it('succeeds although another process wrote between its read and its write', async () => {
+    await transactions.run((tx) => insert(tx, 'shared'));
+    const elsewhere = await connectMigrated(url);
+    const others = new TypeormTransactionRunner(elsewhere);
+    let attempts = 0;
+    await transactions.run(async (tx) => {
+      attempts += 1;
+      await entities(tx).findOneByOrFail(QuotaUsage, { clientId: 'shared' });
+      if (attempts === 1) await others.run((own) => addOne(own, 'shared'));
+      await addOne(tx, 'shared');
+    });
+    await elsewhere.destroy();
+
+    expect(await usedBy(dataSource, 'shared')).toBe(2);
+  });
+
+  it('may be opened by what an ended one left running', async () => {
+    const begun = new Gate();
+    const background = await transactions.run((tx) => {
+      const later = begun.opened.then(() => transactions.run((own) => insert(own, 'later')));
+      return insert(tx, 'sooner').then(() => ({ later }));
+    });
+    begun.open();
+    await background.later;
+
+    expect(await usedBy(dataSource, 'later')).toBe(0);
+  });
+});
+
+onEachServer('a unit of work on a server', ({ url }) => {
+  keepsNoLedger({ url });
+  let dataSource: DataSource;
+  let transactions: TypeormTransactionRunner;
+
+  beforeAll(async () => {
+    dataSource = await connectMigrated(url);
+    transactions = new TypeormTransactionRunner(dataSource);
+  });
+
+  afterAll(() => dataSource.destroy());
+
+  it('succeeds although it met another in a deadlock', async () => {
+    await transactions.run(async (tx) => {
+      await insert(tx, 'left');
+      await insert(tx, 'right');
+    });
+    const failures: unknown[] = [];
+    let attempts = 0;
+    const first = new Gate();
+    const second = new Gate();
+    const cross = async (own: Gate, other: Gate, [from, to]: [string, string]): Promise<void> =>
+      transactions.run(async (tx) => {
+        attempts += 1;
+        await addOne(tx, from);
+        own.open();
+        await other.opened;
+        await addOne(tx, to).catch((error: unknown) => {
+          failures.push(error);
+          throw error;
+        });
+      });
+    await Promise.all([
+      cross(first, second, ['left', 'right']),
+      cross(second, first, ['right', 'left']),
+    ]);
+
+    expect(failures.length).toBeGreaterThan(0);
+    expect(failures.every(isConflict)).toBe(true);
+    expect(attempts).toBe(2 + failures.length);
+    expect(await usedBy(dataSource, 'left')).toBe(2);
+    expect(await usedBy(dataSource, 'right')).toBe(2);
+  });
+
+  it('O138 sees what others committed since it began', async () => {
+    await transactions.run((tx) => insert(tx, 'watched'));
+    const seen = await transactions.run(async (tx) => {
+      const used = async (): Promise<number> =>
+        (await entities(tx).findOneByOrFail(QuotaUsage, { clientId: 'watched' })).used;
+      const before = await used();
+      await dataSource.manager.update(QuotaUsage, { clientId: 'watched' }, { used: 7 });
+      return [before, await used()];
+    });
+
+    expect(seen).toEqual([0, 7]);
+  });
+
+  it('runs side by side with another', async () => {
+    const first = new Gate();
+    const second = new Gate();
+    await Promise.all([
+      transactions.run(async (tx) => {
+        await insert(tx, 'side');
+        first.open();
+        await second.opened;
+      }),
+      transactions.run(async (tx) => {
+        await insert(tx, 'by-side');
+        second.open();
+        await first.opened;
+      }),
+    ]);
+
+    expect(await usedBy(dataSource, 'side')).toBe(0);
+    expect(await usedBy(dataSource, 'by-side')).toBe(0);
+  });
+});

@@ -1,0 +1,129 @@
+import { ERROR_STATUS } from '../../src/http/error-status.js';
+import { authorizeLink, Visitor } from '../support/browser.js';
+import { onSqlite } from '../support/database.js';
+import { Member } from '../support/member.js';
+import { type ErrorBody, json } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+/** What stands in the page under one anchor, as text. */
+function entry(page: string, anchor: string): string {
+  const found = [
+    ...page.matchAll(new RegExp(`<(section|tr) id="${anchor}">(.*?)</\\1>`, 'gs')),
+  ].map(([, , inner = '']) => inner.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '));
+  expect(found, anchor).toHaveLength(1);
+  return found[0]?.trim() ?? '';
+}
+
+onSqlite('The page of error codes', (database) => {
+  const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '5' });
+  let page: string;
+  let client: TestClient;
+  beforeAll(async () => {
+    page = await (await app().fetch('/docs/errors')).text();
+    client = await app().addClient();
+  });
+
+  it('has one anchor for each doc_url of the API, with its status', () => {
+    for (const [code, status] of Object.entries(ERROR_STATUS))
+      expect(entry(page, code)).toMatch(new RegExp(`^${code} ${status} [A-Z].*\\.$`));
+  });
+
+  it('has each anchor once, and each link inside of it leads to one', () => {
+    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const links = [...page.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id);
+    expect(links.length).toBeGreaterThan(2);
+    expect(ids).toEqual(expect.arrayContaining(links));
+  });
+
+  it('explains each code of a field that the contract names, and leads there from invalid_request', async () => {
+    const document = await json<{
+      components: { schemas: { FieldErrorCode: { enum: string[] } } };
+    }>(await app().fetch('/openapi.json'));
+    const { enum: codes } = document.components.schemas.FieldErrorCode;
+    expect(codes).toHaveLength(17);
+    for (const code of codes)
+      expect(entry(page, `field-${code}`)).toMatch(new RegExp(`^${code} [A-Z].*\\.$`));
+    expect(page.match(/<tr id="field-/g)).toHaveLength(codes.length);
+    expect(/<section id="invalid_request">.*?<\/section>/s.exec(page)?.[0]).toContain(
+      'href="#field-codes"',
+    );
+  });
+
+  it('shows as its example what the API answers', async () => {
+    const member = await Member.join(app(), { client });
+    const body = { content: 'Hello', tags: ['a', ' '], latitude: 91, longitude: 0 };
+    const { request_id, ...told } = await json<ErrorBody>(await member.post('/posts', body));
+    const shown = /<pre><code>(.*?)<\/code><\/pre>/s.exec(page)?.[1]?.replaceAll('&quot;', '"');
+    expect(request_id).not.toBe('');
+    expect(JSON.parse(shown ?? '')).toEqual({ ...told, request_id: expect.any(String) });
+  });
+
+  describe('of OAuth', () => {
+    /** That the page tells of this code that it comes like this: a status, or by redirect. */
+    function expectTold(code: string | null | undefined, how: string): void {
+      const [, told = ''] =
+        /^\w+ ((?:redirect|\d{3})(?:, \d{3})*) /.exec(entry(page, `oauth-${code}`)) ?? [];
+      expect(told.split(', '), code ?? '').toContain(how);
+    }
+
+    it.each([
+      ['invalid_request', { code_challenge_method: 'plain' }],
+      ['unsupported_response_type', { response_type: 'token' }],
+      ['invalid_scope', { scope: 'nothing' }],
+      ['interaction_required', { prompt: 'none' }],
+      ['request_not_supported', { request: 'x' }],
+      ['request_uri_not_supported', { request_uri: 'x' }],
+    ])('has %s as what a redirect tells', async (code, parameters) => {
+      const { location } = await new Visitor(app()).open(authorizeLink(client, parameters));
+      expect(new URL(location ?? '').searchParams.get('error')).toBe(code);
+      expectTold(code, 'redirect');
+    });
+
+    it('has access_denied as what a redirect tells', async () => {
+      const visitor = new Visitor(app());
+      const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+      const { location } = await visitor.submit(consent, '/oauth/authorize/decision', {
+        decision: 'deny',
+      });
+      expect(new URL(location ?? '').searchParams.get('error')).toBe('access_denied');
+      expectTold('access_denied', 'redirect');
+    });
+
+    const post = (path: string, form: Record<string, string>, secret = client.secret ?? '') =>
+      app().fetch(path, {
+        method: 'POST',
+        body: new URLSearchParams({ client_id: client.clientId, client_secret: secret, ...form }),
+      });
+
+    it('has each code of the token endpoint with the status that it comes with', async () => {
+      const answers = [
+        await post('/oauth/token', { grant_type: 'password' }),
+        await post('/oauth/token', { grant_type: 'refresh_token', refresh_token: 'x' }),
+        await post('/oauth/token', { grant_type: 'refresh_token' }),
+        await app().fetch('/oauth/token'),
+        await app().fetch('/oauth/nothing'),
+        await post('/oauth/token', { padding: 'x'.repeat(300_000) }),
+      ];
+      for (let attempts = 0; attempts < 5; attempts += 1)
+        answers.push(await post('/oauth/token', { grant_type: 'password' }, 'wrong'));
+      answers.push(await post('/oauth/token', { grant_type: 'password' }));
+      const seen = new Set<string>();
+      for (const answer of answers) {
+        const { error } = await json<ErrorBody>(answer);
+        expectTold(error, String(answer.status));
+        seen.add(`${answer.status} ${error}`);
+      }
+      expect([...seen].toSorted()).toEqual([
+        '400 invalid_grant',
+        '400 invalid_request',
+        '400 unsupported_grant_type',
+        '401 invalid_client',
+        '404 invalid_request',
+        '405 invalid_request',
+        '413 invalid_request',
+        '429 too_many_attempts',
+      ]);
+    });
+  });
+});

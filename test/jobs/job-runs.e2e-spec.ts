@@ -1,0 +1,231 @@
+import { later } from '../../src/common/clock.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
+import { ApiUsageDaily } from '../../src/modules/quota/api-usage-daily.entity.js';
+import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { JobRun } from '../../src/operations/job-run.entity.js';
+import { PruneCron } from '../../src/operations/jobs/prune.cron.js';
+import { QuotaResetCron } from '../../src/operations/jobs/quota-reset.cron.js';
+import { UsageRollupCron } from '../../src/operations/jobs/usage-rollup.cron.js';
+import { onEachEngine } from '../support/database.js';
+import { recordCalls } from '../support/fixtures.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { type TestApp, useTestApp } from '../support/test-app.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+interface JobUnderTest {
+  name: string;
+  cron: new (...parameters: never[]) => { run(): Promise<void> };
+  /** Of 2026-12-01T00:00Z. */
+  period: string;
+  /** How long until it runs again. */
+  next: number;
+  /** Makes work for it. */
+  arrange(app: TestApp): Promise<void>;
+  /** Whether its work is done, each thing once. */
+  isDone(app: TestApp): Promise<boolean>;
+}
+
+const JOBS: JobUnderTest[] = [
+  {
+    name: 'prune',
+    cron: PruneCron,
+    period: '2026-12-01T00',
+    next: HOUR,
+    arrange: (app) => recordCalls(app.dataSource, [later(app.clock.now(), -500 * DAY)]),
+    isDone: async ({ dataSource: { manager } }) => {
+      const totals = await manager.find(ApiUsageDaily);
+      return (await manager.count(ApiCall)) === 0 && totals.every(({ calls }) => calls === 1);
+    },
+  },
+  {
+    name: 'quota-reset',
+    cron: QuotaResetCron,
+    period: '2026-12',
+    next: 31 * DAY,
+    arrange: async (app) => {
+      await app.addClient();
+      await app.dataSource.manager.insert(QuotaUsage, {
+        clientId: 'svc_app_x',
+        period: '2026-11',
+        used: 7,
+      });
+    },
+    isDone: async ({ dataSource: { manager } }) => {
+      const opened = await manager.countBy(QuotaUsage, { period: '2026-12', used: 0 });
+      const last = await manager.findOneByOrFail(QuotaUsage, { period: '2026-11' });
+      return opened === 1 && last.used === 7 && last.closedAt !== null;
+    },
+  },
+  {
+    name: 'usage-rollup',
+    cron: UsageRollupCron,
+    period: '2026-12-01T00:00',
+    next: 10 * MINUTE,
+    arrange: (app) => recordCalls(app.dataSource, [later(app.clock.now(), -DAY)]),
+    isDone: async ({ dataSource: { manager } }) => {
+      const totals = await manager.find(ApiUsageDaily);
+      return totals.length === 1 && totals[0]?.calls === 1;
+    },
+  },
+];
+
+onEachEngine('The jobs of the service', (database) => {
+  keepsNoLedger(database);
+  const here = useTestApp(database);
+  const there = useTestApp(database);
+
+  // Two connections to one SQLite file in one process would wait for each other until the busy timeout.
+  const places = () => (database.engine.kind === 'sqlite' ? [here(), here()] : [here(), there()]);
+  const manager = () => here().dataSource.manager;
+  const runsOf = (job: JobUnderTest) => manager().findBy(JobRun, { job: job.name });
+  const run = (job: JobUnderTest, app: TestApp) => app.service(job.cron).run();
+
+  function setClocks(time: Date | string): void {
+    for (const app of [here(), there()]) app.clock.set(new Date(time).toISOString());
+  }
+
+  beforeEach(async () => {
+    setClocks('2026-12-01T00:00:00.000Z');
+    for (const { target } of here().dataSource.entityMetadatas) await manager().clear(target);
+  });
+
+  /** Claims the job as a process does that is killed before it is done. */
+  const giveUp = (job: JobUnderTest): Promise<unknown> =>
+    manager().insert(JobRun, {
+      job: job.name,
+      period: job.period,
+      startedAt: here().clock.now(),
+      finishedAt: null,
+    });
+
+  describe.each(JOBS)('$name', (job) => {
+    it('runs on time', async () => {
+      await job.arrange(here());
+      await run(job, here());
+      expect(await job.isDone(here())).toBe(true);
+      expect(await runsOf(job)).toEqual([
+        {
+          job: job.name,
+          period: job.period,
+          startedAt: here().clock.now(),
+          finishedAt: here().clock.now(),
+        },
+      ]);
+    });
+
+    it('runs late', async () => {
+      await job.arrange(here());
+      setClocks('2026-12-02T13:00:00.000Z');
+      await run(job, here());
+      expect(await job.isDone(here())).toBe(true);
+    });
+
+    it('runs twice, and does its work once', async () => {
+      await job.arrange(here());
+      await run(job, here());
+      await run(job, here());
+      expect(await job.isDone(here())).toBe(true);
+      expect(await runsOf(job)).toHaveLength(1);
+    });
+
+    it('runs in two places at once, and does its work once', async () => {
+      await job.arrange(here());
+      await Promise.all(places().map((app) => run(job, app)));
+      expect(await job.isDone(here())).toBe(true);
+      expect(await runsOf(job)).toHaveLength(1);
+    });
+
+    it('never ran before, and does the work of earlier periods', async () => {
+      await job.arrange(here());
+      setClocks(later(here().clock.now(), 2 * job.next));
+      await run(job, here());
+      await run(job, there());
+      // The month after the next one is what a late reset opens; what was left of November is closed all the same.
+      if (job.name === 'quota-reset')
+        expect(await manager().findOneByOrFail(QuotaUsage, { used: 7 })).toMatchObject({
+          closedPlan: 'default',
+          closedLimit: 100,
+        });
+      else expect(await job.isDone(here())).toBe(true);
+    });
+
+    it('is left to a process that is at it', async () => {
+      await job.arrange(here());
+      await giveUp(job);
+      here().clock.advance(1000);
+      await run(job, here());
+      expect(await job.isDone(here())).toBe(false);
+      expect(await runsOf(job)).toMatchObject([{ finishedAt: null }]);
+    });
+
+    it('is taken over, by one, from a process that was killed an hour ago', async () => {
+      await job.arrange(here());
+      await giveUp(job);
+      setClocks(later(here().clock.now(), HOUR - 1));
+      if (job.name === 'quota-reset') {
+        await run(job, here());
+        expect(await job.isDone(here())).toBe(false);
+      }
+      setClocks(later(here().clock.now(), 1));
+      await Promise.all(places().map((app) => run(job, app)));
+      expect(await job.isDone(here())).toBe(true);
+      expect((await runsOf(job)).filter(({ finishedAt }) => finishedAt !== null)).toHaveLength(1);
+    });
+
+    it('counts its runs, and tells when it ended last, in every process the same', async () => {
+      await run(job, here());
+      const counted = await here()
+        .service(Metrics)
+        .registry.getSingleMetricAsString('job_runs_total');
+      expect(counted).toMatch(
+        new RegExp(`^job_runs_total\\{task="${job.name}",outcome="done"\\} [1-9]`, 'm'),
+      );
+      const seconds = here().clock.now().getTime() / 1000;
+      for (const app of [here(), there()])
+        expect(
+          await app
+            .service(Metrics)
+            .registry.getSingleMetricAsString('job_last_finished_timestamp_seconds'),
+        ).toContain(`job_last_finished_timestamp_seconds{task="${job.name}"} ${seconds}`);
+    });
+  });
+
+  it('that fails is counted as failed, and leaves its period to others', async () => {
+    const { dataSource } = here();
+    await dataSource.query('ALTER TABLE api_calls RENAME TO api_calls_away');
+    await here().service(UsageRollupCron).run();
+    await dataSource.query('ALTER TABLE api_calls_away RENAME TO api_calls');
+    expect(await manager().count(JobRun)).toBe(0);
+    const counted = await here()
+      .service(Metrics)
+      .registry.getSingleMetricAsString('job_runs_total');
+    expect(counted).toMatch(/^job_runs_total\{task="usage-rollup",outcome="failed"\} 1$/m);
+  });
+
+  it('has its runs of earlier hours pruned after 90 days, and those of months kept', async () => {
+    const ended = new Date('2026-12-01T00:00:00.000Z');
+    const runs = [
+      ['prune', '2026-09-01T23'],
+      ['prune', '2026-09-02T00'],
+      ['usage-rollup', '2026-09-01T23:50'],
+      ['usage-rollup', '2026-09-02T00:00'],
+      ['quota-reset', '2020-01'],
+    ];
+    await manager().insert(
+      JobRun,
+      runs.map(([job, period]) => ({ job, period, startedAt: ended, finishedAt: ended })),
+    );
+    await here().service(PruneCron).run();
+    const left = await manager().find(JobRun, { order: { job: 'ASC', period: 'ASC' } });
+    expect(left.map(({ period }) => period)).toEqual([
+      '2026-09-02T00',
+      '2026-12-01T00',
+      '2020-01',
+      '2026-09-02T00:00',
+    ]);
+  });
+});

@@ -1,0 +1,172 @@
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { later } from '../../src/common/clock.js';
+import { newId } from '../../src/common/ids.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import { Comment } from '../../src/modules/comments/comment.entity.js';
+import { PostLike } from '../../src/modules/posts/post-like.entity.js';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { PostsService } from '../../src/modules/posts/posts.service.js';
+import { PostsPrune } from '../../src/modules/posts/prune/posts-prune.service.js';
+import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
+import { Prune } from '../../src/operations/jobs/prune.service.js';
+import { onEachEngine } from '../support/database.js';
+import { recordCalls } from '../support/fixtures.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { Member } from '../support/member.js';
+import { useTestApp } from '../support/test-app.js';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+onEachEngine('Pruning of logs and deleted posts', (database) => {
+  keepsNoLedger(database);
+  const settings = { CALL_LOG_DAYS: '62', AUDIT_LOG_DAYS: '100', DELETED_POST_DAYS: '30' };
+  const app = useTestApp(database, settings);
+  const manager = () => app().dataSource.manager;
+  const prune = () => app().service(Prune);
+  const ago = (milliseconds: number): Date => later(app().clock.now(), -milliseconds);
+
+  beforeEach(async () => {
+    app().clock.set('2026-11-21T09:30:00.000Z');
+    for (const { target } of app().dataSource.entityMetadatas) await manager().clear(target);
+  });
+
+  const idsOf = async (entity: new () => { id: string }): Promise<string[]> =>
+    (await manager().find(entity)).map(({ id }) => id).toSorted();
+
+  it('takes calls of days that are longer ago than CALL_LOG_DAYS, and of no other', async () => {
+    await recordCalls(app().dataSource, ['2025-01-01T00:00:00Z', '2026-09-19T23:59:59.999Z']);
+    await recordCalls(app().dataSource, ['2026-09-20T00:00:00.000Z', '2026-11-21T09:00:00Z']);
+    expect(await prune().preview()).toMatchObject({ api_calls: 2 });
+    expect(await prune().run()).toMatchObject({ api_calls: 2 });
+    const left = await manager().find(ApiCall, { order: { at: 'ASC' } });
+    expect(left[0]?.at).toEqual(new Date('2026-09-20T00:00:00.000Z'));
+    expect(left).toHaveLength(2);
+  });
+
+  it('takes audit events after AUDIT_LOG_DAYS', async () => {
+    const event = { action: 'app.created', actor: 'olga', subject: 'svc_app_x', details: {} };
+    const moments = [ago(100 * DAY + 1), ago(100 * DAY), ago(0)];
+    await manager().insert(
+      AuditEvent,
+      moments.map((at) => ({ ...event, at, id: newId('evt', at) })),
+    );
+    expect(await prune().preview()).toMatchObject({ audit_events: 1 });
+    expect(await prune().run()).toMatchObject({ audit_events: 1 });
+    const left = await manager().find(AuditEvent, { order: { at: 'ASC' } });
+    expect(left.map(({ at }) => at)).toEqual(moments.slice(1));
+  });
+
+  it('takes more calls of one moment than a batch, and each once', async () => {
+    const at = ago(70 * DAY);
+    await recordCalls(
+      app().dataSource,
+      Array.from({ length: 2500 }, () => at),
+    );
+    expect(await prune().preview()).toMatchObject({ api_calls: 2500 });
+    const runs = await Promise.all([prune().run(), prune().run()]);
+    expect(runs.reduce((sum, { api_calls = 0 }) => sum + api_calls, 0)).toBe(2500);
+    expect(await manager().count(ApiCall)).toBe(0);
+  });
+
+  it('takes a deleted post with its comments and likes 30 days after, and a minute for the clocks', async () => {
+    const member = await Member.join(app());
+    const [gone, kept, alive] = [
+      await member.publish(),
+      await member.publish(),
+      await member.publish(),
+    ];
+    for (const post of [gone, kept, alive]) {
+      const { id } = await member.comment(post.id);
+      await member.comment(post.id, 'Me too', id);
+      await app().service(PostsService).like(member.user.id, post.id);
+    }
+    await member.delete(`/posts/${gone.id}`);
+    app().clock.advance(1);
+    await member.delete(`/posts/${kept.id}`);
+    app().clock.advance(30 * DAY + MINUTE - 1);
+    const expected = { posts: 1, comments: 2, post_likes: 1 };
+    expect(await prune().preview()).toMatchObject(expected);
+    expect(await prune().run()).toMatchObject(expected);
+    expect(await idsOf(Post)).toEqual([kept.id, alive.id].toSorted());
+    for (const entity of [Comment, PostLike]) {
+      const left = await manager().find<{ postId: string }>(entity);
+      expect(new Set(left.map(({ postId }) => postId))).toEqual(new Set([kept.id, alive.id]));
+    }
+  });
+
+  it('takes a deleted comment 30 days after, and leaves its post and the replies', async () => {
+    const member = await Member.join(app());
+    const post = await member.publish();
+    const gone = await member.comment(post.id);
+    const reply = await member.comment(post.id, 'Me too', gone.id);
+    await member.delete(`/comments/${gone.id}`);
+    app().clock.advance(30 * DAY);
+    expect(await prune().run()).toMatchObject({ comments: 0, posts: 0 });
+    app().clock.advance(MINUTE);
+    expect(await prune().preview()).toMatchObject({ comments: 1, posts: 0 });
+    expect(await prune().run()).toMatchObject({ comments: 1, posts: 0 });
+    expect(await idsOf(Comment)).toEqual([reply.id]);
+    expect(await idsOf(Post)).toEqual([post.id]);
+    const back = await Member.join(app(), { user: member.user, client: member.client });
+    const comments = await (await back.get(`/posts/${post.id}/comments`)).json();
+    expect(comments).toMatchObject({ data: [{ id: reply.id }], meta: { total: 1 } });
+  });
+
+  it('counts once what is deleted on a post that is, too', async () => {
+    const member = await Member.join(app());
+    const post = await member.publish();
+    await member.delete(`/comments/${(await member.comment(post.id)).id}`);
+    await member.comment(post.id);
+    await member.delete(`/posts/${post.id}`);
+    app().clock.advance(31 * DAY);
+    expect(await prune().preview()).toMatchObject({ posts: 1, comments: 2 });
+    expect(await prune().run()).toMatchObject({ posts: 1, comments: 2 });
+  });
+
+  it('leaves a post alone that was restored after it was found', async () => {
+    const member = await Member.join(app());
+    const post = await member.publish();
+    await member.delete(`/posts/${post.id}`);
+    app().clock.advance(31 * DAY);
+    const [, posts] = app().service(PostsPrune).expired([post.id], app().clock.now());
+    const keys = (await posts?.keys(1000)) ?? [];
+    expect(keys).toEqual([{ id: post.id }]);
+    await manager().update(Post, { id: post.id }, { deletedAt: null });
+    const deleted = await app()
+      .service(TransactionRunner)
+      .run((tx) => posts?.delete(tx, keys) ?? Promise.reject(new Error('There are posts.')));
+    expect(deleted).toBe(0);
+    expect(await idsOf(Post)).toEqual([post.id]);
+  });
+
+  it('takes more posts, comments and likes than one batch, none of which is left without the other', async () => {
+    const old = ago(40 * DAY);
+    const posts = Array.from({ length: 2100 }, (_, number) => ({
+      id: `post_${number}`,
+      userId: 'usr_x',
+      type: 'general',
+      visibility: 'public' as const,
+      images: [],
+      tags: [],
+      createdAt: old,
+      deletedAt: old,
+    }));
+    const of = posts.flatMap(({ id }) => [`a_${id}`, `b_${id}`]);
+    const on = (key: string): string => key.slice(2);
+    for (let from = 0; from < of.length; from += 300) {
+      const keys = of.slice(from, from + 300);
+      await manager().insert(Post, posts.slice(from, from + 300));
+      const row = (key: string) => ({ postId: on(key), userId: key, createdAt: old });
+      await manager().insert(PostLike, keys.map(row));
+      await manager().insert(
+        Comment,
+        keys.map((key) => ({ ...row(key), id: key, text: 'Hi' })),
+      );
+    }
+    const expected = { posts: 2100, comments: 4200, post_likes: 4200 };
+    expect(await prune().preview()).toMatchObject(expected);
+    expect(await prune().run()).toMatchObject(expected);
+    for (const entity of [Post, Comment, PostLike]) expect(await manager().count(entity)).toBe(0);
+  });
+});

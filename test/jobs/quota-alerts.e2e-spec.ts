@@ -1,0 +1,158 @@
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import { QuotaAlerts } from '../../src/modules/quota/months/quota-alerts.service.js';
+import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { QuotaService } from '../../src/modules/quota/quota.service.js';
+import { onEachEngine } from '../support/database.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { useTestApp } from '../support/test-app.js';
+
+onEachEngine('Alerts of the quota', (database) => {
+  keepsNoLedger(database);
+  const app = useTestApp(database);
+  /** The same database, where the operator gives the plan more. */
+  const generous = useTestApp(database, { QUOTA_PLANS: 'partner=5000,first-party=unlimited' });
+  const manager = () => app().dataSource.manager;
+  const change = { actor: 'test' };
+  const period = '2026-11';
+
+  beforeEach(async () => {
+    for (const { target } of app().dataSource.entityMetadatas) await manager().clear(target);
+  });
+
+  async function appThatUsed(used: number, plan?: string): Promise<string> {
+    const { clientId } = await app().addClient();
+    await manager().insert(QuotaUsage, { clientId, period, used });
+    if (plan !== undefined) await app().service(QuotaService).set(clientId, { plan }, change);
+    return clientId;
+  }
+  const use = (clientId: string, used: number) =>
+    manager().update(QuotaUsage, { clientId, period }, { used });
+  const check = (of = app()) => of.service(QuotaAlerts).run();
+  async function told(clientId: string): Promise<unknown[]> {
+    const events = await manager().find(AuditEvent, {
+      where: { clientId, action: 'quota.alerted' },
+      order: { at: 'ASC', id: 'ASC' },
+    });
+    return events.map(({ details }) => details);
+  }
+  const thresholds = async (clientId: string) =>
+    (await told(clientId)).map((details) => (details as { threshold: number }).threshold);
+
+  it('tell each threshold once, when it is reached', async () => {
+    const clientId = await appThatUsed(0);
+    for (const used of [74, 75, 75, 89, 90, 99, 100, 100]) {
+      await use(clientId, used);
+      await check();
+      app().clock.advance(1);
+    }
+    expect(await told(clientId)).toEqual([
+      { period, threshold: 75, used: 75, limit: 100 },
+      { period, threshold: 90, used: 90, limit: 100 },
+      { period, threshold: 100, used: 100, limit: 100 },
+    ]);
+  });
+
+  it('tell of one step over several thresholds once', async () => {
+    const clientId = await appThatUsed(100);
+    await check();
+    expect(await thresholds(clientId)).toEqual([100]);
+  });
+
+  it('come once when they are looked for in two places at once', async () => {
+    const clientId = await appThatUsed(80);
+    await Promise.all([check(), check(), check()]);
+    expect(await thresholds(clientId)).toEqual([75]);
+  });
+
+  it('come again in the next month', async () => {
+    const clientId = await appThatUsed(80);
+    await check();
+    app().clock.set('2026-12-02T09:30:00.000Z');
+    await manager().insert(QuotaUsage, { clientId, period: '2026-12', used: 75 });
+    await check();
+    app().clock.set('2026-11-21T09:30:00.000Z');
+    expect(await told(clientId)).toMatchObject([{ period }, { period: '2026-12', used: 75 }]);
+  });
+
+  it('come again under a limit that was raised', async () => {
+    const clientId = await appThatUsed(100);
+    await check();
+    await app().service(QuotaService).set(clientId, { limit: 500 }, change);
+    await check();
+    await use(clientId, 375);
+    app().clock.advance(1);
+    await check();
+    expect(await told(clientId)).toMatchObject([
+      { threshold: 100, limit: 100 },
+      { threshold: 75, used: 375, limit: 500 },
+    ]);
+  });
+
+  it('do not come again for a threshold that still holds under the limit that was raised', async () => {
+    const clientId = await appThatUsed(100);
+    await check();
+    await app().service(QuotaService).set(clientId, { limit: 110 }, change);
+    await check();
+    expect(await thresholds(clientId)).toEqual([100]);
+    await use(clientId, 110);
+    app().clock.advance(1);
+    await check();
+    expect(await thresholds(clientId)).toEqual([100, 100]);
+  });
+
+  it('come at once under a limit that was lowered', async () => {
+    const clientId = await appThatUsed(50);
+    await app().service(QuotaService).set(clientId, { limit: 55 }, change);
+    await check();
+    expect(await told(clientId)).toMatchObject([{ threshold: 90, used: 50, limit: 55 }]);
+  });
+
+  it('come again when the plan gives more in the configuration', async () => {
+    const clientId = await appThatUsed(1000, 'partner');
+    await check();
+    await check(generous());
+    await use(clientId, 4500);
+    generous().clock.set('2026-11-21T12:00:00.000Z');
+    await check(generous());
+    expect(await told(clientId)).toMatchObject([
+      { threshold: 100, limit: 1000 },
+      { threshold: 90, limit: 5000 },
+    ]);
+  });
+
+  it('never come without a limit, nor for an app that may publish nothing and did not', async () => {
+    const unlimited = await appThatUsed(5000, 'first-party');
+    const none = await appThatUsed(0);
+    await app().service(QuotaService).set(none, { limit: 0 }, change);
+    await check();
+    expect([await told(unlimited), await told(none)]).toEqual([[], []]);
+  });
+
+  it('are counted by threshold', async () => {
+    const count = async (threshold: number) => {
+      const { values } = (await app()
+        .service(Metrics)
+        .registry.getSingleMetric('quota_alerts_total')
+        ?.get()) ?? { values: [] };
+      return values.find(({ labels }) => labels.threshold === threshold)?.value;
+    };
+    const before = await count(90);
+    await appThatUsed(95);
+    await check();
+    expect(await count(90)).toBe((before ?? NaN) + 1);
+  });
+
+  it('are found among more apps than are looked at at once', async () => {
+    const rows = Array.from({ length: 1200 }, (_, number) => ({
+      clientId: `svc_app_${String(number).padStart(26, '0')}`,
+      period,
+      used: number === 1150 ? 90 : 10,
+    }));
+    for (let from = 0; from < rows.length; from += 400)
+      await manager().insert(QuotaUsage, rows.slice(from, from + 400));
+    const statements = await app().statementsOf(() => check());
+    expect(await thresholds(`svc_app_${'1150'.padStart(26, '0')}`)).toEqual([90]);
+    expect(statements.length).toBeLessThan(20);
+  });
+});

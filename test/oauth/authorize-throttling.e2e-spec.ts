@@ -1,0 +1,76 @@
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
+import { authorizeLink, Visitor } from '../support/browser.js';
+import { atOnce } from '../support/cluster.js';
+import { onEachEngine } from '../support/database.js';
+import { expectPage } from '../support/responses.js';
+import { leastStatements, useTestApp } from '../support/test-app.js';
+
+const DAY = 24 * 3_600_000;
+
+onEachEngine('Too many authorization requests', (database) => {
+  const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_AUTHORIZE_CALLS: '10' });
+  let link: string;
+
+  beforeEach(async () => {
+    app().clock.advance(DAY);
+    link = authorizeLink(await app().addClient());
+  });
+
+  async function statusOf(
+    address: string,
+    method = 'GET',
+    headers: Record<string, string> = {},
+  ): Promise<number> {
+    const sent = { 'x-forwarded-for': address, ...headers };
+    return (await app().fetch(link, { method, headers: sent })).status;
+  }
+
+  it('An address that spent its budget sees a page with 429 until the window has rolled', async () => {
+    const visitor = new Visitor(app());
+    for (let each = 0; each < 10; each += 1) expectPage(await visitor.open(link), 200);
+    const page = await visitor.open(link);
+    expectPage(page, 429);
+    expect(page.title).toContain('Too many attempts');
+    expect(await statusOf('203.0.113.8')).toBe(200);
+    app().clock.advance(Number(page.headers.get('retry-after')) * 1000);
+    expectPage(await visitor.open(link), 200);
+  });
+
+  it('O131 What another page loads as an image or a frame starts nothing and costs nothing', async () => {
+    const before = await app().dataSource.manager.count(Authorization);
+    const address = '203.0.113.11';
+    for (const loadedAs of ['image', 'script', 'iframe', 'empty'])
+      for (let each = 0; each < 10; each += 1)
+        expect(await statusOf(address, 'GET', { 'sec-fetch-dest': loadedAs })).toBe(400);
+    expect(await app().dataSource.manager.count(Authorization)).toBe(before);
+    expect(await statusOf(address, 'GET', { 'sec-fetch-dest': 'document' })).toBe(200);
+  });
+
+  it('O131 The budget of an address is counted twice: to refuse early, and behind its lock', async () => {
+    const statements = await leastStatements(app(), async () => {
+      expect(await statusOf('203.0.113.12')).toBe(200);
+    });
+    const counts = statements.filter((text) => /^SELECT .*\bthrottle_hits\b/is.test(text));
+    expect(counts).toHaveLength(2);
+  });
+
+  it('HEAD costs as much as GET', async () => {
+    for (let each = 0; each < 10; each += 1)
+      expect(await statusOf('203.0.113.9', 'HEAD')).toBe(200);
+    expect(await statusOf('203.0.113.9')).toBe(429);
+    expect(await statusOf('203.0.113.9', 'HEAD')).toBe(429);
+  });
+
+  it('O144 Of thirty at once exactly ten are answered, and the spent budget is written down once', async () => {
+    const { manager } = app().dataSource;
+    const before = await manager.count(Authorization);
+    const address = '203.0.113.10';
+    const statuses = await atOnce(30, () => statusOf(address));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+    expect((await manager.count(Authorization)) - before).toBe(10);
+    const events = await manager.findBy(AuditEvent, { action: 'oauth.throttled', address });
+    expect(events).toMatchObject([{ subject: 'authorize-calls-by-address', details: {} }]);
+  });
+});

@@ -1,0 +1,150 @@
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { later } from '../../src/common/clock.js';
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import type { User } from '../../src/modules/users/user.entity.js';
+import { approve, type Page, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { sendForm } from '../support/oauth-flow.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const APPS = '/account/apps';
+const REVOKE = '/account/apps/revoke';
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+onEachEngine('Which apps count as connected', (database) => {
+  const app = useTestApp(database);
+  let user: User;
+  let visitor: Visitor;
+  let garden: TestClient;
+
+  beforeEach(async () => {
+    user = await app().addUser();
+    visitor = new Visitor(app());
+    garden = await app().addClient();
+  });
+
+  const grants = (): Promise<Grant[]> =>
+    app().dataSource.manager.find(Grant, { where: { userId: user.id }, order: { id: 'ASC' } });
+
+  const isListed = ({ html }: Page): boolean => html.includes(`value="${garden.clientId}"`);
+
+  /** Opens the list just before and just at the end of the last credential. */
+  async function expectListedFor(milliseconds: number): Promise<void> {
+    app().clock.advance(milliseconds - 1);
+    expect(isListed(await visitor.signInToAccount(user))).toBe(true);
+    app().clock.advance(1);
+    expect(isListed(await visitor.open(APPS))).toBe(false);
+  }
+
+  it('O146 An app with nothing but a code is listed until the code expires', async () => {
+    await approve(app(), user, garden);
+    await expectListedFor(5 * MINUTE);
+  });
+
+  it('O146 An app is listed until its refresh token expires unused', async () => {
+    await app().accessToken(user, garden);
+    await expectListedFor(30 * DAY);
+  });
+
+  it('O146 An app whose refresh token is used up is listed until its access token expires', async () => {
+    await app().accessToken(user, garden);
+    const [{ id: grantId } = { id: '' }] = await grants();
+    await app().dataSource.manager.update(RefreshToken, { grantId }, { consumedAt: new Date() });
+    await expectListedFor(HOUR);
+  });
+
+  it('O146 An access token that was given back does not count', async () => {
+    const token = await app().accessToken(user, garden);
+    const [{ id: grantId } = { id: '' }] = await grants();
+    await app().dataSource.manager.update(RefreshToken, { grantId }, { consumedAt: new Date() });
+    expect(isListed(await visitor.signInToAccount(user))).toBe(true);
+    expect((await sendForm(app(), '/oauth/revoke', garden, { token })).status).toBe(200);
+    expect(isListed(await visitor.open(APPS))).toBe(false);
+    expect((await visitor.open(`${APPS}/${garden.clientId}`)).status).toBe(404);
+  });
+
+  it('O146 A scope that only dead access had is not shown', async () => {
+    await app().accessToken(user, garden, ['posts.write']);
+    app().clock.advance(30 * DAY);
+    await app().accessToken(user, garden, ['profile.read']);
+    const page = await visitor.signInToAccount(user);
+    expect(isListed(page)).toBe(true);
+    expect(page.html).not.toContain('Publish and delete posts');
+  });
+
+  it('O146 Removing ends every grant that was not revoked, and names the apps that were listed', async () => {
+    const dead = await app().addClient({ name: 'Long Gone' });
+    await app().accessToken(user, dead);
+    await app().accessToken(user, garden);
+    app().clock.advance(30 * DAY);
+    await app().accessToken(user, garden);
+    const page = await visitor.signInToAccount(user);
+    const done = await visitor.submit(page, REVOKE, { all: '1' });
+    expect(done.html).toContain('Garden Share no longer has access.');
+    expect(done.html).not.toContain('Long Gone');
+    const now = app().clock.now();
+    expect((await grants()).map(({ revokedAt }) => revokedAt)).toEqual([now, now, now]);
+  });
+
+  it('O144 Many grants end by as few statements as few, each with its entry', async () => {
+    await visitor.signInToAccount(user);
+    const costs: number[] = [];
+    for (const times of [2, 40]) {
+      for (let time = 0; time < times; time += 1) await app().accessToken(user, garden);
+      const page = await visitor.open(APPS);
+      const statements = await app().statementsOf(() =>
+        visitor.submit(page, REVOKE, { client_id: garden.clientId }),
+      );
+      costs.push(statements.filter((each) => /grants|audit_events/.test(each)).length);
+    }
+    expect(costs[1]).toBe(costs[0]);
+    const all = await grants();
+    expect(all).toHaveLength(42);
+    const events = await app().dataSource.manager.findBy(AuditEvent, { action: 'grant.revoked' });
+    const about = events.filter(({ actor }) => actor === user.id).map(({ subject }) => subject);
+    expect(about.toSorted()).toEqual(all.map(({ id }) => id));
+  });
+
+  it('O144 More grants than one statement takes end all the same', async () => {
+    const now = app().clock.now();
+    const rows = Array.from({ length: 1201 }, (_, number) => ({
+      id: `grt_${user.id.slice(-20)}${String(number).padStart(5, '0')}`,
+      userId: user.id,
+      clientId: garden.clientId,
+      scope: 'posts.read',
+      requestedScope: 'posts.read',
+      createdAt: now,
+      expiresAt: later(now, DAY),
+    }));
+    for (let from = 0; from < rows.length; from += 500)
+      await app().dataSource.manager.insert(Grant, rows.slice(from, from + 500));
+    const token = await app().accessToken(user, garden);
+    const page = await visitor.signInToAccount(user);
+    await visitor.submit(page, REVOKE, { all: '1' });
+    expect((await grants()).filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
+    const written = await app().dataSource.manager.countBy(AuditEvent, {
+      action: 'grant.revoked',
+      actor: user.id,
+    });
+    expect(written).toBe(1202);
+    expect((await app().call(token, 'GET', '/me')).status).toBe(401);
+  });
+
+  it('O146 Of two removals at once, one names the app, and each grant has one entry', async () => {
+    for (let time = 0; time < 3; time += 1) await app().accessToken(user, garden);
+    const page = await visitor.signInToAccount(user);
+    const remove = (): Promise<Page> =>
+      visitor.submit(page, REVOKE, { client_id: garden.clientId });
+    const pages = await Promise.all([remove(), remove()]);
+    const named = pages.filter(({ html }) => html.includes('Garden Share no longer has access.'));
+    expect(named).toHaveLength(1);
+    const written = await app().dataSource.manager.countBy(AuditEvent, {
+      action: 'grant.revoked',
+      actor: user.id,
+    });
+    expect(written).toBe(3);
+  });
+});

@@ -1,0 +1,297 @@
+import { User } from '../../src/modules/users/user.entity.js';
+import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { anotherThan } from '../support/invariants.js';
+import { expectPage } from '../support/responses.js';
+import { leastStatements, type TestClient, useTestApp } from '../support/test-app.js';
+
+const APPS = '/account/apps';
+const REVOKE = '/account/apps/revoke';
+const SIGN_IN = '/account/sign-in';
+const VERIFY = '/account/verify';
+const MINUTE = 60_000;
+
+/** A form of the page with hidden fields as they are, changed as told. */
+function hidden({ html }: Page, name: string): string {
+  return new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+}
+
+function expectPhonePage(page: Page): void {
+  expectPage(page, 200);
+  expect(page.html).toContain('name="phone" type="tel"');
+}
+
+onEachEngine('Signing in to the connected apps', (database) => {
+  const app = useTestApp(database);
+  let user: User;
+  let visitor: Visitor;
+  let client: TestClient;
+  let token: string;
+
+  beforeEach(async () => {
+    user = await app().addUser();
+    visitor = new Visitor(app());
+    client = await app().addClient();
+    token = await app().accessToken(user, client);
+  });
+
+  it('O146 Who is not signed in is asked to, and nothing is written for that', async () => {
+    const statements = await leastStatements(app(), async () => {
+      expectPhonePage(await visitor.open(APPS));
+    });
+    expect(statements).toEqual([]);
+    expect(visitor.cookies.has('browser')).toBe(true);
+  });
+
+  it.each([APPS, 'one app'])(
+    'O146 Signing in leads back to where the visitor wanted: %s',
+    async (where) => {
+      const path = where === APPS ? APPS : `${APPS}/${client.clientId}`;
+      const phone = await visitor.open(path);
+      const typo = await visitor.submit(phone, SIGN_IN, { phone: '12' });
+      expectPage(typo, 400);
+      const code = await visitor.submit(typo, SIGN_IN, { phone: user.phone });
+      expectPage(code, 200);
+      const back = await visitor.submit(code, '/account/change-number');
+      expectPhonePage(back);
+      const again = await visitor.submit(back, SIGN_IN, { phone: user.phone });
+      await expect
+        .poll(() => app().sms.messages.filter(({ to }) => to === user.phone).length)
+        .toBe(2);
+      const password = await app().sms.password(user.phone);
+      const wrong = await visitor.submit(again, VERIFY, { code: 'letters' });
+      expectPage(wrong, 400);
+      const done = await visitor.submit(wrong, VERIFY, { code: password });
+      expect({ status: done.status, location: done.location }).toEqual({
+        status: 303,
+        location: path,
+      });
+      expect((await visitor.open(path)).html).toContain('Remove access');
+    },
+  );
+
+  it('O146 Where to go next is one of our own pages or the list', async () => {
+    const page = await visitor.open(APPS);
+    const code = await visitor.submit(page, SIGN_IN, {
+      phone: user.phone,
+      next: '//evil.example/',
+    });
+    const password = await app().sms.password(user.phone);
+    const done = await visitor.submit(code, VERIFY, {
+      code: password,
+      next: 'https://evil.example/',
+    });
+    expect(done.location).toBe(APPS);
+  });
+
+  it('O146 The session of a consent page opens the account without another password, and back', async () => {
+    await visitor.signIn(authorizeLink(client), user);
+    expect((await visitor.open(APPS)).html).toContain('Remove access');
+    const other = new Visitor(app());
+    await other.signInToAccount(await app().addUser());
+    expect((await other.open(authorizeLink(client))).html).toContain('name="decision"');
+  });
+
+  it('O146 A step that is sent again after signing in leads on instead of failing', async () => {
+    const code = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
+    const password = await app().sms.password(user.phone);
+    await visitor.submit(code, VERIFY, { code: password });
+    const again = await visitor.submit(code, VERIFY, { code: password });
+    expect(again.location).toBe(APPS);
+    const sent = app().sms.messages.length;
+    const resent = await visitor.submit(code, SIGN_IN, { phone: user.phone });
+    expect(resent.location).toBe(APPS);
+    expect(app().sms.messages).toHaveLength(sent);
+    const stepAddress = await visitor.open(VERIFY);
+    expect(stepAddress.location).toBe(APPS);
+    expect((await visitor.open(REVOKE)).location).toBe(APPS);
+  });
+
+  it.each(['/account', '/account/', '/account/apps/', '/account/apps/%zz', '/account/a/b'])(
+    'O146 The address %s leads to the list',
+    async (path) => {
+      const { status, location } = await visitor.open(path);
+      expect({ status, location }).toEqual({ status: 303, location: APPS });
+    },
+  );
+
+  it('O55 A code asked for in one browser does not sign in another', async () => {
+    const code = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
+    const password = await app().sms.password(user.phone);
+    const other = new Visitor(app());
+    await other.open(APPS);
+    expectPage(await other.submit(code, VERIFY, { code: password }), 403);
+    const own = await other.open(APPS);
+    const closed = await other.post(
+      VERIFY,
+      new URLSearchParams({
+        transaction: hidden(own, 'transaction'),
+        token: hidden(own, 'token'),
+        phone: user.phone,
+        code: password,
+      }),
+    );
+    expectPage(closed, 400);
+    expect(other.cookies.has('session')).toBe(false);
+  });
+
+  it('O42 Without our cookie the form is answered by a page that explains it', async () => {
+    const page = await visitor.open(APPS);
+    visitor.cookies.clear();
+    const refused = await visitor.submit(page, SIGN_IN, { phone: user.phone });
+    expectPage(refused, 403);
+    expect(refused.html).toContain('cookie');
+    expect(refused.html).toContain('href="/account/apps"');
+    expect(refused.html).not.toMatch(/Go back to the app|shared with an app/);
+  });
+
+  it('O30 A wrong or foreign token, or another site, sends nothing', async () => {
+    const page = await visitor.open(APPS);
+    const other = await new Visitor(app()).open(APPS);
+    const sent = app().sms.messages.length;
+    const own = { transaction: hidden(page, 'transaction'), token: hidden(page, 'token') };
+    const forms = [
+      { ...own, token: 'x' },
+      { ...own, token: anotherThan(own.token) },
+      { ...own, token: hidden(other, 'token') },
+      { ...own, transaction: hidden(other, 'transaction') },
+      { transaction: hidden(other, 'transaction'), token: hidden(other, 'token') },
+      { ...own, token: '' },
+      { transaction: own.transaction },
+    ];
+    for (const form of forms) {
+      const body = new URLSearchParams({ ...form, phone: user.phone });
+      expectPage(await visitor.post(SIGN_IN, body), 403);
+    }
+    const body = new URLSearchParams({ ...own, phone: user.phone });
+    for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }])
+      expectPage(await visitor.post(SIGN_IN, body, headers), 403);
+    expectPage(await visitor.post(SIGN_IN, body, { 'sec-fetch-site': 'cross-site' }), 403);
+    const without = [{ token: own.token }, { ...own, transaction: 'x' }];
+    for (const form of without)
+      expectPage(await visitor.post(SIGN_IN, new URLSearchParams(form)), 400);
+    expect(app().sms.messages).toHaveLength(sent);
+    expectPage(await visitor.post(SIGN_IN, body), 200);
+  });
+
+  it('O35 A sign-in is open for fifteen minutes', async () => {
+    const page = await visitor.open(APPS);
+    app().clock.advance(15 * MINUTE - 1);
+    expectPage(await visitor.submit(page, SIGN_IN, { phone: user.phone }), 200);
+    app().clock.advance(1);
+    const expired = await visitor.submit(page, SIGN_IN, { phone: user.phone });
+    expectPage(expired, 400);
+    expect(expired.html).toContain('expired');
+    expect(expired.html).toContain('href="/account/apps"');
+  });
+
+  it('O30 A revocation without the token of this session is refused, and nothing ends', async () => {
+    const page = await visitor.signInToAccount(user);
+    const other = await new Visitor(app()).signInToAccount(await app().addUser());
+    const fields = { client_id: client.clientId, all: '1' };
+    for (const wrong of ['', 'x', hidden(other, 'token')])
+      expectPage(await visitor.submit(page, REVOKE, { ...fields, token: wrong }), 403);
+    const good = new URLSearchParams({ ...fields, token: hidden(page, 'token') });
+    expectPage(await visitor.post(REVOKE, good, { origin: 'https://evil.example' }), 403);
+    expectPage(await visitor.post(REVOKE, good, { 'sec-fetch-site': 'same-site' }), 403);
+    expect((await visitor.open(APPS)).html).toContain(client.clientId);
+    expectPage(await visitor.post(REVOKE, good), 200);
+    expect((await visitor.open(APPS)).html).not.toContain(client.clientId);
+  });
+
+  it('O31 The token of an earlier session of the same browser is refused', async () => {
+    const earlier = await visitor.signInToAccount(user);
+    await visitor.submit(earlier, '/account/sign-out');
+    await visitor.signInToAccount(await app().addUser());
+    expectPage(await visitor.submit(earlier, REVOKE, { all: '1' }), 403);
+  });
+
+  it('O146 A form sent after the session ended says so and removes nothing', async () => {
+    const page = await visitor.signInToAccount(user);
+    app().clock.advance(30 * MINUTE);
+    const refused = await visitor.submit(page, REVOKE, { all: '1' });
+    expectPage(refused, 403);
+    expect(refused.html).toContain('not signed in any more');
+    expect((await app().call(token, 'GET', '/me')).status).toBe(200);
+  });
+
+  it('O146 Not you? ends the session and asks whoever it is now, for the same page', async () => {
+    const path = `${APPS}/${client.clientId}`;
+    const page = await visitor.signInToAccount(user, path);
+    const out = await visitor.submit(page, '/account/sign-out');
+    expect({ status: out.status, location: out.location }).toEqual({ status: 303, location: path });
+    expect(visitor.cookies.has('session')).toBe(false);
+    expectPhonePage(await visitor.open(path));
+  });
+
+  it('O146 A user who is blocked is signed out', async () => {
+    const page = await visitor.signInToAccount(user);
+    await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });
+    expectPhonePage(await visitor.open(APPS));
+    expectPage(await visitor.submit(page, REVOKE, { all: '1' }), 403);
+  });
+
+  it('O54 A phone that nobody has gets the same page and no message', async () => {
+    const sent = app().sms.messages.length;
+    const page = await visitor.open(APPS);
+    const unknown = await visitor.submit(page, SIGN_IN, { phone: '+14155550999' });
+    const known = await visitor.submit(page, SIGN_IN, { phone: user.phone });
+    expect(unknown.html.replaceAll('+14155550999', user.phone)).toBe(known.html);
+    await app().sms.password(user.phone);
+    expect(app().sms.messages).toHaveLength(sent + 1);
+  });
+
+  it('O29 No page of the account names another site, and each has the headers of a page', async () => {
+    const phone = await visitor.open(APPS);
+    const code = await visitor.submit(phone, SIGN_IN, { phone: user.phone });
+    const password = await app().sms.password(user.phone);
+    await visitor.submit(code, VERIFY, { code: password });
+    const list = await visitor.open(APPS);
+    const one = await visitor.open(`${APPS}/${client.clientId}`);
+    const none = await visitor.submit(list, REVOKE, { all: '1' });
+    for (const page of [phone, code, list, one, none]) {
+      expectPage(page, 200);
+      expect(page.headers.get('content-security-policy')).toContain("form-action 'self';");
+      const targets = [...page.html.matchAll(/\b(?:href|src|action)="([^"]*)"/g)];
+      expect(targets.filter(([, target]) => !/^(\/[^/]|#)/.test(target ?? ''))).toEqual([]);
+      expect(page.html).not.toContain('<script');
+    }
+  });
+});
+
+onEachEngine('Too many attempts at the account', (database) => {
+  const app = useTestApp(database, { OAUTH_DECISION_FAILURES: '3', OAUTH_DECISION_CALLS: '10' });
+
+  it('O127 Wrong codes and wrong tokens share one budget, and its 429 is a page', async () => {
+    const visitor = new Visitor(app());
+    const nobodys = { phone: '+14155559999' };
+    const page = await visitor.submit(await visitor.open(APPS), SIGN_IN, nobodys);
+    await visitor.submit(page, VERIFY, { code: '000000' });
+    await visitor.submit(page, VERIFY, { code: '000000', token: 'x' });
+    await visitor.submit(page, VERIFY, { code: '000000' });
+    const full = await visitor.submit(page, VERIFY, { code: '000000' });
+    expectPage(full, 429);
+    expect(full.html).toContain('Too many attempts');
+    expect(full.headers.get('retry-after')).toMatch(/^\d+$/);
+    expectPage(await visitor.submit(page, REVOKE.replace('apps/revoke', 'sign-in')), 429);
+  });
+});
+
+onEachEngine('Messages to phones that get none', (database) => {
+  const app = useTestApp(database, { OTP_COUNTRIES: 'US' });
+
+  it.each(['account', 'app'])(
+    'A number of another country gets a message by the field: %s',
+    async (where) => {
+      const visitor = new Visitor(app());
+      const link = where === 'account' ? APPS : authorizeLink(await app().addClient());
+      const page = await visitor.open(link);
+      const action = where === 'account' ? SIGN_IN : '/oauth/authorize/sign-in';
+      const refused = await visitor.submit(page, action, { phone: '+81 90 1234 5678' });
+      expectPage(refused, 400);
+      expect(refused.html).toContain('We cannot send messages to numbers of this country.');
+      expect(refused.html).toContain('aria-invalid="true"');
+      expect(refused.html).toContain('value="+81 90 1234 5678"');
+    },
+  );
+});

@@ -1,0 +1,316 @@
+import { later } from '../../src/common/clock.js';
+import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
+import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import type { User } from '../../src/modules/users/user.entity.js';
+import {
+  authorizeLink,
+  exchange,
+  type Page,
+  redirectParameters,
+  requestToken,
+  Visitor,
+} from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { auditTrail } from '../support/logs.js';
+import { expectPage, expectTokenError, json, type TokenBody } from '../support/responses.js';
+import { leastStatements, type TestClient, useTestApp } from '../support/test-app.js';
+
+const APPS = '/account/apps';
+const REVOKE = '/account/apps/revoke';
+const DAY = 24 * 60 * 60_000;
+const INDEXES = [
+  'ix_grants_user_id',
+  'ix_refresh_tokens_grant_id',
+  'ix_access_tokens_grant_id',
+  'ix_authorization_codes_grant_id',
+];
+
+/** The rows of the list: each app's client id, with the text that stands there. */
+function rowsOf({ html }: Page): Map<string, string> {
+  const rows = [...html.matchAll(/<li>\s*<label class="choice".*?<\/div>\s*<\/li>/gs)];
+  return new Map(
+    rows.map(([row]) => [
+      /name="client_id" value="([^"]*)"/.exec(row)?.[1] ?? '',
+      row
+        .replaceAll(/<[^>]*>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    ]),
+  );
+}
+
+onEachEngine('The connected apps', (database) => {
+  const app = useTestApp(database);
+  let user: User;
+  let visitor: Visitor;
+  let garden: TestClient;
+  let store: TestClient;
+
+  beforeEach(async () => {
+    app().clock.set('2026-11-21T09:30:00.000Z');
+    user = await app().addUser({ name: 'Ana Lee' });
+    visitor = new Visitor(app());
+    garden = await app().addClient({ name: 'Garden Share' });
+    store = await app().addClient({ name: 'Corner Store' });
+  });
+
+  /** A code that `owner` allows the app in a browser where they are signed in. */
+  async function codeFor(client: TestClient, owner: Visitor): Promise<string> {
+    const consent = await owner.open(authorizeLink(client));
+    const fields = { scope: [...client.scopes], decision: 'approve' };
+    const done = await owner.submit(consent, '/oauth/authorize/decision', fields);
+    return redirectParameters(done).get('code') ?? '';
+  }
+
+  async function tokensOf(client: TestClient, owner = visitor): Promise<TokenBody> {
+    return json<TokenBody>(await exchange(app(), client, await codeFor(client, owner)));
+  }
+
+  const statusOf = async (token: string) => (await app().call(token, 'GET', '/me')).status;
+
+  it('O146 The page names each app once, by name, with what all its grants together allow', async () => {
+    await app().accessToken(user, garden, ['posts.read']);
+    await app().accessToken(user, garden, ['profile.read']);
+    await app().accessToken(user, store, ['analytics.read']);
+    await app().accessToken(await app().addUser(), await app().addClient({ name: 'Not mine' }));
+    const page = await visitor.signInToAccount(user);
+    expectPage(page, 200);
+    expect(page.html).toContain('Ana Lee');
+    expect(page.html).not.toContain(user.phone);
+    expect([...rowsOf(page).keys()]).toEqual([store.clientId, garden.clientId]);
+    const row = rowsOf(page).get(garden.clientId) ?? '';
+    expect(row).toMatch(/^Garden Share See your name.* Read your own posts/);
+    expect(row).not.toContain('Publish');
+    expect(row).not.toContain('likes');
+  });
+
+  it('O146 It tells the day of the first grant and of the last use of any', async () => {
+    const use = async (token: string): Promise<void> => {
+      expect((await app().call(token, 'GET', '/posts')).status).toBe(200);
+      await app().service(GrantUse).flush();
+    };
+    await use(await app().accessToken(user, garden, ['profile.read', 'posts.read']));
+    await app().accessToken(user, store, ['posts.read']);
+    app().clock.advance(4 * DAY);
+    await use(await app().accessToken(user, garden, ['posts.read']));
+    await app().accessToken(user, store, ['profile.read']);
+    app().clock.advance(DAY);
+    for (const scope of ['profile.read', 'analytics.read'] as const)
+      await app().accessToken(user, garden, [scope]);
+    const rows = rowsOf(await visitor.signInToAccount(user));
+    expect(rows.get(garden.clientId)).toMatch(
+      /Granted 21 November 2026 Last used 25 November 2026$/,
+    );
+    expect(rows.get(store.clientId)).toMatch(/Granted 21 November 2026 Last used not yet$/);
+  });
+
+  it('O146 Grants that expired or were revoked do not count', async () => {
+    await app().accessToken(user, garden);
+    await app()
+      .dataSource.getRepository(Grant)
+      .update({ clientId: garden.clientId }, { expiresAt: later(app().clock.now(), DAY) });
+    app().clock.advance(DAY - 1);
+    expect([...rowsOf(await visitor.signInToAccount(user)).keys()]).toEqual([garden.clientId]);
+    app().clock.advance(1);
+    expect((await visitor.open(APPS)).html).toContain('No app has access to your account.');
+    await app().accessToken(user, store);
+    await app()
+      .dataSource.getRepository(Grant)
+      .update({ clientId: store.clientId }, { revokedAt: app().clock.now() });
+    expect((await visitor.open(APPS)).html).toContain('No app has access to your account.');
+  });
+
+  it('O146 An app that the operator disabled stays in the list, to be removed', async () => {
+    await app().accessToken(user, garden);
+    const apps = app().service(AppsService);
+    await apps.changeStatus(garden.clientId, 'disabled', { actor: 'test' });
+    const page = await visitor.signInToAccount(user);
+    await visitor.submit(page, REVOKE, { client_id: garden.clientId });
+    expect(await app().dataSource.getRepository(Grant).findBy({ userId: user.id })).toEqual([
+      expect.objectContaining({ revokedAt: app().clock.now() }),
+    ]);
+  });
+
+  it('O146 Markup in the name of an app stays text, in the list, in the notice and on its own page', async () => {
+    const client = await app().addClient({ name: '<script>alert(1)</script>' });
+    await app().accessToken(user, client);
+    const list = await visitor.signInToAccount(user);
+    const own = await visitor.open(`${APPS}/${client.clientId}`);
+    const gone = await visitor.submit(list, REVOKE, { client_id: client.clientId });
+    for (const { html } of [list, own, gone]) {
+      expect(html).not.toContain('<script');
+      expect(html).toContain('&lt;script&gt;');
+    }
+  });
+
+  it('O146 Removing an app ends every grant of it, and those of nobody and nothing else', async () => {
+    await visitor.signInToAccount(user);
+    const neighbour = new Visitor(app());
+    await neighbour.signInToAccount(await app().addUser());
+    const first = await tokensOf(garden);
+    const second = await tokensOf(garden);
+    const other = await tokensOf(store);
+    const stranger = await tokensOf(garden, neighbour);
+    const page = await visitor.open(APPS);
+    const done = await visitor.submit(page, REVOKE, { client_id: garden.clientId });
+    expectPage(done, 200);
+    expect(done.html).toContain('Garden Share no longer has access.');
+    expect([...rowsOf(done).keys()]).toEqual([store.clientId]);
+    expect(await statusOf(first.access_token)).toBe(401);
+    expect(await statusOf(second.access_token)).toBe(401);
+    expect(await statusOf(other.access_token)).toBe(200);
+    expect(await statusOf(stranger.access_token)).toBe(200);
+  });
+
+  it('O104 After the user removes an app, its next refresh and its open code are refused', async () => {
+    await visitor.signInToAccount(user);
+    const tokens = await tokensOf(garden);
+    const code = await codeFor(garden, visitor);
+    const page = await visitor.open(APPS);
+    await visitor.submit(page, REVOKE, { client_id: garden.clientId });
+    const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
+    await expectTokenError(await requestToken(app(), garden, refresh), 'invalid_grant');
+    await expectTokenError(await exchange(app(), garden, code), 'invalid_grant');
+    expect(await statusOf(tokens.access_token)).toBe(401);
+  });
+
+  it('O146 Several apps can be ticked at once', async () => {
+    const third = await app().addClient({ name: 'Third' });
+    for (const client of [garden, store, third]) await app().accessToken(user, client);
+    const page = await visitor.signInToAccount(user);
+    const ticked = { client_id: [garden.clientId, store.clientId] };
+    const done = await visitor.submit(page, REVOKE, ticked);
+    expect(done.html).toContain('2 apps no longer have access.');
+    expect([...rowsOf(done).keys()]).toEqual([third.clientId]);
+  });
+
+  it('O146 Remove all ends them all, whatever is ticked', async () => {
+    const tokens = [await app().accessToken(user, garden), await app().accessToken(user, store)];
+    const page = await visitor.signInToAccount(user);
+    const late = await app().accessToken(user, await app().addClient());
+    const done = await visitor.submit(page, REVOKE, { all: '1', client_id: garden.clientId });
+    expect(done.html).toContain('3 apps no longer have access.');
+    expect(done.html).toContain('No app has access to your account.');
+    for (const token of [...tokens, late]) expect(await statusOf(token)).toBe(401);
+  });
+
+  it('O146 With nothing ticked, the page says what to do and nothing ends', async () => {
+    const token = await app().accessToken(user, garden);
+    const page = await visitor.signInToAccount(user);
+    for (const fields of [{}, { client_id: 'all' }, { all: '0' }] as Record<string, string>[]) {
+      const refused = await visitor.submit(page, REVOKE, fields);
+      expectPage(refused, 400);
+      expect(refused.title).toMatch(/^Error: /);
+      expect(refused.html).toContain(
+        'href="#app-0">Nothing was removed, because no app is ticked.',
+      );
+    }
+    expect(await statusOf(token)).toBe(200);
+    await visitor.submit(page, REVOKE, { all: '1' });
+    const empty = await visitor.submit(page, REVOKE);
+    expectPage(empty, 400);
+    expect(empty.html).toContain('Nothing was removed, because no app is ticked.');
+    expect(empty.html).not.toContain('href="#app-0"');
+  });
+
+  it('O146 The same form sent again says that it was done before', async () => {
+    await app().accessToken(user, garden);
+    const page = await visitor.signInToAccount(user);
+    const ticked = { client_id: garden.clientId };
+    await visitor.submit(page, REVOKE, ticked);
+    const again = await visitor.submit(page, REVOKE, ticked);
+    expectPage(again, 200);
+    expect(again.html).toContain('This access was removed before.');
+  });
+
+  it('O144 Each grant that the user ends is an audit event in their name', async () => {
+    await app().accessToken(user, garden);
+    await app().accessToken(user, garden);
+    const page = await visitor.signInToAccount(user);
+    await visitor.submit(page, REVOKE, { client_id: garden.clientId });
+    const grants = await app().dataSource.getRepository(Grant).findBy({ userId: user.id });
+    expect(grants).toHaveLength(2);
+    for (const { id } of grants) {
+      expect(await auditTrail(app().dataSource, id)).toContainEqual({
+        action: 'grant.revoked',
+        actor: user.id,
+        reason: 'by the user',
+        details: { clientId: garden.clientId, userId: user.id },
+      });
+    }
+  });
+
+  it('O146 The page of one app shows that app alone and removes it by one button', async () => {
+    await app().accessToken(user, store);
+    const token = await app().accessToken(user, garden, ['posts.write']);
+    const address = `${APPS}/${garden.clientId}`;
+    const page = await visitor.signInToAccount(user, address);
+    expectPage(page, 200);
+    expect(page.html).toContain('Garden Share');
+    expect(page.html).toContain('Publish and delete posts');
+    expect(page.html).not.toContain('Corner Store');
+    const done = await visitor.submit(page, REVOKE);
+    expect(done.html).toContain('Garden Share no longer has access.');
+    expect(await statusOf(token)).toBe(401);
+    expectPage(await visitor.open(address), 404);
+  });
+
+  it('O146 An app that is unknown or not connected has no page, but a link to the list', async () => {
+    await visitor.signInToAccount(user);
+    const unknown = 'svc_app_01hzzzzzzzzzzzzzzzzzzzzzzz';
+    for (const id of [garden.clientId, unknown, garden.clientId.toUpperCase(), 'x', '%00']) {
+      const page = await visitor.open(`${APPS}/${id}`);
+      expectPage(page, 404);
+      expect(page.html).toContain('href="/account/apps"');
+      expect(page.html).not.toContain('Garden Share');
+    }
+  });
+
+  it('O40 After its access was removed, an app asks again with every box ticked', async () => {
+    const first = await visitor.signIn(authorizeLink(garden), user);
+    const fields = { scope: ['posts.read'], decision: 'approve' };
+    await visitor.submit(first, '/oauth/authorize/decision', fields);
+    await visitor.submit(await visitor.open(APPS), REVOKE, { client_id: garden.clientId });
+    const again = await visitor.open(authorizeLink(garden));
+    expect(again.html.match(/name="scope" value="[^"]*" checked/g)).toHaveLength(4);
+  });
+
+  it('O25 The consent page links to the connected apps and spells their address', async () => {
+    const consent = await visitor.signIn(authorizeLink(garden), user);
+    expect(consent.html).toContain(`<a href="${APPS}">${app().baseUrl}${APPS}</a>`);
+    expectPage(await visitor.open(APPS), 200);
+  });
+
+  it('O146 The list costs three statements, however many apps there are, and writes nothing', async () => {
+    await visitor.signInToAccount(user);
+    const counts = [];
+    for (const more of [1, 10]) {
+      for (let each = 0; each < more; each += 1)
+        await app().accessToken(user, await app().addClient());
+      const statements = await leastStatements(app(), () => visitor.open(APPS));
+      expect(statements.filter((statement) => !/^\s*SELECT/i.test(statement))).toEqual([]);
+      counts.push(statements.length);
+    }
+    expect(counts).toEqual([3, 3]);
+  });
+
+  it('O146 The list is found by the indexes of user and app and of grant', async () => {
+    await visitor.signInToAccount(user);
+    const statements = await leastStatements(app(), () => visitor.open(APPS));
+    const query = statements.find((statement) => /FROM .grants./.test(statement)) ?? '';
+    expect(query).not.toBe('');
+    const moments = Array<string>(4).fill('2026-01-01 00:00:00.000');
+    const isSqlite = database.engine.kind === 'sqlite';
+    const explain = isSqlite ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN FORMAT=TRADITIONAL';
+    const plan = await app().dataSource.query<Record<string, unknown>[]>(`${explain} ${query}`, [
+      user.id,
+      ...moments,
+    ]);
+    for (const index of INDEXES) expect(JSON.stringify(plan)).toContain(index);
+    const scans = plan.filter(({ detail, type }) =>
+      isSqlite ? String(detail).startsWith('SCAN') : type === 'ALL' || type === 'index',
+    );
+    expect(scans).toEqual([]);
+  });
+});

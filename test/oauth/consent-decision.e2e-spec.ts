@@ -1,0 +1,320 @@
+import { SCOPES } from '../../src/common/scopes.js';
+import { AppRedirectUri } from '../../src/modules/oauth/apps/app-redirect-uri.entity.js';
+import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
+import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
+import {
+  authorizeLink,
+  exchange,
+  type Page,
+  redirectParameters,
+  Visitor,
+} from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { anotherThan } from '../support/invariants.js';
+import { expectPage, expectRefusal, json, stored, type TokenBody } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const SIGN_IN = '/oauth/authorize/sign-in';
+const DECISION = '/oauth/authorize/decision';
+const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
+
+onEachEngine('The decision', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let visitor: Visitor;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+    visitor = new Visitor(app());
+  });
+
+  async function consentPage(): Promise<Page> {
+    return visitor.signIn(authorizeLink(client), await app().addUser());
+  }
+
+  /** The fields that the page's own form would send. */
+  function fieldsOf(page: Page): URLSearchParams {
+    const form = page.html.slice(page.html.indexOf(DECISION));
+    const fields = new URLSearchParams({ decision: 'approve' });
+    for (const name of ['transaction', 'token', 'user'])
+      fields.set(name, new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? '');
+    for (const scope of SCOPES) fields.append('scope', scope);
+    return fields;
+  }
+
+  /** The request is still open: its own user can answer it. */
+  async function expectStillOpen(page: Page): Promise<void> {
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    const done = await visitor.submit(page, DECISION, ALLOW_ALL);
+    expect(redirectParameters(done).has('code')).toBe(true);
+  }
+
+  function expectAnswered(page: Page): void {
+    expectPage(page, 409);
+    expect(page.title).toMatch(/^Error: This request was already answered /);
+  }
+
+  it('O18 Allow answers 303 with an empty body', async () => {
+    const done = await visitor.submit(await consentPage(), DECISION, ALLOW_ALL);
+    expect(done.status).toBe(303);
+    expect(done.html).toBe('');
+    expect(done.headers.get('cache-control')).toBe('no-store');
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+  });
+
+  it.each([
+    ['token', 403],
+    ['user', 403],
+    ['transaction', 400],
+  ])('O30 A form whose %s is missing or empty is refused with %d', async (name, status) => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.set(name, '');
+    expectPage(await visitor.post(DECISION, fields), status);
+    fields.delete(name);
+    expectPage(await visitor.post(DECISION, fields), status);
+    await expectStillOpen(page);
+  });
+
+  it('O30 A wrong token is refused', async () => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.set('token', anotherThan(fields.get('token')));
+    expectPage(await visitor.post(DECISION, fields), 403);
+    await expectStillOpen(page);
+  });
+
+  it.each([
+    ['origin', 'https://evil.example'],
+    ['origin', 'null'],
+    ['origin', 'https://127.0.0.1'],
+    ['origin', ''],
+    ['sec-fetch-site', 'cross-site'],
+    ['sec-fetch-site', 'same-site'],
+  ])('O30 A form with %s "%s" is refused', async (name, value) => {
+    const page = await consentPage();
+    expectPage(await visitor.post(DECISION, fieldsOf(page), { [name]: value }), 403);
+    await expectStillOpen(page);
+  });
+
+  it.each([
+    ['transaction', 400],
+    ['token', 403],
+    ['user', 403],
+    ['decision', 400],
+  ])('A form with two of %s is refused', async (name, status) => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.append(name, fields.get(name) ?? '');
+    expectPage(await visitor.post(DECISION, fields), status);
+    await expectStillOpen(page);
+  });
+
+  it.each(['', 'APPROVE', 'yes', 'approve '])('The decision "%s" is refused', async (decision) => {
+    const page = await consentPage();
+    const fields = fieldsOf(page);
+    fields.set('decision', decision);
+    expectPage(await visitor.post(DECISION, fields), 400);
+    await expectStillOpen(page);
+  });
+
+  it('A form in JSON, without a body or far too large is refused', async () => {
+    const page = await consentPage();
+    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const post = async (body: string | null, type: string): Promise<number> => {
+      const headers = { cookie, 'content-type': type };
+      return (await app().fetch(DECISION, { method: 'POST', headers, body })).status;
+    };
+    expect(await post('{"decision":"approve"}', 'application/json')).toBe(400);
+    expect(await post(null, 'application/x-www-form-urlencoded')).toBe(400);
+    expect(await post('x'.repeat(20_000), 'application/x-www-form-urlencoded')).toBe(400);
+    expect(await post('%zz', 'application/x-www-form-urlencoded')).toBe(400);
+    await expectStillOpen(page);
+  });
+
+  it('O31 Another browser cannot answer, even with cookies of its own and a session', async () => {
+    const page = await consentPage();
+    const victim = new Visitor(app());
+    expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
+    await victim.signIn(authorizeLink(client), await app().addUser());
+    expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
+    await expectStillOpen(page);
+  });
+
+  it('O31 Nor can another browser in which the same user is signed in', async () => {
+    const user = await app().addUser();
+    const page = await visitor.signIn(authorizeLink(client), user);
+    const second = new Visitor(app());
+    const own = await second.signIn(authorizeLink(client, { state: 'second' }), user);
+    expectPage(await second.post(DECISION, fieldsOf(page)), 403);
+    await expectStillOpen(page);
+    const redirect = redirectParameters(await second.submit(own, DECISION, ALLOW_ALL));
+    expect(redirect.get('state')).toBe('second');
+  });
+
+  it('O32 After signing out nobody can answer', async () => {
+    const page = await consentPage();
+    await visitor.submit(page, '/oauth/authorize/sign-out');
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O32 A page of the first user is refused after another one signed in for the same request', async () => {
+    const page = await consentPage();
+    const phonePage = await visitor.submit(page, '/oauth/authorize/sign-out');
+    const other = await app().addUser();
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: other.phone,
+    });
+    const code = await app().sms.password(other.phone);
+    const own = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    const done = await visitor.submit(own, DECISION, ALLOW_ALL);
+    expect(redirectParameters(done).has('code')).toBe(true);
+  });
+
+  it('O32 A user who switched in another tab cannot answer for the first one', async () => {
+    const page = await consentPage();
+    const second = await visitor.open(authorizeLink(client));
+    const phonePage = await visitor.submit(second, '/oauth/authorize/sign-out');
+    const other = await app().addUser();
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', {
+      phone: other.phone,
+    });
+    const code = await app().sms.password(other.phone);
+    await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O33 A second answer gets 409 and no second code', async () => {
+    const page = await consentPage();
+    await visitor.submit(page, DECISION, ALLOW_ALL);
+    for (const decision of ['approve', 'deny'])
+      expectAnswered(await visitor.submit(page, DECISION, { ...ALLOW_ALL, decision }));
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+  });
+
+  it('O33 Of twenty answers at once, one gets a code and the others 409', async () => {
+    const page = await consentPage();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => visitor.submit(page, DECISION, ALLOW_ALL)),
+    );
+    const losers = answers.filter(({ status }) => status !== 303);
+    expect(losers).toHaveLength(19);
+    for (const loser of losers) expectAnswered(loser);
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+  });
+
+  it('O34 Two requests in two tabs of one browser both complete', async () => {
+    const first = await consentPage();
+    const second = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
+    for (const [page, state] of [
+      [second, 'tab-2'],
+      [first, 'af0ifjsldkj'],
+    ] as const) {
+      const redirect = redirectParameters(await visitor.submit(page, DECISION, ALLOW_ALL));
+      expect(redirect.get('state')).toBe(state);
+      expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(200);
+    }
+  });
+
+  it('O34 Two tabs that were both opened before signing in both complete', async () => {
+    const user = await app().addUser();
+    const waiting = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
+    const first = await visitor.signIn(authorizeLink(client), user);
+    const second = await visitor.submit(waiting, SIGN_IN, { phone: user.phone });
+    for (const [page, state] of [
+      [second, 'tab-2'],
+      [first, 'af0ifjsldkj'],
+    ] as const) {
+      const redirect = redirectParameters(await visitor.submit(page, DECISION, ALLOW_ALL));
+      expect(redirect.get('state')).toBe(state);
+      expect(redirect.has('code')).toBe(true);
+    }
+    await app().service(SmsQueue).idle();
+    expect(app().sms.count(user.phone)).toBe(1);
+  });
+
+  it.each(['login', 'select_account'])(
+    'O34 A waiting tab with prompt=%s signs in by a code of its own',
+    async (prompt) => {
+      const user = await app().addUser();
+      const waiting = await visitor.open(authorizeLink(client, { prompt }));
+      await visitor.signIn(authorizeLink(client), user);
+      const page = await visitor.submit(waiting, SIGN_IN, { phone: user.phone });
+      expect(page.html).toContain('name="code"');
+      await expect.poll(() => app().sms.count(user.phone)).toBe(2);
+    },
+  );
+
+  it('O34 Whoever types another phone into a waiting tab signs in as its owner', async () => {
+    const [user, other] = [await app().addUser(), await app().addUser()];
+    const waiting = await visitor.open(authorizeLink(client));
+    await visitor.signIn(authorizeLink(client), user);
+    const codePage = await visitor.submit(waiting, SIGN_IN, { phone: other.phone });
+    const code = await app().sms.password(other.phone);
+    const consent = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    expect(consent.html).toContain(other.name);
+    expect(consent.html).not.toContain(user.name);
+  });
+
+  it('O35 A request is open for fifteen minutes', async () => {
+    const page = await consentPage();
+    const late = await visitor.open(authorizeLink(client));
+    app().clock.advance(15 * 60_000 - 1);
+    const done = await visitor.submit(page, DECISION, ALLOW_ALL);
+    expect(redirectParameters(done).has('code')).toBe(true);
+    app().clock.advance(1);
+    const expired = await visitor.submit(late, DECISION, ALLOW_ALL);
+    expectPage(expired, 400);
+    expect(expired.html).toContain('start again');
+  });
+
+  it('O36 Deny tells the app access_denied and grants nothing', async () => {
+    const done = await visitor.submit(await consentPage(), DECISION, { decision: 'deny' });
+    expectRefusal(done, client, 'access_denied');
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O37 Allow with nothing ticked is a denial', async () => {
+    const done = await visitor.submit(await consentPage(), DECISION, { decision: 'approve' });
+    expectRefusal(done, client, 'access_denied');
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O38 A posted scope that was not asked for is dropped', async () => {
+    const link = authorizeLink(client, { scope: 'profile.read posts.read' });
+    const page = await visitor.signIn(link, await app().addUser());
+    const scope = ['posts.write', 'posts.read', 'posts.read', '*', 'profile.read posts.write'];
+    const done = await visitor.submit(page, DECISION, { scope, decision: 'approve' });
+    const answer = await exchange(app(), client, redirectParameters(done).get('code') ?? '');
+    expect((await json<TokenBody>(answer)).scope).toBe('posts.read');
+  });
+
+  it('O38 With only scopes that were not asked for ticked, it is a denial', async () => {
+    const link = authorizeLink(client, { scope: 'profile.read' });
+    const page = await visitor.signIn(link, await app().addUser());
+    const done = await visitor.submit(page, DECISION, { ...ALLOW_ALL, scope: 'posts.write' });
+    expectRefusal(done, client, 'access_denied');
+  });
+
+  it('O39 An app that was disabled meanwhile gets no code', async () => {
+    const page = await consentPage();
+    const apps = app().service(AppsService);
+    await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
+    expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 400);
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('O39 A redirect that was removed meanwhile gets no code', async () => {
+    const page = await consentPage();
+    await app().dataSource.getRepository(AppRedirectUri).delete({ clientId: client.clientId });
+    const refused = await visitor.submit(page, DECISION, ALLOW_ALL);
+    expectPage(refused, 400);
+    expect(refused.html).toContain('is not registered for the app any more');
+    expect(refused.html).not.toContain('switched off');
+    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+  });
+});

@@ -1,0 +1,149 @@
+import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { expectPage } from '../support/responses.js';
+import { useTestApp } from '../support/test-app.js';
+
+onEachEngine('The consent page', (database) => {
+  const app = useTestApp(database);
+
+  it('O25 It names the app, the redirect host, the user and every requested scope with a box', async () => {
+    const client = await app().addClient({ name: 'Garden Share' });
+    const user = await app().addUser({ name: 'Ana Lee', phone: '+14155559901' });
+    const page = await new Visitor(app()).signIn(authorizeLink(client), user);
+    expectPage(page, 200);
+    for (const text of ['Garden Share', 'garden.example', 'Ana Lee', '••01'])
+      expect(page.html).toContain(text);
+    expect(page.html).not.toContain(user.phone);
+    for (const sentence of [
+      'See your name, photo, karma and neighbourhood',
+      'Read your own posts and the comments on them',
+      'Publish and delete posts and comments in your name',
+      'See how many likes and comments your posts have',
+    ])
+      expect(page.html).toContain(sentence);
+    expect(page.html.match(/type="checkbox"[^>]* checked/g)).toHaveLength(4);
+  });
+
+  it('O25 Only what was asked for has a box', async () => {
+    const client = await app().addClient();
+    const link = authorizeLink(client, { scope: 'posts.read' });
+    const page = await new Visitor(app()).signIn(link, await app().addUser());
+    const boxes = [...page.html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
+    expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
+  });
+
+  it('O25 Markup in the names of app and user stays text', async () => {
+    const client = await app().addClient({ name: '<script>alert(1)</script>"\'&' });
+    const user = await app().addUser({ name: '<img src=x onerror=alert(2)>' });
+    const visitor = new Visitor(app());
+    const phonePage = await visitor.open(authorizeLink(client));
+    const consent = await visitor.signIn(authorizeLink(client), user);
+    for (const { html } of [phonePage, consent]) expect(html).not.toMatch(/<script|<img/);
+    expect(consent.html).toContain('&lt;script&gt;');
+  });
+
+  it('O25 A private-use redirect is named by its scheme', async () => {
+    const client = await app().addClient({ kind: 'public', redirectUris: ['com.example.app:/cb'] });
+    const page = await new Visitor(app()).signIn(authorizeLink(client), await app().addUser());
+    expect(page.html).toContain('com.example.app:');
+  });
+
+  it('O26 Allow and Deny are submit buttons of one form that carries its transaction and token', async () => {
+    const client = await app().addClient();
+    const page = await new Visitor(app()).signIn(authorizeLink(client), await app().addUser());
+    const form = /<form[^>]*action="\/oauth\/authorize\/decision".*?<\/form>/s.exec(page.html)?.[0];
+    expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="approve"/);
+    expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="deny"/);
+    expect(form).toMatch(/<input type="hidden" name="transaction" value="txn_[0-9a-z]{26}">/);
+    expect(form).toMatch(/<input type="hidden" name="token" value="[A-Za-z0-9_-]{43}">/);
+    expect(page.html).not.toMatch(/<script|\son[a-z]+=/);
+  });
+
+  it('O28 Its policy has no form-action, however it was reached, and those of other pages have', async () => {
+    const policyOf = ({ headers }: Page): string => headers.get('content-security-policy') ?? '';
+    const client = await app().addClient();
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const phone = await visitor.open(authorizeLink(client));
+    const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
+    const password = await app().sms.password(user.phone);
+    const verified = await visitor.submit(code, '/oauth/authorize/verify', { code: password });
+    const opened = await visitor.open(authorizeLink(client));
+    for (const consent of [verified, opened]) {
+      expect(consent.html).toContain('name="decision"');
+      expect(policyOf(consent)).toContain("default-src 'none'");
+      expect(policyOf(consent)).not.toContain('form-action');
+    }
+    const error = await visitor.open('/oauth/authorize');
+    for (const page of [phone, code, error])
+      expect(policyOf(page).split('; ')).toContain("form-action 'self'");
+  });
+
+  it('O29 No page names another site', async () => {
+    const client = await app().addClient();
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const phone = await visitor.open(authorizeLink(client));
+    const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
+    const password = await app().sms.password(user.phone);
+    const consent = await visitor.submit(code, '/oauth/authorize/verify', { code: password });
+    const error = await visitor.open('/oauth/authorize');
+    for (const { html } of [phone, code, consent, error]) {
+      const targets = [...html.matchAll(/\b(?:href|src|action)="([^"]*)"/g)].map(([, to]) => to);
+      expect(targets.filter((target) => !/^(\/[^/]|#)/.test(target ?? ''))).toEqual([]);
+    }
+  });
+
+  it('O27 Every page on the way has the headers of a page', async () => {
+    const client = await app().addClient();
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const phone = await visitor.open(authorizeLink(client));
+    expectPage(phone, 200);
+    const notPhone = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: 'nobody' });
+    expectPage(notPhone, 400);
+    const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
+    expectPage(code, 200);
+    expectPage(await visitor.submit(code, '/oauth/authorize/verify', { code: 'x' }), 400);
+    expectPage(await visitor.submit(code, '/oauth/authorize/change-number'), 200);
+    const password = await app().sms.password(user.phone);
+    const consent = await visitor.submit(code, '/oauth/authorize/verify', { code: password });
+    expectPage(consent, 200);
+    expectPage(await visitor.submit(consent, '/oauth/authorize/sign-out'), 200);
+    expectPage(await visitor.post('/oauth/authorize/decision', new URLSearchParams()), 400);
+  });
+
+  it('O40 A returning user is asked again, with the choice of last time', async () => {
+    const client = await app().addClient({ kind: 'public' });
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const first = await visitor.signIn(authorizeLink(client), user);
+    await visitor.submit(first, '/oauth/authorize/decision', {
+      scope: ['posts.read'],
+      decision: 'approve',
+    });
+    const second = await visitor.open(authorizeLink(client));
+    expectPage(second, 200);
+    const ticked = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
+    expect(ticked.map(([, name]) => name)).toEqual(['posts.read']);
+  });
+
+  it('O40 A scope that is asked for the first time is ticked, one that was refused is not', async () => {
+    const client = await app().addClient();
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const first = await visitor.signIn(
+      authorizeLink(client, { scope: 'profile.read posts.read' }),
+      user,
+    );
+    await visitor.submit(first, '/oauth/authorize/decision', {
+      scope: ['posts.read'],
+      decision: 'approve',
+    });
+    const second = await visitor.open(
+      authorizeLink(client, { scope: 'profile.read posts.read analytics.read' }),
+    );
+    const ticked = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
+    expect(ticked.map(([, name]) => name)).toEqual(['posts.read', 'analytics.read']);
+  });
+});

@@ -1,0 +1,51 @@
+import { SCOPES } from '../../src/common/scopes.js';
+import { authorizeLink, exchange, redirectParameters, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { expectPage, expectTokenError, stored } from '../support/responses.js';
+import { useTestApp } from '../support/test-app.js';
+
+const DECISION = '/oauth/authorize/decision';
+const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
+
+onEachEngine('Where Allow leads', (database) => {
+  const app = useTestApp(database);
+
+  it.each([
+    ['confidential', 'https://garden.example/callback'],
+    ['public', 'http://127.0.0.1:49152/callback'],
+    ['public', 'com.example.app:/cb'],
+  ] as const)('O147 The code of a %s app is sent to %s', async (kind, redirectUri) => {
+    const client = await app().addClient({ kind, redirectUris: [redirectUri] });
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    expect(consent.headers.get('content-security-policy')).not.toContain('form-action');
+    const done = await visitor.submit(consent, DECISION, ALLOW_ALL);
+    expect(done.location?.split('?')[0]).toBe(redirectUri);
+    const code = redirectParameters(done).get('code') ?? '';
+    expect((await exchange(app(), client, code)).status).toBe(200);
+  });
+
+  it('O148 Going back and allowing again makes no second code', async () => {
+    const client = await app().addClient();
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    const code = redirectParameters(await visitor.submit(consent, DECISION, ALLOW_ALL)).get('code');
+    expectPage(await visitor.submit(consent, DECISION, ALLOW_ALL), 409);
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+    expect((await exchange(app(), client, code ?? '')).status).toBe(200);
+  });
+
+  it('O148 Two tabs of two apps never mix, in whatever order they are answered', async () => {
+    const [first, second] = [await app().addClient(), await app().addClient()];
+    const visitor = new Visitor(app());
+    const one = await visitor.signIn(authorizeLink(first), await app().addUser());
+    const two = await visitor.open(authorizeLink(second));
+    const codeOfSecond = redirectParameters(await visitor.submit(two, DECISION, ALLOW_ALL));
+    const codeOfFirst = redirectParameters(await visitor.submit(one, DECISION, ALLOW_ALL));
+    const [own, others] = [codeOfFirst.get('code') ?? '', codeOfSecond.get('code') ?? ''];
+    await expectTokenError(await exchange(app(), first, others), 'invalid_grant');
+    await expectTokenError(await exchange(app(), second, own), 'invalid_grant');
+    expect((await exchange(app(), first, own)).status).toBe(200);
+    expect((await exchange(app(), second, others)).status).toBe(200);
+  });
+});

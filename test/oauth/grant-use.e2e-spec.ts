@@ -1,0 +1,153 @@
+import { sha256 } from '../../src/common/secrets.js';
+import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
+import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import type { User } from '../../src/modules/users/user.entity.js';
+import { approve, exchange, requestToken } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { scansOf } from '../support/queries.js';
+import { json, type TokenBody } from '../support/responses.js';
+import {
+  leastStatements,
+  TestApp,
+  type TestClient,
+  useTestApp,
+  writeNotes,
+} from '../support/test-app.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+onEachEngine('The last use of a grant', (database) => {
+  const app = useTestApp(database);
+  let user: User;
+  let client: TestClient;
+  let token: string;
+
+  beforeEach(async () => {
+    user = await app().addUser();
+    client = await app().addClient();
+    token = await app().accessToken(user, client);
+  });
+
+  const lastUse = async (): Promise<Date | null> => {
+    await app().service(GrantUse).flush();
+    const grants = await app().dataSource.getRepository(Grant).findBy({ userId: user.id });
+    return grants[0]?.lastUsedAt ?? null;
+  };
+
+  const call = async (): Promise<void> => {
+    expect((await app().call(token, 'GET', '/me')).status).toBe(200);
+  };
+
+  const isUseWritten = (statement: string): boolean => /^UPDATE .grants./.test(statement);
+
+  it('O119 A call is noted, and a call that was refused is not', async () => {
+    const denied = await app().call(`${token.slice(0, -1)}!`, 'GET', '/me');
+    expect(denied.status).toBe(401);
+    expect(await lastUse()).toBeNull();
+    await call();
+    expect(await lastUse()).toEqual(app().clock.now());
+  });
+
+  it('O146 A refresh and an exchange are noted, and those that were refused are not', async () => {
+    const code = (await approve(app(), user, client)).get('code') ?? '';
+    const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
+    const { grantId: id } = await app()
+      .dataSource.getRepository(RefreshToken)
+      .findOneByOrFail({ hash: sha256(refresh_token) });
+    const used = async (): Promise<Date | null> => {
+      await app().service(GrantUse).flush();
+      const grant = await app().dataSource.getRepository(Grant).findOneByOrFail({ id });
+      return grant.lastUsedAt;
+    };
+    const form = { grant_type: 'refresh_token', refresh_token };
+    expect(await used()).toEqual(app().clock.now());
+    app().clock.advance(MINUTE);
+    expect((await requestToken(app(), client, form)).status).toBe(200);
+    const last = app().clock.now();
+    expect(await used()).toEqual(last);
+    app().clock.advance(31 * DAY);
+    const { manager } = app().dataSource;
+    await manager.update(RefreshToken, { grantId: id }, { consumedAt: null });
+    expect((await requestToken(app(), client, form)).status).toBe(400);
+    await manager.update(AuthorizationCode, { grantId: id }, { consumedAt: null });
+    expect((await exchange(app(), client, code)).status).toBe(400);
+    expect(await used()).toEqual(last);
+  });
+
+  it('O119 Another minute must pass before it is noted again', async () => {
+    const first = app().clock.now();
+    await call();
+    expect(await lastUse()).toEqual(first);
+    app().clock.advance(MINUTE - 1);
+    await call();
+    const statements = await app().statementsOf(() => app().service(GrantUse).flush());
+    expect(statements.filter(isUseWritten)).toEqual([]);
+    expect(await lastUse()).toEqual(first);
+    app().clock.advance(1);
+    await call();
+    expect(await lastUse()).toEqual(app().clock.now());
+  });
+
+  it('O119 What another process noted within the minute is not written over', async () => {
+    const other = new Date(app().clock.now().getTime() - 10 * SECOND);
+    await app().dataSource.getRepository(Grant).update({ userId: user.id }, { lastUsedAt: other });
+    await call();
+    expect(await lastUse()).toEqual(other);
+  });
+
+  it('O119 Twelve calls of six grants are written by one statement, or by two when a second ends between them', async () => {
+    const tokens = [token];
+    for (let each = 0; each < 5; each += 1)
+      tokens.push(await app().accessToken(await app().addUser(), client));
+    await app().service(GrantUse).flush();
+    const statements = await app().statementsOf(async () => {
+      for (const each of [...tokens, ...tokens]) await app().call(each, 'GET', '/me');
+      await app().service(GrantUse).flush();
+    });
+    const written = statements.filter(isUseWritten).length;
+    expect([1, 2]).toContain(written);
+  });
+
+  it('O119 The token costs one statement, an indexed read of token, grant and app, and no write', async () => {
+    await app().service(CallLog).flush();
+    await call();
+    await writeNotes(app());
+    app().clock.advance(MINUTE);
+    const statements = await leastStatements(app(), () => app().call(token, 'GET', '/posts/x'));
+    expect(statements).toHaveLength(1);
+    const [query = ''] = statements;
+    for (const table of ['access_tokens', 'grants', 'apps']) expect(query).toContain(table);
+    const { dataSource } = app();
+    expect(await scansOf(database, dataSource, query, [sha256(token)])).toEqual([]);
+  });
+
+  it('O119 A use that could not be written is written later, and no request notices', async () => {
+    const { dataSource } = app();
+    await app().service(CallLog).flush();
+    await dataSource.query('ALTER TABLE grants RENAME COLUMN last_used_at TO hidden');
+    await call();
+    await app().service(GrantUse).flush();
+    await dataSource.query('ALTER TABLE grants RENAME COLUMN hidden TO last_used_at');
+    expect(await lastUse()).toEqual(app().clock.now());
+  });
+});
+
+onEachEngine('The last use of a grant, when the service ends', (database) => {
+  const app = useTestApp(database);
+
+  it('O119 What waits is written before the process ends', async () => {
+    const ending = await TestApp.start(database);
+    const user = await app().addUser();
+    const client = await app().addClient();
+    const token = await app().accessToken(user, client);
+    expect((await ending.call(token, 'GET', '/me')).status).toBe(200);
+    await ending.stop();
+    const [grant] = await app().dataSource.getRepository(Grant).findBy({ userId: user.id });
+    expect(grant?.lastUsedAt).toEqual(ending.clock.now());
+  });
+});

@@ -1,0 +1,71 @@
+import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
+import { approve, exchange, requestToken } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { granted } from '../support/oauth-flow.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const SECOND = 1000;
+const LOCKING = /^(INSERT|UPDATE|DELETE|REPLACE)\b|\bFOR UPDATE\b/i;
+const LOCKS_GRANT = /^UPDATE grants |^SELECT .* FROM grants .*\bFOR UPDATE\b/is;
+
+onEachEngine('Units of work of the token endpoint', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+
+  beforeAll(async () => {
+    client = await app().addClient();
+  });
+
+  const newCode = async (): Promise<string> =>
+    (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+
+  const refresh = (refresh_token: string): Promise<Response> =>
+    requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
+
+  /** The statements that lock rows in each transaction of `work`, without quotes. */
+  async function locksOf(work: () => Promise<unknown>): Promise<string[][]> {
+    const transactions: string[][] = [];
+    let current: string[] | undefined;
+    for (const statement of await app().statementsOf(work)) {
+      if (/^(BEGIN|START) /i.test(statement)) transactions.push((current = []));
+      else if (/^(COMMIT|ROLLBACK)/i.test(statement)) current = undefined;
+      else if (LOCKING.test(statement)) current?.push(statement.replaceAll(/[`"]/g, ''));
+    }
+    return transactions;
+  }
+
+  async function expectGrantFirst(work: () => Promise<Response>, status: number): Promise<void> {
+    // Written beside the requests, in a transaction of its own.
+    await app().service(GrantUse).flush();
+    const transactions = await locksOf(async () => expect((await work()).status).toBe(status));
+    expect(transactions.length).toBeGreaterThan(0);
+    for (const locks of transactions) {
+      expect(locks[0]).toMatch(LOCKS_GRANT);
+      expect(locks.filter((statement) => statement.startsWith('DELETE'))).toEqual([]);
+    }
+  }
+
+  it('O138 An exchange locks the grant first and deletes nothing', async () => {
+    const code = await newCode();
+    await expectGrantFirst(() => exchange(app(), client, code), 200);
+  });
+
+  it('O138 A refresh locks the grant first and deletes nothing', async () => {
+    const { refresh_token } = await granted(app(), client);
+    await expectGrantFirst(() => refresh(refresh_token), 200);
+  });
+
+  it('O138 A replayed code locks the grant first and deletes nothing', async () => {
+    const code = await newCode();
+    expect((await exchange(app(), client, code)).status).toBe(200);
+    app().clock.advance(10 * SECOND);
+    await expectGrantFirst(() => exchange(app(), client, code), 400);
+  });
+
+  it('O138 A reused refresh token locks the grant first and deletes nothing', async () => {
+    const { refresh_token } = await granted(app(), client);
+    expect((await refresh(refresh_token)).status).toBe(200);
+    app().clock.advance(31 * SECOND);
+    await expectGrantFirst(() => refresh(refresh_token), 400);
+  });
+});

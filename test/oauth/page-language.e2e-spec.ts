@@ -1,0 +1,175 @@
+import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { getRaw } from '../support/raw-request.js';
+import { expectPage, expectRefusal } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const DECISION = '/oauth/authorize/decision';
+const TITLES = { en: 'Sign in – Neighbourhood network', es: 'Iniciar sesión – Red vecinal' };
+
+/** Expects that the page is in this language and says so everywhere it is asked. */
+function expectLanguage({ html, headers }: Page, language: 'en' | 'es'): void {
+  expect(html).toContain(`<html lang="${language}">`);
+  expect(headers.get('content-language')).toBe(language);
+  expect(headers.get('vary')).toBe('Accept-Language');
+  expect(html).toContain(language === 'es' ? 'Red vecinal' : 'Neighbourhood network');
+}
+
+onEachEngine('The language of the pages', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+  });
+
+  function openIn(accepted: string, uiLocales?: string): Promise<Page> {
+    const visitor = new Visitor(app(), { 'accept-language': accepted });
+    return visitor.open(authorizeLink(client, { ui_locales: uiLocales }));
+  }
+
+  it.each([
+    ['es', 'es'],
+    ['es-MX', 'es'],
+    ['es-419,es;q=0.9,en;q=0.8', 'es'],
+    ['ES-es', 'es'],
+    ['fr-FR, fr;q=0.9, es;q=0.2', 'es'],
+    ['en;q=0.5, es-ES;q=0.7', 'es'],
+    ['en;q=0, *', 'es'],
+    ['en-GB', 'en'],
+    ['en, es', 'en'],
+    ['es;q=0', 'en'],
+    ['es;q=0, *', 'en'],
+    ['*', 'en'],
+    ['fr', 'en'],
+    ['', 'en'],
+    ['español; ;;, =0', 'en'],
+    ['es;q=zero', 'en'],
+    [`${'fr, '.repeat(1_000)}es`, 'es'],
+  ] as const)('A browser that accepts "%.40s" reads "%s"', async (accepted, language) => {
+    const page = await openIn(encodeURI(accepted).replaceAll('%20', ' '));
+    expectPage(page, 200);
+    expectLanguage(page, language);
+    expect(page.title).toBe(TITLES[language]);
+  });
+
+  it('A browser that tells no language reads English', async () => {
+    const link = `${app().baseUrl}${authorizeLink(client)}`;
+    const answer = await getRaw(link, ['Host', new URL(link).host]);
+    expect(answer.headers.get('content-language')).toBe('en');
+    expect(await answer.text()).toContain(TITLES.en);
+  });
+
+  it.each([
+    ['en', 'es', 'es'],
+    ['es', 'en', 'en'],
+    ['en', 'es-MX', 'es'],
+    ['en', 'fr de es-419 en', 'es'],
+    ['es', 'fr en-GB es', 'en'],
+    ['en', 'ES', 'es'],
+    ['es', 'fr de', 'es'],
+    ['es', '', 'es'],
+    ['es', '*', 'es'],
+    ['en', 'es_MX ñ ../es', 'en'],
+    ['en', `${'x'.repeat(5_000)} es`, 'es'],
+  ] as const)(
+    'For a browser that accepts "%s", ui_locales=%.30s means "%s"',
+    async (accepted, uiLocales, language) => {
+      const page = await openIn(accepted, uiLocales);
+      expectPage(page, 200);
+      expectLanguage(page, language);
+      expect(page.title).toBe(TITLES[language]);
+    },
+  );
+
+  it('O8 Sending ui_locales twice is an invalid_request for the app', async () => {
+    const link = `${authorizeLink(client)}&ui_locales=es&ui_locales=en`;
+    expectRefusal(await new Visitor(app()).open(link), client, 'invalid_request');
+  });
+
+  it('What the app asked for lasts from the first page to the decision, and in the message', async () => {
+    const user = await app().addUser();
+    const visitor = new Visitor(app(), { 'accept-language': 'en' });
+    const phone = await visitor.open(authorizeLink(client, { ui_locales: 'fr es-MX' }));
+    const wrongPhone = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: 'nobody' });
+    expect(wrongPhone.title).toBe('Error: Iniciar sesión – Red vecinal');
+    const code = await visitor.submit(wrongPhone, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    expect(code.html).toContain(`<strong class="phone">${user.phone}</strong>`);
+    const again = await visitor.submit(code, '/oauth/authorize/change-number');
+    const second = await visitor.submit(again, '/oauth/authorize/sign-in', { phone: user.phone });
+    const password = await app().sms.password(user.phone, 1);
+    expect(app().sms.messages.at(-1)?.text).toBe(
+      `Use ${password} para entrar en su cuenta. Sirve durante 5 minutos. No se lo diga a nadie.\n\n` +
+        `@127.0.0.1 #${password}`,
+    );
+    const wrongCode = await visitor.submit(second, '/oauth/authorize/verify', { code: 'x' });
+    expect(wrongCode.html).toContain('Escriba las 6 cifras del código.');
+    const consent = await visitor.submit(wrongCode, '/oauth/authorize/verify', { code: password });
+    expect(consent.html).toContain('<bdi>Garden Share</bdi> solicita acceso a su cuenta');
+    const incomplete = await visitor.submit(consent, DECISION, { decision: 'maybe' });
+    const stranger = await visitor.submit(consent, DECISION, { token: 'x', decision: 'approve' });
+    const signedOut = await visitor.submit(consent, '/oauth/authorize/sign-out');
+    expect(signedOut.title).toBe(TITLES.es);
+    expect(incomplete.html).toContain('Falta algo en este formulario');
+    expect(stranger.html).toContain('Este formulario no procede de su navegador');
+    const pages = { wrongPhone, code, again, second, wrongCode, consent, incomplete, stranger };
+    for (const page of [phone, signedOut, ...Object.values(pages)]) expectLanguage(page, 'es');
+  });
+
+  it('English that the app asked for lasts as well', async () => {
+    const visitor = new Visitor(app(), { 'accept-language': 'es' });
+    const link = authorizeLink(client, { ui_locales: 'en' });
+    const consent = await visitor.signIn(link, await app().addUser());
+    expectLanguage(consent, 'en');
+    const denied = await visitor.submit(consent, DECISION, { decision: 'deny' });
+    expect(denied.status).toBe(303);
+    const repeated = await visitor.submit(consent, DECISION, { decision: 'deny' });
+    expectPage(repeated, 409);
+    expectLanguage(repeated, 'en');
+  });
+
+  it('A request whose pages are too late, or lost their cookies, tells so in its language', async () => {
+    const visitor = new Visitor(app(), { 'accept-language': 'en' });
+    const page = await visitor.open(authorizeLink(client, { ui_locales: 'es' }));
+    app().clock.advance(24 * 3_600_000);
+    const late = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: '+14155550100' });
+    expect(late.title).toBe('Error: Esta página ha caducado – Red vecinal');
+    visitor.cookies.clear();
+    const lost = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: '+14155550100' });
+    expect(lost.title).toBe('Error: Su navegador no ha guardado nuestra cookie – Red vecinal');
+  });
+
+  it('Nothing of an app that asked for no language is kept in the forms', async () => {
+    expect((await openIn('es')).html).not.toContain('ui_locales');
+    expect((await openIn('es', 'fr')).html).not.toContain('ui_locales');
+    expect((await openIn('en', 'fr es-MX')).html).toContain(
+      '<input type="hidden" name="ui_locales" value="es">',
+    );
+  });
+
+  it('ui_locales is a parameter of the authorization endpoint, not of the account', async () => {
+    const visitor = new Visitor(app(), { 'accept-language': 'en' });
+    expectLanguage(await visitor.open('/account/apps?ui_locales=es'), 'en');
+  });
+
+  it.each(['en', 'es'] as const)(
+    'What the app is told is in English for a browser in "%s", too',
+    async (language) => {
+      const visitor = new Visitor(app(), { 'accept-language': language });
+      const link = authorizeLink(client, { ui_locales: language, scope: 'nothing' });
+      const told = expectRefusal(await visitor.open(link), client, 'invalid_scope');
+      expect(told.get('error_description')).toMatch(/^scope may hold only/);
+    },
+  );
+
+  it('What is for developers is in English, whatever the browser accepts', async () => {
+    const headers = { 'accept-language': 'es' };
+    const codes = await app().fetch('/docs/errors', { headers });
+    expect(codes.headers.get('content-language')).toBe('en');
+    expect(await codes.text()).toContain('<html lang="en">');
+    const unknown = await app().fetch('/dev/v1/nope', { headers });
+    expect(await unknown.text()).not.toMatch(/[áéíóúñ¿]/);
+  });
+});

@@ -1,0 +1,195 @@
+import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
+import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { onSqlite } from '../support/database.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const SIGN_IN = '/oauth/authorize/sign-in';
+const VERIFY = '/oauth/authorize/verify';
+const DECISION = '/oauth/authorize/decision';
+const REVOKE = '/account/apps/revoke';
+const DAY = 24 * 3_600_000;
+
+/** What reads the same in both languages: names, addresses, code, and one word. */
+const SAME = [
+  'Error:',
+  'Garden Share',
+
+  'garden.example',
+  'Ana Lee',
+  'client_id',
+  'client_secret',
+  '/oauth/authorize',
+  '/oauth/token',
+  'state',
+  'scope',
+  'S256',
+  'GET /dev/v1/me\nAuthorization: Bearer &lt;access token&gt;',
+
+  '.',
+  ').',
+];
+const NUMBER = /^\+1 ?[\d•]+( [\d•]+)*$/;
+const ADDRESS = /^http:\/\/127\.0\.0\.1:\d+\/account\/apps$/;
+
+/** Words that no Spanish sentence holds. */
+const ENGLISH = /\b(the|you|your|this|that|and|with|was|not|is|it|to|of|for|what)\b/i;
+
+/** Every piece of text that a page shows, its title included. What is marked as English is left out. */
+function textsOf({ html }: Page): string[] {
+  return html
+    .replaceAll(/<span lang="en">.*?<\/span>/gs, '')
+    .split(/<[^>]*>/)
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+const settings = {
+  OAUTH_ERRORS_BEFORE_SIGN_IN: 'page',
+  OTP_COUNTRIES: 'US',
+  OTP_RESEND_SECONDS: '60',
+  OTP_PHONE_FAILURES: '7',
+};
+
+onSqlite('Every page', (database) => {
+  const app = useTestApp(database, settings);
+
+  /** Each page that a member can be shown here, in the language that the browser accepts. */
+  async function pagesIn(language: 'en' | 'es'): Promise<Map<string, Page>> {
+    const pages = new Map<string, Page>();
+    const keep = async (name: string, answer: Promise<Page>): Promise<Page> => {
+      const page = await answer;
+      expect(page.headers.get('content-language'), name).toBe(language);
+      pages.set(name, page);
+      return page;
+    };
+    const anybody = (): Visitor => new Visitor(app(), { 'accept-language': language });
+    const client = await app().addClient();
+    const link = authorizeLink(client);
+    await signingIn(keep, anybody(), link);
+    await deciding(keep, anybody(), link);
+    await failing(keep, anybody(), client);
+    await account(keep, anybody(), client);
+    await keep('landing', anybody().open('/'));
+    return pages;
+  }
+
+  type Keep = (name: string, answer: Promise<Page>) => Promise<Page>;
+
+  async function signingIn(keep: Keep, visitor: Visitor, link: string): Promise<void> {
+    const { phone } = await app().addUser();
+    const first = await keep('phone', visitor.open(link));
+    await keep('not a phone', visitor.submit(first, SIGN_IN, { phone: 'nobody' }));
+    await keep('another country', visitor.submit(first, SIGN_IN, { phone: '+34612345678' }));
+    const code = await keep('code', visitor.submit(first, SIGN_IN, { phone }));
+    await keep('wait for a code', visitor.submit(code, SIGN_IN, { phone }));
+    const other = await visitor.open(link);
+    await keep('wait for a number', visitor.submit(other, SIGN_IN, { phone }));
+    await keep('not a code', visitor.submit(code, VERIFY, { code: 'x' }));
+    app().clock.advance(61_000);
+    await keep('sent again', visitor.submit(code, SIGN_IN, { phone, again: '1' }));
+    const right = await app().sms.password(phone, 1);
+    const wrong = { code: right === '000000' ? '111111' : '000000' };
+    await keep('wrong code', visitor.submit(code, VERIFY, wrong));
+    for (let guess = 0; guess < 4; guess += 1) await visitor.submit(code, VERIFY, wrong);
+    await keep('closed code', visitor.submit(code, VERIFY, wrong));
+    app().clock.advance(61_000);
+    await visitor.submit(code, SIGN_IN, { phone });
+    for (let guess = 0; guess < 2; guess += 1) await visitor.submit(code, VERIFY, wrong);
+    await keep('too many attempts', visitor.submit(code, VERIFY, wrong));
+    app().clock.advance(DAY);
+    await keep('expired', visitor.submit(code, SIGN_IN, { phone }));
+  }
+
+  async function deciding(keep: Keep, visitor: Visitor, link: string): Promise<void> {
+    const user = await app().addUser({ name: 'Ana Lee' });
+    const consent = await keep('consent', visitor.signIn(link, user));
+    await keep('incomplete', visitor.submit(consent, DECISION));
+    await keep('foreign', visitor.submit(consent, DECISION, { token: 'x' }));
+    await visitor.submit(consent, DECISION, { decision: 'deny' });
+    await keep('answered', visitor.submit(consent, DECISION, { decision: 'deny' }));
+  }
+
+  async function failing(keep: Keep, visitor: Visitor, client: TestClient): Promise<void> {
+    const link = authorizeLink(client);
+    await keep('unknown app', visitor.open('/oauth/authorize?client_id=x'));
+    const elsewhere = authorizeLink(client, { redirect_uri: 'https://evil.example/' });
+    await keep('unknown redirect', visitor.open(elsewhere));
+    await keep('broken link', visitor.open('/oauth/authorize?client_id=%zz'));
+    await keep('long link', visitor.open(authorizeLink(client, { state: 'x'.repeat(4_097) })));
+    await keep('wrong request', visitor.open(authorizeLink(client, { response_type: 'token' })));
+    await keep('not a page', visitor.open(VERIFY));
+    const page = await visitor.open(link);
+    await app()
+      .service(AppsService)
+      .update(client.clientId, { redirectUris: ['https://other.example/'] }, { actor: 'test' });
+    await keep('changed app', visitor.submit(page, SIGN_IN, { phone: '+14155550100' }));
+    visitor.cookies.clear();
+    await keep('no cookies', visitor.submit(page, SIGN_IN, { phone: '+14155550100' }));
+  }
+
+  async function account(keep: Keep, visitor: Visitor, client: TestClient): Promise<void> {
+    const user = await app().addUser({ name: 'Ana Lee' });
+    const clients = [client, ...(await Promise.all([1, 2, 3].map(() => app().addClient())))];
+    for (const each of clients) await app().accessToken(user, each);
+    await keep('sign in to the account', visitor.open('/account/apps'));
+    const list = await keep('apps', visitor.signInToAccount(user));
+    const idOf = (index: number): string => clients[index]?.clientId ?? '';
+    const one = await keep('one app', visitor.open(`/account/apps/${idOf(0)}`));
+    await keep('nothing ticked', visitor.submit(list, REVOKE));
+    await keep('removed', visitor.submit(one, REVOKE));
+    await keep('removed before', visitor.submit(one, REVOKE));
+    await keep('not connected', visitor.open(`/account/apps/${idOf(0)}`));
+    const two = { client_id: [idOf(1), idOf(2)] };
+    await keep('removed several', visitor.submit(list, REVOKE, two));
+    await keep('no apps', visitor.submit(list, REVOKE, { all: '1' }));
+    app().clock.advance(DAY);
+    await keep('signed out', visitor.submit(list, REVOKE, { all: '1' }));
+  }
+
+  let walked: Promise<[string, Page, Page][]> | undefined;
+
+  /** Of each page its name, its English and its Spanish. The first test walks through them, the others look at the same. */
+  function everyPage(): Promise<[string, Page, Page][]> {
+    walked ??= (async () => {
+      const english = await pagesIn('en');
+      const spanish = await pagesIn('es');
+      expect([...spanish.keys()]).toEqual([...english.keys()]);
+      return [...english].map(([name, page]) => [name, page, spanish.get(name) as Page]);
+    })();
+    return walked;
+  }
+
+  it('says nothing in Spanish that it says in English', async () => {
+    const pages = await everyPage();
+    expect(pages).toHaveLength(35);
+    for (const [name, english, spanish] of pages) {
+      const known = new Set(textsOf(english));
+      const left = textsOf(spanish).filter((text) => known.has(text) && !SAME.includes(text));
+      const same = left.filter((text) => !NUMBER.test(text) && !ADDRESS.test(text));
+      expect({ name, same }).toEqual({ name, same: [] });
+    }
+  });
+
+  it('has no English word among the Spanish ones', async () => {
+    for (const [name, , spanish] of await everyPage()) {
+      const mixed = textsOf(spanish).filter((text) => !SAME.includes(text) && ENGLISH.test(text));
+      expect({ name, mixed }).toEqual({ name, mixed: [] });
+    }
+  });
+
+  it('has the same status, forms and elements of text in both', async () => {
+    const shapeOf = ({ status, html }: Page): object => ({
+      status,
+      forms: html.match(/<form[^>]*>/g),
+      fields: html.match(/ name="\w+"/g),
+      texts: html.match(/<(p|li|h1|h2|h3|legend|button)\b/g),
+    });
+    for (const [name, english, spanish] of await everyPage())
+      expect([name, shapeOf(spanish)]).toEqual([name, shapeOf(english)]);
+  });
+
+  it('tells each of these states apart', async () => {
+    const plain = (await everyPage()).map(([, , spanish]) => textsOf(spanish).join('\n'));
+    expect(new Set(plain).size).toBe(plain.length);
+  });
+});

@@ -1,0 +1,180 @@
+import { later } from '../../src/common/clock.js';
+import { sha256 } from '../../src/common/secrets.js';
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { KnownBrowser } from '../../src/modules/oauth/sign-in/known-browser.entity.js';
+import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
+import { JobRun } from '../../src/operations/job-run.entity.js';
+import { PruneCron } from '../../src/operations/jobs/prune.cron.js';
+import { Prune } from '../../src/operations/jobs/prune.service.js';
+import { approve, exchange, requestToken } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { json, type TokenBody } from '../support/responses.js';
+import { type TestApp, useTestApp } from '../support/test-app.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Rows one hour too old, each with the number of its own. */
+const OLD: Record<string, (number: number, at: Date) => [new () => object, object]> = {
+  access_tokens: (number, at) => [
+    AccessToken,
+    {
+      hash: sha256(`access ${number}`),
+      grantId: 'grt_none',
+      scope: 'posts.read',
+      createdAt: at,
+      expiresAt: later(at, -HOUR - number),
+    },
+  ],
+  throttle_hits: (number, at) => [
+    ThrottleHit,
+    {
+      hash: sha256(`hit ${number % 7}`),
+      slot: later(at, -2 * DAY - number * 15_000),
+      hits: 1,
+    },
+  ],
+  known_browsers: (number, at) => [
+    KnownBrowser,
+    {
+      browserHash: sha256(`browser ${number}`),
+      phone: '+14155550101',
+      signedInAt: later(at, -400 * DAY - number),
+    },
+  ],
+};
+
+async function insertOld(app: TestApp, table: string, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, number) => OLD[table]?.(number, app.clock.now()));
+  for (let from = 0; from < count; from += 500) {
+    const some = rows.slice(from, from + 500).flatMap((row) => row?.slice(1) ?? []);
+    await app.dataSource.manager.insert(rows[0]?.[0] ?? '', some);
+  }
+}
+
+onEachEngine('How pruning runs', (database) => {
+  const here = useTestApp(database);
+  const there = useTestApp(database);
+
+  // Two connections to one SQLite file in one process would wait for each other until the busy timeout.
+  const places = () => (database.engine.kind === 'sqlite' ? [here(), here()] : [here(), there()]);
+  const hours = (): Promise<JobRun[]> => here().dataSource.manager.findBy(JobRun, { job: 'prune' });
+
+  beforeEach(async () => {
+    for (const app of [here(), there()]) app.clock.set('2026-11-21T09:30:00.000Z');
+    const { dataSource } = here();
+    for (const { target } of dataSource.entityMetadatas) await dataSource.manager.clear(target);
+  });
+
+  it.each(Object.keys(OLD))(
+    'O142 Deletes no more than a thousand rows of %s at a time, and pauses between',
+    async (table) => {
+      await insertOld(here(), table, 2100);
+      const units: number[] = [];
+      const { manager } = here().dataSource;
+      const entity = OLD[table]?.(0, new Date())[0] ?? '';
+      const statements = await here().statementsOf(() => here().service(Prune).run());
+      for (const statement of statements) {
+        if (/^(START|BEGIN)/.test(statement)) units.push(0);
+        if (statement.startsWith('DELETE')) units.push((units.pop() ?? 0) + keysIn(statement));
+      }
+      expect(units).toEqual([1000, 1000, 100]);
+      expect(await manager.count(entity)).toBe(0);
+    },
+  );
+
+  it('O142 Lets one of all processes work each hour', async () => {
+    // One recording an app: on SQLite, where both places are one app, it would hold the statements of both.
+    for (let hour = 1; database.engine.kind !== 'sqlite' && hour <= 8; hour += 1) {
+      for (const app of places()) app.clock.advance(HOUR);
+      const searches = await Promise.all(
+        places().map(async (app) => {
+          const statements = await app.statementsOf(() => app.service(PruneCron).run());
+          return statements.filter((statement) => statement.endsWith('LIMIT 1000')).length;
+        }),
+      );
+      expect(searches.filter((count) => count > 0)).toHaveLength(1);
+    }
+    await here().service(PruneCron).run();
+    const before = (await hours()).length;
+    expect((await hours()).every(({ finishedAt }) => finishedAt !== null)).toBe(true);
+    await insertOld(here(), 'access_tokens', 1);
+    await there().service(PruneCron).run();
+    expect(await here().dataSource.manager.count(AccessToken)).toBe(1);
+    there().clock.advance(HOUR);
+    await there().service(PruneCron).run();
+    expect(await here().dataSource.manager.count(AccessToken)).toBe(0);
+    expect(await hours()).toHaveLength(before + 1);
+  });
+
+  it('O142 Gives the hour back when it fails, so that another process prunes', async () => {
+    await insertOld(here(), 'known_browsers', 10);
+    const { dataSource } = here();
+    await dataSource.query('ALTER TABLE known_browsers RENAME TO known_browsers_away');
+    await here().service(PruneCron).run();
+    expect(await hours()).toEqual([]);
+    await dataSource.query('ALTER TABLE known_browsers_away RENAME TO known_browsers');
+    await there().service(PruneCron).run();
+    expect(await dataSource.manager.count(KnownBrowser)).toBe(0);
+  });
+
+  it('O142 Stops when the next hour begins, and goes on then', async () => {
+    await insertOld(here(), 'known_browsers', 10);
+    const { dataSource, clock } = here();
+    const past = clock.now();
+    expect(await here().service(Prune).run(past)).toMatchObject({ known_browsers: 0 });
+    expect(await here().service(Prune).run(later(past, 1))).toMatchObject({ known_browsers: 10 });
+    expect(await dataSource.manager.count(KnownBrowser)).toBe(0);
+  });
+
+  it('O142 Run by hand in two places at once deletes everything, and each row once', async () => {
+    await insertOld(here(), 'access_tokens', 2100);
+    await insertOld(here(), 'throttle_hits', 2100);
+    const runs = await Promise.all(places().map((app) => app.service(Prune).run()));
+    const sum = (table: string): number =>
+      runs.reduce((total, tables) => total + (tables[table] ?? 0), 0);
+    expect([sum('access_tokens'), sum('throttle_hits')]).toEqual([2100, 2100]);
+    expect(await here().service(Prune).run()).toMatchObject({ access_tokens: 0, throttle_hits: 0 });
+  });
+
+  it('O142 Is not noticed by apps that refresh and members that sign in meanwhile', async () => {
+    const client = await here().addClient();
+    const code = async (): Promise<string> =>
+      (await approve(here(), await here().addUser(), client)).get('code') ?? '';
+    for (let number = 1; number <= 8; number += 1) await exchange(here(), client, await code());
+    for (const { id } of await here().dataSource.manager.find(Grant, { take: 4 }))
+      await here().dataSource.manager.update(Grant, { id }, { revokedAt: new Date(0) });
+    for (const table of Object.keys(OLD)) await insertOld(here(), table, 2100);
+    const members = await Promise.all(
+      Array.from({ length: 5 }, async () =>
+        json<TokenBody>(await exchange(here(), client, await code())),
+      ),
+    );
+    const over = new AbortController();
+    const pruning = Promise.all(places().map((app) => app.service(Prune).run())).finally(() => {
+      over.abort();
+    });
+    let refreshes = 0;
+    const refreshing = members.map(async ({ refresh_token }) => {
+      for (let current = refresh_token; !over.signal.aborted; refreshes += 1) {
+        const form = { grant_type: 'refresh_token', refresh_token: current };
+        const answer = await requestToken(here(), client, form);
+        expect(answer.status).toBe(200);
+        const next = await json<TokenBody>(answer);
+        expect((await here().call(next.access_token, 'GET', '/me')).status).toBe(200);
+        current = next.refresh_token;
+      }
+    });
+    await expect(exchange(here(), client, await code())).resolves.toMatchObject({ status: 200 });
+    await Promise.all([pruning, ...refreshing]);
+    expect(refreshes).toBeGreaterThan(members.length);
+    expect(await here().dataSource.manager.countBy(AccessToken, { grantId: 'grt_none' })).toBe(0);
+  });
+});
+
+/** How many keys a DELETE names. */
+function keysIn(statement: string): number {
+  const [list = ''] = /\bIN ?\([?, ]+\)/.exec(statement) ?? [];
+  return list === '' ? statement.split(' OR ').length : list.split('?').length - 1;
+}

@@ -1,0 +1,316 @@
+import { later } from '../../src/common/clock.js';
+import { newId } from '../../src/common/ids.js';
+import { newSecret, sha256 } from '../../src/common/secrets.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { KnownBrowser } from '../../src/modules/oauth/sign-in/known-browser.entity.js';
+import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
+import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
+import { RollingCounter } from '../../src/modules/oauth/throttle/rolling-counter.js';
+import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
+import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
+import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { JobRun } from '../../src/operations/job-run.entity.js';
+import { Prune } from '../../src/operations/jobs/prune.service.js';
+import { approve, exchange, requestToken } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { expectTokenError, json, type TokenBody } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const EPOCH = new Date(0);
+
+onEachEngine('What pruning deletes and keeps', (database) => {
+  const app = useTestApp(database);
+  const now = (): Date => app().clock.now();
+  const ago = (milliseconds: number): Date => later(now(), -milliseconds);
+  const prune = (): Prune => app().service(Prune);
+  const rows = (entity: new () => object): Promise<number> =>
+    app().dataSource.manager.count(entity);
+  let client: TestClient;
+
+  beforeEach(async () => {
+    const { manager } = app().dataSource;
+    for (const { target } of app().dataSource.entityMetadatas) await manager.clear(target);
+    client = await app().addClient();
+  });
+
+  async function tokensOf(code: string): Promise<TokenBody> {
+    return json<TokenBody>(await exchange(app(), client, code));
+  }
+
+  async function newCode(): Promise<string> {
+    return (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+  }
+
+  function refresh(refreshToken: string): Promise<Response> {
+    const grant = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    return requestToken(app(), client, grant);
+  }
+
+  async function insertGrant(grant: Partial<Grant>): Promise<string> {
+    const id = newId('grt', now());
+    const scope = 'posts.read';
+    await app().dataSource.manager.insert(Grant, {
+      id,
+      userId: newId('usr', now()),
+      clientId: client.clientId,
+      scope,
+      requestedScope: scope,
+      createdAt: ago(200 * DAY),
+      expiresAt: later(now(), DAY),
+      revokedAt: null,
+      ...grant,
+    });
+    return id;
+  }
+
+  /** A row of each table that ends by itself: one minute over, as much as two clocks may differ, or not quite. */
+  async function insertShortLived(expiresAt: Date): Promise<void> {
+    const { manager } = app().dataSource;
+    const [id, hash, createdAt] = [newId('txn', now()), sha256(newSecret('svcat')), ago(DAY)];
+    const moments = { createdAt, expiresAt };
+    await manager.insert(Authorization, {
+      ...moments,
+      id,
+      clientId: client.clientId,
+      redirectUri: 'https://garden.example/callback',
+      scope: 'posts.read',
+      state: 's',
+      browserHash: hash,
+      tokenHash: hash,
+    });
+    const otp = { ...moments, transactionId: id, phone: '+14155550101', codeHash: hash };
+    await manager.insert(OtpChallenge, { ...otp, attempts: 0 });
+    await manager.insert(SignInSession, { ...moments, hash, userId: newId('usr', now()) });
+    await manager.insert(AccessToken, {
+      ...moments,
+      hash,
+      grantId: await insertGrant({}),
+      scope: 'posts.read',
+    });
+  }
+
+  it('O142 Takes requests, passwords, sessions and access tokens that are over by more than clocks may differ', async () => {
+    await insertShortLived(ago(MINUTE));
+    await insertShortLived(ago(MINUTE - 1));
+    const expected = {
+      authorizations: 1,
+      otp_challenges: 1,
+      sign_in_sessions: 1,
+      access_tokens: 1,
+    };
+    expect(await prune().preview()).toMatchObject(expected);
+    expect(await prune().run()).toMatchObject({ ...expected, grants: 0, refresh_tokens: 0 });
+    for (const entity of [Authorization, OtpChallenge, SignInSession, AccessToken])
+      expect(await rows(entity)).toBe(1);
+    const left = await app().dataSource.manager.find(AccessToken);
+    expect(left.map(({ expiresAt }) => expiresAt)).toEqual([ago(MINUTE - 1)]);
+  });
+
+  it('O142 Takes counted failures after two days unless the phone is locked, and browsers after 400 days', async () => {
+    const { manager } = app().dataSource;
+    await manager.insert(OtpFailures, [
+      { phone: '+1', failures: 3, lastAt: ago(2 * DAY), lockedUntil: null },
+      { phone: '+2', failures: 100, lastAt: ago(3 * DAY), lockedUntil: now() },
+      { phone: '+3', failures: 100, lastAt: ago(3 * DAY), lockedUntil: later(now(), 1) },
+      { phone: '+4', failures: 3, lastAt: ago(2 * DAY - 1), lockedUntil: null },
+    ]);
+    const browserHash = sha256('browser');
+    await manager.insert(KnownBrowser, [
+      { browserHash, phone: '+1', signedInAt: ago(400 * DAY) },
+      { browserHash, phone: '+2', signedInAt: ago(400 * DAY - 1) },
+    ]);
+    expect(await prune().run()).toMatchObject({ otp_failures: 2, known_browsers: 1 });
+    const phones = (await manager.find(OtpFailures)).map(({ phone }) => phone);
+    expect(phones.toSorted()).toEqual(['+3', '+4']);
+    expect(await manager.find(KnownBrowser)).toMatchObject([{ phone: '+2' }]);
+  });
+
+  it('O142 Leaves a row alone that came back to life after it was found', async () => {
+    const { manager } = app().dataSource;
+    await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAt: ago(3 * DAY) });
+    const { repository, runner } = await found('otp_failures');
+    const keys = await repository.keys(1000);
+    await manager.update(OtpFailures, { phone: '+1' }, { failures: 4, lastAt: now() });
+    expect(keys).toEqual([{ phone: '+1' }]);
+    expect(await runner.run((tx) => repository.delete(tx, keys))).toBe(0);
+    expect(await rows(OtpFailures)).toBe(1);
+  });
+
+  async function found(table: string) {
+    const { OAuthPruneService } =
+      await import('../../src/modules/oauth/prune/oauth-prune.service.js');
+    const repository = app()
+      .service(OAuthPruneService)
+      .expired()
+      .find((each) => each.table === table);
+    if (!repository) throw new Error(`Nothing prunes ${table}.`);
+    return { repository, runner: app().service(TransactionRunner) };
+  }
+
+  it('O142 Takes hits after two days, and the gates of keys that have none left', async () => {
+    const { manager } = app().dataSource;
+    const hit = (key: string, slot: Date) => ({ hash: sha256(key), slot, hits: 1 });
+    await manager.insert(ThrottleHit, [
+      hit('quiet', EPOCH),
+      hit('quiet', ago(2 * DAY)),
+      hit('busy', EPOCH),
+      hit('busy', ago(2 * DAY)),
+      hit('busy', ago(2 * DAY - 1)),
+      hit('never counted', EPOCH),
+    ]);
+    expect((await prune().run()).throttle_hits).toBe(4);
+    const left = await manager.find(ThrottleHit, { order: { slot: 'ASC' } });
+    expect(left).toEqual([hit('busy', EPOCH), hit('busy', ago(2 * DAY - 1))]);
+  });
+
+  it('O142 Counts to the limit and not further while gates are pruned', async () => {
+    const counter = app().service(RollingCounter);
+    const runner = app().service(TransactionRunner);
+    for (let round = 1; round <= 5; round += 1) {
+      const hits = [{ budget: { name: 'pruned', limit: 5, windowMs: HOUR }, key: `key ${round}` }];
+      await app().dataSource.manager.insert(ThrottleHit, {
+        hash: sha256(`pruned|key ${round}`),
+        slot: EPOCH,
+        hits: 1,
+      });
+      const spent: string[] = [];
+      const whenSpent = async ({ name }: { name: string }): Promise<void> => {
+        spent.push(name);
+      };
+      const at = app().clock.now();
+      const taken = Array.from({ length: 20 }, () =>
+        runner.run((tx) => counter.takeAll(tx, hits, at, whenSpent)),
+      );
+      const [standings] = await Promise.all([
+        Promise.all(taken),
+        ...Array.from({ length: 3 }, () => prune().run()),
+      ]);
+      expect(standings.filter((standing) => standing === undefined)).toHaveLength(5);
+      expect(spent).toEqual(['pruned']);
+    }
+  });
+
+  it('O142 Takes unused codes and refresh tokens a day after their end', async () => {
+    const { manager } = app().dataSource;
+    const grantId = await insertGrant({});
+    const row = { grantId, createdAt: ago(40 * DAY), consumedAt: null };
+    for (const expiresAt of [ago(DAY), ago(DAY - 1)]) {
+      const hash = sha256(newSecret('svcac'));
+      await manager.insert(AuthorizationCode, { ...row, hash, redirectUri: 'x:/', expiresAt });
+      await manager.insert(RefreshToken, { ...row, hash, expiresAt });
+    }
+    expect(await prune().run()).toMatchObject({ authorization_codes: 1, refresh_tokens: 1 });
+    for (const entity of [AuthorizationCode, RefreshToken])
+      expect(await manager.find(entity)).toMatchObject([{ expiresAt: ago(DAY - 1) }]);
+  });
+
+  it('O142 Clears the answer of a used refresh token once it may not be given again, and counts no row for it', async () => {
+    const first = await tokensOf(await newCode());
+    const next = await json<TokenBody>(await refresh(first.refresh_token));
+    const used = async (): Promise<RefreshToken> =>
+      app().dataSource.manager.findOneByOrFail(RefreshToken, { hash: sha256(first.refresh_token) });
+    expect((await used()).answerExpiresAt).toEqual(later(now(), 30 * SECOND));
+    app().clock.advance(30 * SECOND + 11 * MINUTE - 1);
+    await prune().run();
+    expect((await used()).sealedAnswer).not.toBeNull();
+    app().clock.advance(1);
+    expect(await prune().preview()).toMatchObject({ refresh_tokens: 0 });
+    expect((await used()).sealedAnswer).not.toBeNull();
+    expect(await prune().run()).toMatchObject({ refresh_tokens: 0 });
+    const { consumedAt, sealedAnswer, answerExpiresAt } = await used();
+    expect({ sealedAnswer, answerExpiresAt }).toEqual({
+      sealedAnswer: null,
+      answerExpiresAt: null,
+    });
+    expect(consumedAt).not.toBeNull();
+    expect((await refresh(next.refresh_token)).status).toBe(200);
+    await expectTokenError(await refresh(first.refresh_token), 'invalid_grant');
+  });
+
+  it('O142 Still ends the grant when a used refresh token comes back after a prune', async () => {
+    const first = await tokensOf(await newCode());
+    let newest = first;
+    for (let days = 0; days < 100; days += 25) {
+      newest = await json<TokenBody>(await refresh(newest.refresh_token));
+      app().clock.advance(25 * DAY);
+      expect(await prune().run()).toMatchObject({ refresh_tokens: 0, authorization_codes: 0 });
+    }
+    newest = await json<TokenBody>(await refresh(newest.refresh_token));
+    expect(await rows(RefreshToken)).toBe(6);
+    await expectTokenError(await refresh(first.refresh_token), 'invalid_grant');
+    expect((await app().call(newest.access_token, 'GET', '/me')).status).toBe(401);
+    await expectTokenError(await refresh(newest.refresh_token), 'invalid_grant');
+  });
+
+  it('O142 Still ends the grant when a used code comes back after a prune', async () => {
+    const code = await newCode();
+    const { refresh_token } = await tokensOf(code);
+    app().clock.advance(20 * DAY);
+    await prune().run();
+    const newest = await json<TokenBody>(await refresh(refresh_token));
+    await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
+    expect((await app().call(newest.access_token, 'GET', '/me')).status).toBe(401);
+  });
+
+  it.each(['revokedAt', 'expiresAt'] as const)(
+    'O142 Takes what hangs on a grant once it has ended (%s), and the grant 90 days after',
+    async (end) => {
+      const { refresh_token } = await tokensOf(await newCode());
+      await refresh(refresh_token);
+      app().clock.advance(SECOND);
+      await tokensOf(await newCode());
+      const [ended, live] = await app().dataSource.manager.find(Grant, { order: { id: 'ASC' } });
+      await app().dataSource.manager.update(Grant, { id: ended?.id }, { [end]: ago(MINUTE) });
+      const expected = { access_tokens: 2, refresh_tokens: 2, authorization_codes: 1, grants: 0 };
+      expect(await prune().preview()).toMatchObject(expected);
+      expect(await prune().run()).toMatchObject(expected);
+      for (const entity of [AccessToken, RefreshToken, AuthorizationCode])
+        expect(await app().dataSource.manager.find(entity)).toMatchObject([{ grantId: live?.id }]);
+      app().clock.advance(90 * DAY - MINUTE - 1);
+      expect(await prune().run()).toMatchObject({ grants: 0 });
+      app().clock.advance(1);
+      expect(await prune().preview()).toMatchObject({ grants: 1 });
+      expect(await prune().run()).toMatchObject({ grants: 1 });
+      expect(await app().dataSource.manager.find(Grant)).toMatchObject([{ id: live?.id }]);
+    },
+  );
+
+  it('O142 Counts every row once, whichever ends it has', async () => {
+    const { manager } = app().dataSource;
+    const both = { revokedAt: ago(100 * DAY), expiresAt: ago(95 * DAY) };
+    const grantId = await insertGrant(both);
+    const row = { grantId, createdAt: ago(200 * DAY), expiresAt: ago(95 * DAY) };
+    for (const consumedAt of [null, ago(99 * DAY)]) {
+      const hash = sha256(newSecret('svcrt'));
+      await manager.insert(RefreshToken, { ...row, hash, consumedAt });
+      await manager.insert(AuthorizationCode, { ...row, hash, redirectUri: 'x:/', consumedAt });
+      await manager.insert(AccessToken, { ...row, hash, scope: 'posts.read' });
+    }
+    const counts = { access_tokens: 2, refresh_tokens: 2, authorization_codes: 2, grants: 1 };
+    expect(await prune().preview()).toMatchObject(counts);
+    expect(await prune().run()).toMatchObject(counts);
+    expect(Object.values(await prune().preview()).every((count) => count === 0)).toBe(true);
+  });
+
+  it('O142 Takes its own notes of runs after 90 days, and those of no other job', async () => {
+    const hour = ago(91 * DAY)
+      .toISOString()
+      .slice(0, 13);
+    const started = { startedAt: ago(91 * DAY), finishedAt: null };
+    await app().dataSource.manager.insert(JobRun, [
+      { job: 'prune', period: hour, ...started },
+      { job: 'prune', period: now().toISOString().slice(0, 13), ...started },
+      { job: 'quota-reset', period: '2026-01', ...started },
+    ]);
+    expect((await prune().run()).job_runs).toBe(1);
+    expect(await rows(JobRun)).toBe(2);
+  });
+});

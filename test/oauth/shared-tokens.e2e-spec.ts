@@ -1,0 +1,147 @@
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { App } from '../../src/modules/oauth/apps/app.entity.js';
+import { Parameters } from '../../src/modules/oauth/parameters.js';
+import { AuthorizationCodeGrant } from '../../src/modules/oauth/token/authorization-code.grant.js';
+import { RefreshTokenGrant } from '../../src/modules/oauth/token/refresh-token.grant.js';
+import type { IssuedTokens } from '../../src/modules/oauth/token/token-issuer.js';
+import { TokenRevocation } from '../../src/modules/oauth/token/token-revocation.js';
+import { approve, exchange, requestToken, VERIFIER } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { json, type TokenBody } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const USERS = 8;
+
+type Outcomes = PromiseSettledResult<IssuedTokens>[];
+
+onEachEngine('Token requests of one moment', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let registered: App;
+  beforeAll(async () => {
+    client = await app().addClient({ kind: 'public' });
+    const { clientId } = client;
+    registered = await app().dataSource.manager.findOneByOrFail(App, { clientId });
+  });
+
+  /** Codes of so many users. */
+  async function newCodes(count: number): Promise<string[]> {
+    const all = [];
+    for (let number = 0; number < count; number += 1)
+      all.push((await approve(app(), await app().addUser(), client)).get('code') ?? '');
+    return all;
+  }
+
+  /** Exchanges that begin in the same turn of the event loop. */
+  function exchangeAll(all: readonly string[]): Promise<Outcomes> {
+    const grant = app().service(AuthorizationCodeGrant);
+    const form = { redirect_uri: client.redirectUris[0], code_verifier: VERIFIER };
+    return Promise.allSettled(
+      all.map((code) => grant.exchange(registered, new Parameters({ ...form, code }))),
+    );
+  }
+
+  /** The same of refreshes, with these scopes where there are any. */
+  function refreshAll(
+    all: readonly IssuedTokens[],
+    scopes: readonly string[] = [],
+  ): Promise<Outcomes> {
+    const grant = app().service(RefreshTokenGrant);
+    return Promise.allSettled(
+      all.map(({ refreshToken: refresh_token }, place) =>
+        grant.refresh(registered, new Parameters({ refresh_token, scope: scopes[place] })),
+      ),
+    );
+  }
+
+  async function issued(count: number): Promise<IssuedTokens[]> {
+    return tokensOf(await exchangeAll(await newCodes(count)));
+  }
+
+  /** What `work` comes to, and how many transactions it takes. */
+  async function counted(work: () => Promise<Outcomes>): Promise<[Outcomes, commits: number]> {
+    let outcomes: Outcomes = [];
+    const statements = await app().statementsOf(async () => {
+      outcomes = await work();
+    });
+    return [outcomes, statements.filter((statement) => statement === 'COMMIT').length];
+  }
+
+  it('exchange and refresh by one transaction each, for tokens of their own', async () => {
+    const four = await newCodes(4);
+    const [exchanged, exchanges] = await counted(() => exchangeAll(four));
+    expect(exchanges).toBe(1);
+    const [refreshed, refreshes] = await counted(() => refreshAll(tokensOf(exchanged)));
+    expect(refreshes).toBe(1);
+    const all = [...tokensOf(exchanged), ...tokensOf(refreshed)];
+    expect(new Set(all.flatMap((pair) => [pair.accessToken, pair.refreshToken])).size).toBe(16);
+  });
+
+  it('exchange a code that comes twice once, and the others all the same', async () => {
+    const [one = '', other = ''] = await newCodes(2);
+    const outcomes = await exchangeAll([one, other, one]);
+    expect(outcomes[1]).toMatchObject({ status: 'fulfilled' });
+    const twins = [outcomes[0], outcomes[2]].map((outcome) => outcome?.status).toSorted();
+    expect(twins).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('refresh all but those that are refused, which spend nothing', async () => {
+    const tokens = await issued(5);
+    const [revoked, scoped] = tokens as [IssuedTokens, IssuedTokens];
+    await app().service(TokenRevocation).revoke(registered, revoked.refreshToken);
+    const outcomes = await refreshAll(tokens, ['', 'profile.read admin']);
+    expect(outcomes).toMatchObject([
+      { reason: { code: 'invalid_grant' } },
+      { reason: { code: 'invalid_scope' } },
+      { status: 'fulfilled' },
+      { status: 'fulfilled' },
+      { status: 'fulfilled' },
+    ]);
+    expect(await refreshAll([scoped])).toMatchObject([{ status: 'fulfilled' }]);
+  });
+
+  it('refresh a token that comes twice with one answer, beside others', async () => {
+    const [one, other] = (await issued(2)) as [IssuedTokens, IssuedTokens];
+    const [first, second, again] = tokensOf(await refreshAll([one, other, one]));
+    expect(again?.refreshToken).toBe(first?.refreshToken);
+    expect(second?.refreshToken).not.toBe(first?.refreshToken);
+  });
+
+  it('get tokens of their own, and an audit event each', async () => {
+    const own = await app().addClient({ kind: 'public' });
+    const users = await Promise.all(Array.from({ length: USERS }, () => app().addUser()));
+    const codes = [];
+    for (const user of users) codes.push((await approve(app(), user, own)).get('code') ?? '');
+    const answers = await Promise.all(codes.map((code) => exchange(app(), own, code)));
+    const tokens = await Promise.all(answers.map((answer) => json<TokenBody>(answer)));
+    const refreshed = await Promise.all(
+      tokens.map(({ refresh_token }) =>
+        requestToken(app(), own, { grant_type: 'refresh_token', refresh_token }),
+      ),
+    );
+    for (const [place, answer] of refreshed.entries()) {
+      const { access_token } = await json<TokenBody>(answer);
+      const me = await app().call(access_token, 'GET', '/me');
+      expect(await json(me)).toMatchObject({ id: users[place]?.id });
+    }
+    for (const [action, told] of [
+      ['token.issued', answers],
+      ['token.refreshed', refreshed],
+    ] as const) {
+      const events = await app().dataSource.manager.findBy(AuditEvent, {
+        action,
+        clientId: own.clientId,
+      });
+      const ids = told.map(({ headers }) => headers.get('x-request-id')).toSorted();
+      expect(events.map(({ requestId }) => requestId).toSorted()).toEqual(ids);
+    }
+  });
+});
+
+/** @throws what the first of them was refused with */
+function tokensOf(outcomes: Outcomes): IssuedTokens[] {
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}

@@ -1,0 +1,193 @@
+import { User } from '../../src/modules/users/user.entity.js';
+import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { expectPage } from '../support/responses.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+const MINUTE = 60_000;
+
+onEachEngine('The sign-in session', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let user: User;
+  let visitor: Visitor;
+
+  beforeEach(async () => {
+    client = await app().addClient();
+    user = await app().addUser();
+    visitor = new Visitor(app());
+  });
+
+  function expectSignedIn(page: Page, signedIn: boolean): void {
+    expectPage(page, 200);
+    expect(page.html.includes('name="decision"')).toBe(signedIn);
+    expect(page.html.includes('name="phone" type="tel"')).toBe(!signedIn);
+  }
+
+  it('It saves the second one-time password, never the consent', async () => {
+    await visitor.signIn(authorizeLink(client), user);
+    const again = await visitor.open(authorizeLink(await app().addClient()));
+    expectSignedIn(again, true);
+    expect(app().sms.messages.filter(({ to }) => to === user.phone)).toHaveLength(1);
+  });
+
+  it('It ends after thirty minutes without use', async () => {
+    await visitor.signIn(authorizeLink(client), user);
+    app().clock.advance(30 * MINUTE - 1);
+    expectSignedIn(await visitor.open(authorizeLink(client)), true);
+    app().clock.advance(30 * MINUTE);
+    expectSignedIn(await visitor.open(authorizeLink(client)), false);
+  });
+
+  it('Use keeps it alive', async () => {
+    await visitor.signIn(authorizeLink(client), user);
+    for (let use = 0; use < 4; use += 1) {
+      app().clock.advance(20 * MINUTE);
+      expectSignedIn(await visitor.open(authorizeLink(client)), true);
+    }
+  });
+
+  it('It ends for a user who is blocked', async () => {
+    const page = await visitor.signIn(authorizeLink(client), user);
+    await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });
+    expectSignedIn(await visitor.open(authorizeLink(client)), false);
+    const fields = { scope: ['profile.read'], decision: 'approve' };
+    expectPage(await visitor.submit(page, '/oauth/authorize/decision', fields), 403);
+  });
+
+  it('Signing out ends it for a copy of its cookie, too', async () => {
+    const page = await visitor.signIn(authorizeLink(client), user);
+    const copy = new Visitor(app());
+    for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+    await visitor.submit(page, '/oauth/authorize/sign-out');
+    expect(visitor.cookies.has('session')).toBe(false);
+    expectSignedIn(await copy.open(authorizeLink(client)), false);
+  });
+
+  it('O42 Its id changes at every sign-in, and the earlier one is dead', async () => {
+    const waiting = await visitor.open(authorizeLink(client));
+    await visitor.signIn(authorizeLink(client), user);
+    const earlier = visitor.cookies.get('session') ?? '';
+    const other = await app().addUser();
+    const fields = { phone: other.phone };
+    const codePage = await visitor.submit(waiting, '/oauth/authorize/sign-in', fields);
+    const code = await app().sms.password(other.phone);
+    await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    expect(visitor.cookies.get('session')).not.toBe(earlier);
+    const copy = new Visitor(app());
+    copy.cookies.set('session', earlier);
+    expectSignedIn(await copy.open(authorizeLink(client)), false);
+  });
+
+  it('O42 A value that somebody planted before is replaced, and opens nothing', async () => {
+    const planted = 'planted'.repeat(6);
+    visitor.cookies.set('session', planted);
+    expectSignedIn(await visitor.open(authorizeLink(client)), false);
+    expectSignedIn(await visitor.signIn(authorizeLink(client), user), true);
+    expect(visitor.cookies.get('session')).toMatch(/^[\w-]{43}$/);
+    expect(visitor.cookies.get('session')).not.toBe(planted);
+    const copy = new Visitor(app());
+    copy.cookies.set('session', planted);
+    expectSignedIn(await copy.open(authorizeLink(client)), false);
+  });
+
+  it('O42 Its cookies are for this host, for HTTP and for our own forms only', async () => {
+    const opened = await visitor.open(authorizeLink(client));
+    const codePage = await visitor.submit(opened, '/oauth/authorize/sign-in', {
+      phone: user.phone,
+    });
+    const code = await app().sms.password(user.phone);
+    const signedIn = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    const lines = [opened, signedIn].flatMap(({ headers }) => headers.getSetCookie());
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line).toMatch(/; Path=\//);
+      expect(line).toMatch(/; HttpOnly/);
+      expect(line).toMatch(/; SameSite=Lax/);
+      expect(line).not.toMatch(/Domain|Secure/);
+    }
+  });
+
+  it('O42 A browser that kept no cookie is told so', async () => {
+    const page = await visitor.open(authorizeLink(client));
+    visitor.cookies.clear();
+    const refused = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
+    expectPage(refused, 403);
+    expect(refused.html).toContain('cookie');
+  });
+});
+
+onEachEngine('Pages on plain http, on this machine', (database) => {
+  const app = useTestApp(database);
+
+  it('O152 No page asks for https, and the cookies are kept', async () => {
+    const client = await app().addClient();
+    const visitor = new Visitor(app());
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    const pages = [consent, await visitor.open('/oauth/authorize?'), await visitor.open('/')];
+    for (const { headers } of pages) {
+      expect(headers.has('strict-transport-security')).toBe(false);
+      expect(headers.get('content-security-policy')).not.toContain('upgrade-insecure-requests');
+    }
+    expect([...visitor.cookies.keys()].toSorted()).toEqual(['browser', 'session']);
+  });
+});
+
+onEachEngine('The sign-in session behind https', (database) => {
+  const app = useTestApp(database, {
+    PUBLIC_URL: 'https://platform.example',
+    OAUTH_DECISION_FAILURES: '2',
+  });
+
+  /** A visitor behind the proxy that ends https. */
+  function newVisitor(): Visitor {
+    const { baseUrl, sms, config } = app();
+    const behind = `http://127.0.0.1:${config.server.port}`;
+    return new Visitor({
+      baseUrl,
+      sms,
+      fetch: (path, init) => fetch(`${behind}${path}`, { redirect: 'manual', ...init }),
+    });
+  }
+
+  it('O42 Its cookies are Secure and bound to the host', async () => {
+    const visitor = newVisitor();
+    const link = authorizeLink(await app().addClient());
+    const opened = await visitor.open(link);
+    expect(opened.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-browser=[^;]+;.* Path=\/;.* HttpOnly; Secure; SameSite=Lax$/),
+    ]);
+    const consent = await visitor.signIn(link, await app().addUser());
+    expect(consent.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+    ]);
+    const out = await visitor.submit(consent, '/oauth/authorize/sign-out');
+    expect(out.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^__Host-session=; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
+      ),
+    ]);
+  });
+
+  it('O27 Every page asks for https from now on, errors too', async () => {
+    const visitor = newVisitor();
+    const link = authorizeLink(await app().addClient());
+    const phone = await visitor.open(link);
+    const consent = await visitor.signIn(link, await app().addUser());
+    const decide = (fields: Record<string, string>): Promise<Page> =>
+      visitor.submit(consent, '/oauth/authorize/decision', fields);
+    const pages = [
+      [phone, 200],
+      [consent, 200],
+      [await visitor.open('/oauth/authorize'), 400],
+      [await visitor.post('/oauth/authorize/decision', new URLSearchParams()), 400],
+      [await decide({ token: 'x' }), 403],
+      [await decide({ token: 'x' }), 403],
+      [await decide({ decision: 'approve' }), 429],
+    ] as const;
+    for (const [page, status] of pages) {
+      expectPage(page, status);
+      expect(page.headers.get('strict-transport-security')).toBe('max-age=31536000');
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { granted } from '../support/oauth-flow.js';
+import { type TestClient, useTestApp } from '../support/test-app.js';
+
+onEachEngine('What may be used once', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+
+  beforeAll(async () => {
+    client = await app().addClient();
+  });
+
+  /** The updates of `table` that `work` runs, without quotes. */
+  async function updatesOf(table: string, work: () => Promise<unknown>): Promise<string[]> {
+    const statements = await app().statementsOf(work);
+    const plain = statements.map((statement) => statement.replaceAll(/[`"]/g, ''));
+    return plain.filter((statement) => statement.startsWith(`UPDATE ${table} `));
+  }
+
+  /** One statement asks whether it was used and uses it, so that of two at once one wins. */
+  function expectConditional(updates: string[], column: string): void {
+    expect(updates).toEqual([
+      expect.stringMatching(new RegExp(`SET .*${column} = .* WHERE .*${column} IS NULL`)),
+    ]);
+  }
+
+  it('O137 A code is spent by one conditional update', async () => {
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const spend = (): Promise<Response> => exchange(app(), client, code);
+    expectConditional(await updatesOf('authorization_codes', spend), 'consumed_at');
+  });
+
+  it('O137 A refresh token is spent by one conditional update', async () => {
+    const { refresh_token } = await granted(app(), client);
+    const form = { grant_type: 'refresh_token', refresh_token };
+    const updates = await updatesOf('refresh_tokens', () => requestToken(app(), client, form));
+    expectConditional(updates.slice(0, 1), 'consumed_at');
+  });
+
+  it('O137 A one-time password and a decision are spent by one conditional update each', async () => {
+    const user = await app().addUser();
+    const visitor = new Visitor(app());
+    const phonePage = await visitor.open(authorizeLink(client));
+    const phone = { phone: user.phone };
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', phone);
+    const code = await app().sms.password(user.phone);
+    let page = codePage;
+    const verify = async (): Promise<void> => {
+      page = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    };
+    const passwords = await updatesOf('otp_challenges', verify);
+    expectConditional(
+      passwords.filter((update) => !update.includes('attempts = attempts')),
+      'consumed_at',
+    );
+    const decide = (): Promise<unknown> =>
+      visitor.submit(page, '/oauth/authorize/decision', {
+        scope: 'profile.read',
+        decision: 'approve',
+      });
+    expectConditional(await updatesOf('authorizations', decide), 'answered_at');
+  });
+});

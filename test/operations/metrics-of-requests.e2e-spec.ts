@@ -1,0 +1,102 @@
+import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
+import { authorizeLink, requestToken, Visitor } from '../support/browser.js';
+import { onEachEngine } from '../support/database.js';
+import { freePort } from '../support/free-port.js';
+import { beginPublish, Member } from '../support/member.js';
+import { scrape } from '../support/prometheus.js';
+import { head, sendBytes } from '../support/raw-request.js';
+import { TestApp } from '../support/test-app.js';
+
+const COUNT = 'http_request_duration_seconds_count';
+
+onEachEngine('The metrics of requests', (database) => {
+  let app: TestApp;
+  let metricsUrl: string;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    metricsUrl = `http://127.0.0.1:${port}/metrics`;
+    const env = { METRICS_PORT: String(port), OAUTH_TOKEN_FAILURES: '1', OTP_RESEND_SECONDS: '60' };
+    app = await TestApp.start(database, env);
+    await app.service(MetricsServer).listen();
+  });
+  afterAll(() => app?.stop());
+
+  const read = async (name: string, labels?: Record<string, string>): Promise<number | undefined> =>
+    (await scrape(metricsUrl))(name, labels);
+
+  it('count and time them by method, pattern of the route, and status', async () => {
+    const member = await Member.join(app);
+    const post = await member.publish();
+    for (const path of [`/posts/${post.id}`, `/posts/${post.id}`, '/posts/post_none'])
+      await member.get(path);
+    const route = '/dev/v1/posts/:id';
+    await expect.poll(() => read(COUNT, { method: 'GET', route, status: '404' })).toBe(1);
+    const found = { method: 'GET', route, status: '200' };
+    expect(await read(COUNT, found)).toBe(2);
+    const seconds = (await read('http_request_duration_seconds_sum', found)) ?? 0;
+    expect(seconds).toBeGreaterThan(0.0001);
+    expect(seconds).toBeLessThan(10);
+    const within = (le: string) => read('http_request_duration_seconds_bucket', { ...found, le });
+    expect(await within('10')).toBe(2);
+    expect(await within('0.001')).toBeLessThanOrEqual(2);
+  });
+
+  it('have one series for all unknown paths, and one for all methods that nobody takes', async () => {
+    const paths = Array.from({ length: 20 }, (_, each) => `/nothing/${each}?q=${each}`);
+    for (const path of paths) await app.fetch(path);
+    const unknown = { method: 'GET', route: 'unrouted', status: '404' };
+    await expect.poll(() => read(COUNT, unknown)).toBe(20);
+    for (const method of ['PROPFIND', 'MKCOL'])
+      await sendBytes(app.baseUrl, head(app.baseUrl, method, '/dev/v1/me'));
+    await expect
+      .poll(() => read(COUNT, { method: 'other', route: 'unrouted', status: '405' }))
+      .toBe(2);
+    const page = await (await fetch(metricsUrl)).text();
+    expect(page).not.toMatch(/nothing|PROPFIND|MKCOL/);
+  });
+
+  it('tell how many are under way', async () => {
+    await expect.poll(() => read('http_requests_in_flight')).toBe(0);
+    const { sent } = await beginPublish(await Member.join(app), '{"content":"Hello"}');
+    await expect.poll(() => read('http_requests_in_flight')).toBe(1);
+    sent.destroy();
+    await expect.poll(() => read('http_requests_in_flight')).toBe(0);
+    const left = { method: 'POST', route: '/dev/v1/posts', status: '499' };
+    expect(await read(COUNT, left)).toBe(1);
+  });
+
+  it('count refusals by error code, of the API and of the token endpoint', async () => {
+    await app.fetch('/dev/v1/me');
+    await app.call('tok_none', 'GET', '/me');
+    const member = await Member.join(app, { scopes: ['posts.read'] });
+    await member.get('/me');
+    const client = await app.addClient();
+    await requestToken(app, client, { client_secret: 'wrong' });
+    const reasons = ['unauthorized', 'invalid_token', 'insufficient_scope'];
+    for (const reason of reasons)
+      await expect.poll(() => read('access_denied_total', { reason })).toBe(1);
+    await expect
+      .poll(() => read('access_denied_total', { reason: 'invalid_client' }))
+      .toBeGreaterThanOrEqual(1);
+  });
+
+  it('count how often a spent budget was met, of apps and of messages', async () => {
+    const client = await app.addClient();
+    const fail = (): Promise<Response> => requestToken(app, client, { client_secret: 'wrong' });
+    const budget = 'token-failures-by-app-and-address';
+    expect((await fail()).status).toBe(401);
+    expect(await read('oauth_throttled_total', { budget })).toBeUndefined();
+    expect([(await fail()).status, (await fail()).status]).toEqual([429, 429]);
+    expect(await read('oauth_throttled_total', { budget })).toBe(2);
+
+    const { phone } = await app.addUser();
+    for (const status of [200, 429]) {
+      const visitor = new Visitor(app);
+      const page = await visitor.open(authorizeLink(client));
+      const sent = await visitor.submit(page, '/oauth/authorize/sign-in', { phone });
+      expect(sent.status).toBe(status);
+    }
+    expect(await read('oauth_throttled_total', { budget: 'otp-pause' })).toBe(1);
+  });
+});

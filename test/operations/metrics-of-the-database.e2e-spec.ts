@@ -1,0 +1,127 @@
+import { DatabaseLoad } from '../../src/database/database-load.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
+import { onEachEngine, onEachServer, onSqlite, type TestDatabase } from '../support/database.js';
+import { freePort } from '../support/free-port.js';
+import { Member } from '../support/member.js';
+import { scrape } from '../support/prometheus.js';
+import { TestApp } from '../support/test-app.js';
+
+type Read = (name: string, labels?: Record<string, string>) => Promise<number | undefined>;
+
+interface Measured {
+  app: () => TestApp;
+  read: Read;
+  metricsUrl: () => string;
+}
+
+function measured(database: TestDatabase): Measured {
+  let app: TestApp;
+  let metricsUrl: string;
+  beforeAll(async () => {
+    const port = await freePort();
+    metricsUrl = `http://127.0.0.1:${port}/metrics`;
+    app = await TestApp.start(database, { METRICS_PORT: String(port), DB_POOL_SIZE: '2' });
+    await app.service(MetricsServer).listen();
+  });
+  afterAll(() => app?.stop());
+  return {
+    app: () => app,
+    read: async (name, labels) => (await scrape(metricsUrl))(name, labels),
+    metricsUrl: () => metricsUrl,
+  };
+}
+
+/** Begins so many units of work, which end when what this returns is called. */
+function beginUnits(app: TestApp, howMany: number): () => Promise<unknown> {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const units = Array.from({ length: howMany }, () =>
+    app.service(TransactionRunner).run(() => held),
+  );
+  return () => {
+    release();
+    return Promise.all(units);
+  };
+}
+
+onEachServer('The metrics of the pool', (database) => {
+  const { app, read, metricsUrl } = measured(database);
+
+  it('tell its limit, what is used and free of it, and who waits', async () => {
+    await app().fetch('/readyz');
+    await expect.poll(() => read('db_pool_connections', { state: 'used' })).toBe(0);
+    expect(await read('db_pool_connections', { state: 'free' })).toBeGreaterThan(0);
+    expect(await read('db_pool_limit')).toBe(2);
+    const end = beginUnits(app(), 5);
+    const reading = scrape(metricsUrl());
+    // What the page reads of the database waits like the rest.
+    await expect.poll(() => app().service(DatabaseLoad).pool().waiting).toBeGreaterThan(3);
+    await end();
+    const busy = await reading;
+    expect(busy('db_pool_connections', { state: 'used' })).toBe(2);
+    expect(busy('db_pool_connections', { state: 'free' })).toBe(0);
+    expect(busy('db_pool_waiting')).toBe(3);
+    await expect.poll(() => read('db_pool_waiting')).toBe(0);
+    await expect.poll(() => read('db_pool_connections', { state: 'used' })).toBe(0);
+  });
+
+  it('are the only ones of that kind', async () => {
+    expect(await read('db_units_waiting')).toBeUndefined();
+  });
+});
+
+onSqlite('The metrics of the queue for the one connection', (database) => {
+  const { app, read } = measured(database);
+
+  it('tell how many units of work wait', async () => {
+    expect(await read('db_units_waiting')).toBe(0);
+    const end = beginUnits(app(), 5);
+    await expect.poll(() => read('db_units_waiting')).toBe(4);
+    await end();
+    expect(await read('db_units_waiting')).toBe(0);
+  });
+
+  it('are the only ones of that kind', async () => {
+    expect(await read('db_pool_limit')).toBeUndefined();
+  });
+});
+
+onEachEngine('The metrics of the call log', (database) => {
+  const { app, read } = measured(database);
+
+  it('tell how many calls wait to be written, and how many were dropped, when too many did', async () => {
+    const member = await Member.join(app());
+    expect(await read('call_log_dropped_total')).toBe(0);
+    const rename = (from: string, to: string): Promise<unknown> =>
+      app().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
+    await app().service(CallLog).flush();
+    await rename('api_calls', 'api_calls_away');
+    try {
+      await member.get('/me');
+      await expect.poll(() => read('call_log_waiting')).toBe(1);
+      const { clientId } = member.client;
+      const caller = {
+        clientId,
+        userId: member.user.id,
+        grantId: 'grt_none',
+        scopes: [],
+        postLimit: null,
+        requestId: 'many',
+        receivedAt: app().clock.now(),
+      };
+      const call = { route: 'GET /dev/v1/me', status: 200, durationMs: 1 };
+      for (let calls = 0; calls < 10_001; calls += 1) app().service(CallLog).record(caller, call);
+      expect(await read('call_log_waiting')).toBe(10_000);
+      expect(await read('call_log_dropped_total')).toBe(2);
+    } finally {
+      await rename('api_calls_away', 'api_calls');
+    }
+    await app().service(CallLog).flush();
+    expect(await read('call_log_waiting')).toBe(0);
+    expect(await read('call_log_dropped_total')).toBe(2);
+  });
+});

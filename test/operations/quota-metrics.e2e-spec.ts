@@ -1,0 +1,62 @@
+import { Metrics } from '../../src/metrics/metrics.js';
+import { QuotaService } from '../../src/modules/quota/quota.service.js';
+import { onEachEngine } from '../support/database.js';
+import { keepsNoLedger } from '../support/invariants.js';
+import { Member } from '../support/member.js';
+import { leastStatements, useTestApp } from '../support/test-app.js';
+
+onEachEngine('The metrics of quotas', (database) => {
+  keepsNoLedger(database);
+  const here = useTestApp(database);
+  const there = useTestApp(database);
+  const scrape = (app = here()) => app.service(Metrics).registry.metrics();
+  const line = (name: string, { client }: Member, value: number) =>
+    `${name}{client_id="${client.clientId}"} ${value}\n`;
+
+  it('tell what each app has used and may use this month, in every process the same', async () => {
+    const [one, other] = [await Member.join(here()), await Member.join(here())];
+    await one.publish();
+    await one.publish();
+    await other.publish();
+    await here()
+      .service(QuotaService)
+      .set(other.client.clientId, { limit: null }, { actor: 'test' });
+    for (const app of [here(), there()]) {
+      const metrics = await scrape(app);
+      expect(metrics).toContain(line('quota_used_posts', one, 2));
+      expect(metrics).toContain(line('quota_limit_posts', one, 100));
+      expect(metrics).toContain(line('quota_used_posts', other, 1));
+      expect(metrics).not.toContain(`quota_limit_posts{client_id="${other.client.clientId}"}`);
+    }
+  });
+
+  it('begin anew with the month', async () => {
+    const member = await Member.join(here());
+    await member.publish();
+    here().clock.set('2026-12-01T00:00:00.000Z');
+    expect(await scrape()).not.toContain(member.client.clientId);
+    here().clock.set('2026-11-21T09:30:00.000Z');
+    expect(await scrape()).toContain(line('quota_used_posts', member, 1));
+  });
+
+  it('take as many statements for many apps as for few', async () => {
+    const few = await leastStatements(here(), () => scrape());
+    for (let count = 1; count <= 20; count += 1) await (await Member.join(here())).publish();
+    const many = await leastStatements(here(), () => scrape());
+    expect(many.length).toBe(few.length);
+    expect(many.length).toBeLessThanOrEqual(6);
+  });
+
+  it('are left out while they cannot be read, and the others are told', async () => {
+    const member = await Member.join(here());
+    await member.publish();
+    const { dataSource } = here();
+    await dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
+    const metrics = await scrape().finally(() =>
+      dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage'),
+    );
+    expect(metrics).not.toContain(member.client.clientId);
+    expect(metrics).toMatch(/^quota_alerts_total\{threshold="75"\} \d+$/m);
+    expect(await scrape()).toContain(line('quota_used_posts', member, 1));
+  });
+});

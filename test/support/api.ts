@@ -1,0 +1,162 @@
+import type { Scope } from '../../src/common/scopes.js';
+import { Member, type PageBody } from './member.js';
+import { type ErrorBody, json } from './responses.js';
+import type { TestApp } from './test-app.js';
+
+/** Words that would tell which framework, driver or language answers, or how it stores things. */
+const INSIDE =
+  /statusCode|Exception|Nest(?!ed)|Express|TypeORM|SELECT|INSERT|sqlite|mysql|maria|node_modules|\.js\b|\.ts\b|SyntaxError|TypeError|at position/i;
+
+const MEMBERS = ['error', 'error_description', 'request_id', 'errors', 'doc_url'];
+
+/** Asserts the one error body, whole, and answers it. */
+export async function expectRefusal(
+  answer: Response,
+  status: number,
+  error: string,
+): Promise<ErrorBody> {
+  const text = await answer.text();
+  expect(`${answer.status} ${text}`).toMatch(new RegExp(`^${status} `));
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const body = JSON.parse(text) as ErrorBody;
+  expect(body.error).toBe(error);
+  expect(Object.keys(body)).toEqual(
+    MEMBERS.filter((member) => member !== 'errors' || body.errors !== undefined),
+  );
+  expect(body.error_description).toMatch(/^\S.*\.$/s);
+  expect(body.request_id).toBe(answer.headers.get('x-request-id'));
+  expect(body.doc_url).toMatch(new RegExp(`^http://[^/]+/docs/errors#${error}$`));
+  for (const { field, code, message } of body.errors ?? []) {
+    expect([typeof field, typeof code, message]).toEqual([
+      'string',
+      'string',
+      expect.stringMatching(/\.$/),
+    ]);
+  }
+  expect(wordsOf(text, body)).not.toMatch(INSIDE);
+  return body;
+}
+
+/** What an answer says, without the id of its request: at random, that contains any short word. */
+export function wordsOf(text: string, { request_id }: ErrorBody): string {
+  return text.replaceAll(request_id, '');
+}
+
+/** Asserts a 400 with exactly these violations, in this order, each `field code`. */
+export async function expectInvalid(answer: Response, ...violations: string[]): Promise<ErrorBody> {
+  const body = await expectRefusal(answer, 400, 'invalid_request');
+  expect(body.errors?.map(({ field, code }) => `${field} ${code}`.trim())).toEqual(violations);
+  return body;
+}
+
+export type ItemPage = PageBody<{ id: string; createdAt: string }>;
+
+/** One of the two lists of the API, as its owner sees it. */
+export interface List {
+  readonly member: Member;
+  /** Under `/dev/v1`. */
+  readonly path: string;
+  /** Adds an item, a millisecond after whatever was there, and answers its id. */
+  add(): Promise<string>;
+  remove(id: string): Promise<Response>;
+}
+
+/** The lists, each by the pattern of its path. */
+export const LISTS = {
+  '/posts': async (app: TestApp): Promise<List> => {
+    const member = await Member.join(app);
+    return {
+      member,
+      path: '/posts',
+      add: async () => {
+        app.clock.advance(1);
+        return (await member.publish()).id;
+      },
+      remove: (id) => member.delete(`/posts/${id}`),
+    };
+  },
+  '/posts/:id/comments': async (app: TestApp): Promise<List> => {
+    const member = await Member.join(app);
+    const post = await member.publish();
+    return {
+      member,
+      path: `/posts/${post.id}/comments`,
+      add: async () => {
+        app.clock.advance(1);
+        return (await member.comment(post.id)).id;
+      },
+      remove: (id) => member.delete(`/comments/${id}`),
+    };
+  },
+} as const;
+
+export const LIST_PATHS = Object.keys(LISTS) as (keyof typeof LISTS)[];
+
+/** Adds so many items and answers their ids as the list has them: newest first. */
+export async function fill(list: List, count: number): Promise<string[]> {
+  const ids = [];
+  for (let item = 1; item <= count; item += 1) ids.unshift(await list.add());
+  return ids;
+}
+
+/** The body of a list's answer, which must be a success. */
+export async function pageIn(answer: Response): Promise<ItemPage> {
+  expect(answer.status).toBe(200);
+  return json<ItemPage>(answer);
+}
+
+export function idsOf({ data }: ItemPage): string[] {
+  return data.map(({ id }) => id);
+}
+
+/** The addresses of the `Link` header by their relation (RFC 8288). */
+export function linksOf(answer: Response): Record<string, string> {
+  const header = answer.headers.get('link') ?? '';
+  const links = [...header.matchAll(/<([^>]*)>; rel="([^"]*)"/g)];
+  expect(links.map(([link]) => link).join(', ')).toBe(header);
+  return Object.fromEntries(links.map(([, address = '', relation = '']) => [relation, address]));
+}
+
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Under `/dev/v1`, with `:post` and `:comment` for ids. */
+  path: string;
+  /** Null where every valid access token will do. */
+  scope: Scope | null;
+  success: number;
+}
+
+/** The endpoints of the source document, section 4.2, and the app's own quota. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  { method: 'GET', path: '/me', scope: 'profile.read', success: 200 },
+  { method: 'POST', path: '/posts', scope: 'posts.write', success: 201 },
+  { method: 'GET', path: '/posts', scope: 'posts.read', success: 200 },
+  { method: 'GET', path: '/posts/:post', scope: 'posts.read', success: 200 },
+  { method: 'GET', path: '/posts/:post/analytics', scope: 'analytics.read', success: 200 },
+  { method: 'DELETE', path: '/posts/:post', scope: 'posts.write', success: 200 },
+  { method: 'GET', path: '/posts/:post/comments', scope: 'posts.read', success: 200 },
+  { method: 'POST', path: '/posts/:post/comments', scope: 'posts.write', success: 201 },
+  { method: 'DELETE', path: '/comments/:comment', scope: 'posts.write', success: 200 },
+  { method: 'GET', path: '/quota', scope: null, success: 200 },
+];
+
+/** A path with ids that nobody has. */
+export function pathOf({ path }: Endpoint): string {
+  return path
+    .replace(':post', 'post_01kahq5f3veqdr8bn3tdmx3q0a')
+    .replace(':comment', 'cmt_01kahq5f3veqdr8bn3tdmx3q0a');
+}
+
+/** What a request that succeeds sends, except for the ids. */
+export function bodyOf({ method, path }: Endpoint): object | undefined {
+  if (method !== 'POST') return undefined;
+  return { [path === '/posts' ? 'content' : 'text']: 'Hi' };
+}
+
+/** The endpoint's path with ids of a new post by this member, and of a comment on it. */
+export async function ownPathOf({ path }: Endpoint, member: Member): Promise<string> {
+  if (!path.includes(':')) return path;
+  const post = await member.publish();
+  const comment = await member.comment(post.id);
+  return path.replace(':post', post.id).replace(':comment', comment.id);
+}

@@ -1,0 +1,247 @@
+import * as fc from 'fast-check';
+import {
+  type Check,
+  type OpenApiDocument,
+  type Schema,
+  schemaChecks,
+} from './published-document.js';
+
+/** Fixed, so that a run says about a change what it said before it; `npm run test:fuzz` chooses one at random. */
+const USUAL = 20_261_121;
+
+const { FUZZ_SEED, FUZZ_RUNS } = process.env;
+
+/** What the requests of this run are made from. The same seed makes the same requests. */
+export const SEED =
+  FUZZ_SEED === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(FUZZ_SEED ?? USUAL);
+
+/** How many requests of a kind are made to each operation, where it is not left to the test. */
+export const RUNS = FUZZ_RUNS === undefined ? undefined : Number(FUZZ_RUNS);
+
+console.info(`Requests are made with FUZZ_SEED=${SEED}.`);
+
+/** Texts that services stumble over. */
+const AWKWARD = [
+  "' OR 1=1 --",
+  '<script>alert(1)</script>',
+  '{{7*7}} ${7*7} %s%n',
+  '=cmd|calc',
+  '../../etc/passwd',
+  '\u202eright to left',
+  'e\u0301\u0301\u0301\u0301',
+  '👩‍👩‍👧‍👦 🏳️‍🌈',
+  '\u2800visible after blanks',
+  'ﷺ',
+  '🂡',
+];
+/** Texts that most schemas refuse. */
+const BROKEN = [
+  '',
+  ' ',
+  '\u2800',
+  '\u200b\u3164',
+  'a\u0000',
+  '\u001b[0m',
+  'a\ud800',
+  '\udc00',
+  'a\tb\nc',
+];
+const URLS = [
+  'https://bücher.example/ü?ö#ä',
+  'HTTP://EXAMPLE.COM',
+  'http://127.0.0.1:1/',
+  'https://[::1]/',
+];
+const BROKEN_URLS = [
+  'javascript:alert(1)',
+  '//x/y',
+  '/a.jpg',
+  'https://u:p@x',
+  'https://x/ y',
+  'ftp://x',
+  'https://',
+];
+const LONGEST = 60;
+
+/** Makes values from the schemas of a document: ones that conform, and ones that just do not. */
+export class Arbitraries {
+  private readonly checkOf: (schema: Schema) => Check;
+
+  /** `known` has values by name of the field, for what a schema cannot tell: ids of things that exist. */
+  constructor(
+    private readonly document: OpenApiDocument,
+    private readonly known: Readonly<Record<string, fc.Arbitrary<unknown>>>,
+  ) {
+    this.checkOf = schemaChecks(document, { closed: false });
+  }
+
+  valid(schema: Schema, name = ''): fc.Arbitrary<unknown> {
+    const real = this.known[name];
+    if (real) return real;
+    const own = this.resolved(schema);
+    return fc
+      .oneof(...typesOf(own).map((type) => this.ofType(type, own)))
+      .filter((value) => this.conforms(own, value));
+  }
+
+  /** Near misses and anything else that JSON can say. */
+  invalid(schema: Schema): fc.Arbitrary<unknown> {
+    const own = this.resolved(schema);
+    return fc
+      .oneof(
+        ...typesOf(own)
+          .flatMap((type) => this.nearMisses(type, own))
+          .map((arbitrary) => ({ weight: 4, arbitrary })),
+        { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
+      )
+      .filter((value) => !this.conforms(own, value));
+  }
+
+  private conforms(schema: Schema, value: unknown): boolean {
+    return this.checkOf(schema)(value).length === 0;
+  }
+
+  private resolved(schema: Schema): Schema {
+    const name = schema.$ref?.split('/').at(-1);
+    return name === undefined ? schema : (this.document.components.schemas[name] ?? schema);
+  }
+
+  private ofType(type: string, schema: Schema): fc.Arbitrary<unknown> {
+    if (schema['enum']) return fc.constantFrom(...(schema['enum'] as unknown[]));
+    switch (type) {
+      case 'null':
+        return fc.constant(null);
+      case 'boolean':
+        return fc.boolean();
+      case 'integer':
+        return fc.oneof(fc.integer(boundsOf(schema)), edges(schema));
+      case 'number':
+        return fc.oneof(
+          fc.double({ ...boundsOf(schema), noNaN: true, noDefaultInfinity: true }),
+          edges(schema),
+        );
+      case 'array':
+        return fc.array(this.valid(schema['items'] as Schema), {
+          minLength: number(schema['minItems'], 0),
+          maxLength: number(schema['maxItems'], 5),
+        });
+      case 'object':
+        return fc.record(
+          mapped(schema.properties ?? {}, (property, name) => this.valid(property, name)),
+          { requiredKeys: schema.required ?? [] },
+        );
+      default:
+        return texts(schema);
+    }
+  }
+
+  private nearMisses(type: string, schema: Schema): fc.Arbitrary<unknown>[] {
+    switch (type) {
+      case 'integer':
+      case 'number': {
+        const { min, max } = boundsOf(schema);
+        return [
+          fc.constantFrom(min - 1, max + 1, min - 1e-9, max + 1e-9, -1e308, 1e308, String(max)),
+        ];
+      }
+      case 'string':
+        return [
+          fc.constantFrom(...BROKEN, ...BROKEN_URLS, ...AWKWARD),
+          fc.constantFrom('a', '😀').map((one) => one.repeat(number(schema['maxLength'], 0) + 1)),
+        ];
+      case 'array':
+        return this.brokenLists(schema);
+      case 'object':
+        return this.brokenObjects(schema);
+      default:
+        return [];
+    }
+  }
+
+  private brokenLists(schema: Schema): fc.Arbitrary<unknown>[] {
+    const item = schema['items'] as Schema;
+    const tooMany = number(schema['maxItems'], 0) + 1;
+    return [
+      fc.array(this.valid(item), { minLength: tooMany, maxLength: tooMany }),
+      fc.array(this.invalid(item), { minLength: 1, maxLength: 3 }),
+    ];
+  }
+
+  /** A valid one with one thing wrong: a field broken, too much, or missing. */
+  private brokenObjects(schema: Schema): fc.Arbitrary<unknown>[] {
+    const object = this.valid(schema).map((value) => value as object);
+    return [
+      ...Object.entries(schema.properties ?? {}).map(([name, property]) =>
+        fc
+          .tuple(object, this.invalid(property))
+          .map(([value, broken]) => ({ ...value, [name]: broken })),
+      ),
+      ...Object.keys(schema.properties ?? {}).map((name) =>
+        object.map((value) =>
+          Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)),
+        ),
+      ),
+      fc
+        .tuple(
+          object,
+          fc.string({ minLength: 1, maxLength: LONGEST }),
+          fc.jsonValue({ maxDepth: 1 }),
+        )
+        .map(([value, name, extra]) =>
+          Object.fromEntries([...Object.entries(value), [name, extra]]),
+        ),
+    ];
+  }
+}
+
+function typesOf({ type = 'string' }: Schema): string[] {
+  return [type].flat();
+}
+
+function texts(schema: Schema): fc.Arbitrary<string> {
+  const pattern = schema.pattern ?? '';
+  const maxLength = number(schema['maxLength'], LONGEST);
+  if (/^(uri|iri)$/.test(String(schema['format'])))
+    return (
+      fc
+        .oneof(
+          fc.webUrl({ withQueryParameters: true, withFragments: true }),
+          fc.constantFrom(...URLS),
+        )
+        // JSON Schema counts characters, and these are limited in bytes.
+        .filter((url) => Buffer.byteLength(url) <= maxLength)
+    );
+  if (pattern !== '' && !pattern.includes('\\p')) return fc.stringMatching(new RegExp(pattern));
+  const short = Math.min(maxLength, LONGEST);
+  return fc.oneof(
+    ...(['grapheme', 'binary', 'grapheme-ascii', 'binary-ascii'] as const).map((unit) =>
+      fc.string({ unit, minLength: number(schema['minLength'], 0), maxLength: short }),
+    ),
+    fc.constantFrom(...AWKWARD),
+    ...(schema['maxLength'] === undefined
+      ? []
+      : [fc.constantFrom('a', '😀', 'ä').map((one) => one.repeat(maxLength))]),
+  );
+}
+
+function boundsOf(schema: Schema): { min: number; max: number } {
+  return { min: number(schema['minimum'], -1e6), max: number(schema['maximum'], 1e6) };
+}
+
+function edges(schema: Schema): fc.Arbitrary<number> {
+  const { min, max } = boundsOf(schema);
+  return fc.constantFrom(min, max);
+}
+
+function number(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+function mapped<T, U>(
+  entries: Readonly<Record<string, T>>,
+  change: (value: T, name: string) => U,
+): Record<string, U> {
+  return Object.fromEntries(
+    Object.entries(entries).map(([name, value]) => [name, change(value, name)]),
+  );
+}

@@ -1,0 +1,193 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { mkdtemp, open, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import {
+  FAST_SETTINGS,
+  type PrivateServer,
+  type PrivateServerOptions,
+  startCommandedServer,
+  STOP_MS,
+  testAccount,
+} from './commanded-server.js';
+import { freePort } from './free-port.js';
+import { findProgram, versionLine } from './programs.js';
+import { serverVersion } from './sql.js';
+
+const START_MS = 60_000;
+
+/** What such a server wrote outlives its own end, but not the machine's. */
+const NEVER_SYNCED = ['--innodb-flush-method=nosync'];
+
+export type ServerKind = 'mariadb' | 'mysql';
+type Prepare = (options: string[]) => Promise<unknown>;
+
+/**
+ * Starts one server of each kind that is installed, each with a folder, a port and a password of its own. By a command only
+ * where no servers are given.
+ */
+export async function startPrivateServers(areOthersGiven: boolean): Promise<PrivateServer[]> {
+  const startMysql = areOthersGiven ? startInstalled : startPrivateServer;
+  const servers = [
+    startPrivateServer('mariadb', { settings: NEVER_SYNCED }),
+    startMysql('mysql', { settings: NEVER_SYNCED }),
+  ];
+  const outcomes = await Promise.allSettled(servers);
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  const started = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' && outcome.value !== undefined ? [outcome.value] : [],
+  );
+  if (failed === undefined) return started;
+  await Promise.all(started.map((server) => server.stop()));
+  throw failed.reason;
+}
+
+/** Starts a server of this kind, with a folder of its own. Undefined where none is installed, nor started by a command. */
+export async function startPrivateServer(
+  kind: ServerKind,
+  server: PrivateServerOptions = {},
+): Promise<PrivateServer | undefined> {
+  const installed = await startInstalled(kind, server);
+  return installed ?? (kind === 'mysql' ? startCommandedServer(server) : undefined);
+}
+
+async function startInstalled(
+  kind: ServerKind,
+  server: PrivateServerOptions,
+): Promise<PrivateServer | undefined> {
+  const run = promisify(execFile);
+  if (kind === 'mariadb') {
+    const mariadbd = await findProgram('mariadbd');
+    const installer = await findProgram('mariadb-install-db');
+    if (mariadbd === undefined || installer === undefined) return undefined;
+    const ours = ['--auth-root-authentication-method=socket', '--skip-test-db'];
+    return start(mariadbd, server, (options) => run(installer, [...options, ...ours]));
+  }
+  const mysqld = await findProgram('mysqld');
+  if (mysqld === undefined || (await isMariaDb(mysqld))) return undefined;
+  return start(mysqld, server, (options) => run(mysqld, [...options, '--initialize-insecure']));
+}
+
+/** MariaDB installs its server under MySQL's name, too. */
+async function isMariaDb(path: string): Promise<boolean> {
+  return (await versionLine(path, '--no-defaults')).includes('MariaDB');
+}
+
+async function start(
+  program: string,
+  { parent = tmpdir(), settings: own = [] }: PrivateServerOptions,
+  prepare: Prepare,
+): Promise<PrivateServer> {
+  const folder = await mkdtemp(join(parent, 'platform-db-'));
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  // Servers that start at the same moment remove each other's tables from a folder that they share.
+  const options = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`];
+  if (process.getuid?.() === 0) options.push('--user=root');
+  try {
+    await prepare(options);
+  } catch (error) {
+    removeFolder();
+    throw error;
+  }
+  const password = randomBytes(16).toString('hex');
+  const port = await freePort();
+  const log = join(folder, 'log');
+  await writeFile(join(folder, 'init.sql'), accounts(password));
+  const launch = async (...more: string[]): Promise<ChildProcess> => {
+    const output = await open(log, 'a');
+    const launched = spawn(program, [...options, ...settings(folder, port), ...own, ...more], {
+      stdio: ['ignore', output.fd, output.fd],
+    });
+    await output.close();
+    return launched;
+  };
+  let child = await launch(`--init-file=${join(folder, 'init.sql')}`);
+  const endWithRun = (): void => {
+    child.kill('SIGKILL');
+    removeFolder();
+  };
+  process.once('exit', endWithRun);
+  const stop = async (): Promise<void> => {
+    await end(child);
+    process.off('exit', endWithRun);
+    removeFolder();
+  };
+  const url = `mysql://tests:${password}@127.0.0.1:${port}`;
+  try {
+    await untilReady(child, url);
+  } catch (error) {
+    const said = await readFile(log, 'utf8').catch(() => '');
+    await stop();
+    throw new Error(`${program} did not start.\n${said.slice(-2000)}`, { cause: error });
+  }
+  const relaunch = async (): Promise<void> => {
+    child = await launch();
+    await untilReady(child, url);
+  };
+  return {
+    url,
+    get pid() {
+      return child.pid;
+    },
+    restart: async () => {
+      await end(child);
+      await relaunch();
+    },
+    kill: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    launch: relaunch,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    stop,
+  };
+}
+
+/** One statement a line, as an init file wants it. */
+function accounts(password: string): string {
+  const root = `ALTER USER root@localhost IDENTIFIED BY '${password}'`;
+  return [...testAccount(password), root].map((statement) => `${statement};\n`).join('');
+}
+
+function settings(folder: string, port: number): string[] {
+  return [
+    '--bind-address=127.0.0.1',
+    `--port=${port}`,
+    `--socket=${join(folder, 'sock')}`,
+    `--pid-file=${join(folder, 'pid')}`,
+    `--secure-file-priv=${folder}`,
+    '--skip-name-resolve',
+    '--loose-mysqlx=OFF',
+    ...FAST_SETTINGS,
+  ];
+}
+
+async function untilReady(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  for (;;) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('It ended at once.');
+    try {
+      await serverVersion(url);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(impatient);
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
+import { newId } from '../../src/common/ids.js';
+import { sha256 } from '../../src/common/secrets.js';
+import { CommentsService } from '../../src/modules/comments/comments.service.js';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { PostsService } from '../../src/modules/posts/posts.service.js';
+import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
+import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { User } from '../../src/modules/users/user.entity.js';
+import { authorizeLink, Visitor } from './browser.js';
+import type { TestDatabase } from './database.js';
+import { granted } from './oauth-flow.js';
+import { json, type TokenBody } from './responses.js';
+import { type TestApp, type TestClient, writeNotes } from './test-app.js';
+
+/** An app that nobody registered: the call log does not ask. */
+export const CALLER = 'svc_app_01h455vb4pex5vsknk084sn02q';
+
+/** Records one call for each of these moments. */
+export async function recordCalls(
+  { manager }: DataSource,
+  moments: readonly (Date | string)[],
+  call: Partial<ApiCall> = {},
+): Promise<void> {
+  const rows = moments.map((moment) => {
+    const at = new Date(moment);
+    return {
+      at,
+      id: newId('call', at),
+      clientId: CALLER,
+      userId: null,
+      route: 'GET /dev/v1/me',
+      status: 200,
+      durationMs: 1,
+      requestId: 'req_x',
+      ...call,
+    };
+  });
+  for (let from = 0; from < rows.length; from += 500)
+    await manager.insert(ApiCall, rows.slice(from, from + 500));
+}
+
+const AT_ONCE = 500;
+
+/** Inserts so many rows, each made of its number and a hash of its own. */
+export async function insertMany<T extends ObjectLiteral>(
+  dataSource: DataSource,
+  entity: EntityTarget<T>,
+  count: number,
+  row: (number: number, hash: string) => ObjectLiteral,
+): Promise<void> {
+  const rows = Array.from({ length: count }, (_, number) => row(number, sha256(String(number))));
+  for (let from = 0; from < count; from += AT_ONCE)
+    await dataSource.manager.insert(entity, rows.slice(from, from + AT_ONCE) as T[]);
+}
+
+/** Lets the engine see what its tables hold, as it does by itself in time. */
+export async function analyzeTables(
+  { engine }: TestDatabase,
+  dataSource: DataSource,
+): Promise<void> {
+  const analyze = engine.kind === 'sqlite' ? 'ANALYZE' : 'ANALYZE TABLE';
+  for (const { tableName } of dataSource.entityMetadatas)
+    await dataSource.query(`${analyze} ${tableName}`);
+}
+
+/** The budgets that leave rows for a phone, wide enough for any test. */
+export const COUNTED_SIGN_INS = { OTP_PHONE_HOURLY: '100', OTP_PHONE_FAILURES: '100' };
+
+/** What Ana's rows say that no other row does. */
+export const WORDS = {
+  name: 'Ana Quetzal',
+  neighborhood: 'Quetzal Hill',
+  post: 'quetzal feathers to give away',
+  deletedPost: 'a quetzal mistake',
+  comment: 'the quetzal is mine',
+};
+
+export interface TwoMembers {
+  ana: User;
+  ben: User;
+  client: TestClient;
+  anas: TokenBody;
+  bens: TokenBody;
+  anasPost: string;
+  bensPost: string;
+}
+
+/** Ana and Ben, who signed in, published, liked and commented on each other's posts: a row of Ana's in every table that has any. */
+export async function twoMembers(app: TestApp, phone: string): Promise<TwoMembers> {
+  const { name, neighborhood } = WORDS;
+  const ana = await app.addUser({ phone, name, neighborhood });
+  const ben = await app.addUser();
+  const client = await app.addClient();
+  await mistypeCode(app, client, ana);
+  const anas = await granted(app, client, ana);
+  const bens = await granted(app, client, ben);
+  const anasPost = await publish(app, anas, WORDS.post);
+  const deleted = await publish(app, anas, WORDS.deletedPost);
+  await app.call(anas.access_token, 'DELETE', `/posts/${deleted}`);
+  const bensPost = await publish(app, bens, 'Ladder to lend');
+  await app.service(PostsService).like(ana.id, bensPost);
+  await app.service(PostsService).like(ben.id, bensPost);
+  await app.service(PostsService).like(ben.id, anasPost);
+  await comment(app, ana, anasPost, ben, 'May I have one?');
+  await comment(app, ben, bensPost, ana, WORDS.comment);
+  await comment(app, ben, bensPost, ana, WORDS.comment);
+  const gone = await comment(app, ben, bensPost, ana, WORDS.comment);
+  await app.service(CommentsService).delete(ana.id, gone);
+  await comment(app, ben, bensPost, ben, 'It is 3 m long.');
+  // A sign-in that waits for consent, beside those that came to an end.
+  await new Visitor(app).signIn(authorizeLink(client), ana);
+  await mistypeCode(app, client, ana);
+  // What is written beside requests is there, too.
+  await writeNotes(app);
+  return { ana, ben, client, anas, bens, anasPost, bensPost };
+}
+
+async function publish(
+  app: TestApp,
+  { access_token }: TokenBody,
+  content: string,
+): Promise<string> {
+  const answer = await app.fetch('/dev/v1/posts', {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${access_token}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    },
+    body: JSON.stringify({ content }),
+  });
+  return (await json<{ id: string }>(answer)).id;
+}
+
+async function comment(
+  app: TestApp,
+  owner: User,
+  postId: string,
+  author: User,
+  text: string,
+): Promise<string> {
+  const draft = { text, parentId: null, authorId: author.id };
+  return (await app.service(CommentsService).add(owner.id, postId, draft)).id;
+}
+
+async function mistypeCode(app: TestApp, client: TestClient, user: User): Promise<void> {
+  const visitor = new Visitor(app);
+  const earlier = app.sms.count(user.phone);
+  const fields = { phone: user.phone };
+  const phonePage = await visitor.open(authorizeLink(client));
+  const page = await visitor.submit(phonePage, '/oauth/authorize/sign-in', fields);
+  const code = await app.sms.password(user.phone, earlier);
+  const wrong = code === '000000' ? '000001' : '000000';
+  await visitor.submit(page, '/oauth/authorize/verify', { code: wrong });
+}
+
+/** The four places where a publish is counted, which must agree. */
+export interface Published {
+  posts: number;
+  /** By the counters of the users. */
+  counted: number;
+  /** In the call log, as metered: a publish that is answered again is recorded once more, but not metered. */
+  recorded: number;
+  /** Of the app's quota, over all months. */
+  used: number;
+}
+
+/** What an app has published in the name of these users, who use no other app and deleted nothing. */
+export async function publishedBy(
+  app: Pick<TestApp, 'dataSource'>,
+  ...members: readonly { user: Pick<User, 'id'>; client: Pick<TestClient, 'clientId'> }[]
+): Promise<Published> {
+  const { manager } = app.dataSource;
+  const clientId = members[0]?.client.clientId ?? '';
+  const users = await Promise.all(
+    members.map(({ user: { id } }) => manager.findOneByOrFail(User, { id })),
+  );
+  const usage = await manager.findBy(QuotaUsage, { clientId });
+  return {
+    posts: await manager.countBy(Post, { clientId }),
+    counted: users.reduce((sum, { postCount }) => sum + postCount, 0),
+    recorded: await manager.countBy(ApiCall, { clientId, metered: true }),
+    used: usage.reduce((sum, { used }) => sum + used, 0),
+  };
+}
+
+/** The same number in all four places. */
+export function allAre(number: number): Published {
+  return { posts: number, counted: number, recorded: number, used: number };
+}

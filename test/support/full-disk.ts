@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { open, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runSql } from './sql.js';
+
+/** Where a database is, until there is no room, and once there is again. */
+export interface Fillable {
+  /** Takes all the space that is left. */
+  fill(): Promise<void>;
+  /** Gives it back. */
+  free(): Promise<void>;
+}
+
+/** A file system of its own that is soon full. Only root may mount one. */
+export class SmallDisk implements Fillable {
+  private constructor(readonly folder: string) {}
+
+  /** Undefined where this machine does not let us. */
+  static mount(megabytes: number): SmallDisk | undefined {
+    const folder = mkdtempSync(join(tmpdir(), 'platform-disk-'));
+    try {
+      const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder];
+      execFileSync('mount', options, { stdio: 'ignore' });
+    } catch {
+      rmSync(folder, { recursive: true });
+      return undefined;
+    }
+    return new SmallDisk(folder);
+  }
+
+  async fill(): Promise<void> {
+    const { bavail, bsize } = await statfs(this.folder);
+    const file = await open(this.filler, 'w');
+    await file.write(Buffer.alloc(bavail * bsize));
+    await file.close();
+  }
+
+  async free(): Promise<void> {
+    await rm(this.filler);
+  }
+
+  unmount(): void {
+    execFileSync('umount', [this.folder]);
+    rmSync(this.folder, { recursive: true });
+  }
+
+  private get filler(): string {
+    return join(this.folder, 'filler');
+  }
+}
+
+/** With these a MySQL server keeps all tables in one file, and refuses to let it grow beyond this, as on a full disk. */
+export const SMALL_TABLESPACE: readonly string[] = [
+  '--innodb-file-per-table=OFF',
+  '--innodb-data-file-path=ibdata1:12M:autoextend:max:64M',
+];
+
+const FULL = 'ER_RECORD_FILE_FULL';
+/** In bytes: what is left by the large is taken by the small. */
+const ROWS = [1_000_000, 100_000, 8000];
+
+/** The tables of a server that has little room for them. */
+export class SmallTablespace implements Fillable {
+  constructor(private readonly serverUrl: string) {}
+
+  async fill(): Promise<void> {
+    await runSql(this.serverUrl, 'CREATE DATABASE filler');
+    await runSql(this.serverUrl, 'CREATE TABLE filler.filler (filling LONGBLOB)');
+    for (const size of ROWS) while (await this.takes(size));
+  }
+
+  async free(): Promise<void> {
+    await runSql(this.serverUrl, 'DROP DATABASE filler');
+  }
+
+  private async takes(size: number): Promise<boolean> {
+    try {
+      await runSql(this.serverUrl, `INSERT INTO filler.filler VALUES (REPEAT('x', ${size}))`);
+      return true;
+    } catch (error) {
+      if ((error as { code?: string }).code === FULL) return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { expect } from 'vitest';
+
+/** A credential as only its owner may have it: a prefix of the source document, section 2, and 43 random characters. */
+const CREDENTIAL = /(svc_sec|svcac|svcat|svcrt)_[A-Za-z0-9_-]{43}/g;
+
+/**
+ * The demo's secret is told where the demo is seeded, once: nobody else may ever have it, and a demo without it could not be
+ * tried.
+ */
+const DEMO_SECRET = /^ {2}Its secret {2,}svc_sec_\S+$/m;
+
+/** @throws when `text` holds a credential, with its prefix and what stands before it */
+export function expectNoCredential(text: string, where: string): void {
+  const found = [...text.replace(DEMO_SECRET, '').matchAll(CREDENTIAL)].map(
+    ({ index, input, 1: prefix }) => `${input.slice(Math.max(0, index - 60), index)}${prefix}_…`,
+  );
+  if (found.length > 0)
+    throw new Error(`${where} holds ${found.length} credentials as they are:\n${found.join('\n')}`);
+}
+
+/**
+ * What nobody was given, in the form of `given`: its last character alone differs, and not only by bits that base64url leaves out.
+ * @throws when nothing was given, since nothing is no other than that
+ */
+export function anotherThan(given: string | null | undefined): string {
+  if (!given) throw new Error('There is nothing that another could differ from.');
+  return given.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A'));
+}
+
+/** Runs one SELECT on a test database. */
+export type Select = (sql: string) => Promise<Record<string, unknown>[]>;
+
+/** Of each app and month what the tables say that it published, in three ways that must agree. */
+const PUBLISHED = {
+  posts: `SELECT client_id AS app, SUBSTR(created_at, 1, 7) AS period, COUNT(*) AS published
+    FROM posts WHERE client_id IS NOT NULL GROUP BY client_id, SUBSTR(created_at, 1, 7)`,
+  recorded: `SELECT client_id AS app, SUBSTR(at, 1, 7) AS period, COUNT(*) AS published
+    FROM api_calls WHERE metered = 1 AND route = 'POST /dev/v1/posts' AND status = 201
+    GROUP BY client_id, SUBSTR(at, 1, 7)`,
+  counted: `SELECT client_id AS app, period, used AS published FROM quota_usage WHERE used > 0`,
+};
+
+/** Who is erased takes their posts along; that they were published stays recorded and counted. */
+const ERASURES = `SELECT COUNT(*) AS erasures FROM audit_events WHERE action = 'user.erased'`;
+
+const METERED_OTHERWISE = `SELECT id, route, status FROM api_calls
+  WHERE metered = 1 AND NOT (route = 'POST /dev/v1/posts' AND status = 201)`;
+
+/** Rows whose counter is not the number of the rows that it counts. */
+const MISCOUNTED = {
+  'users.post_count': `SELECT id, post_count AS counter FROM users WHERE post_count <>
+    (SELECT COUNT(*) FROM posts WHERE posts.user_id = users.id AND posts.deleted_at IS NULL)`,
+  'posts.comment_count': `SELECT id, comment_count AS counter FROM posts WHERE comment_count <>
+    (SELECT COUNT(*) FROM comments WHERE comments.post_id = posts.id AND comments.deleted_at IS NULL)`,
+  'posts.like_count': `SELECT id, like_count AS counter FROM posts WHERE like_count <>
+    (SELECT COUNT(*) FROM post_likes WHERE post_likes.post_id = posts.id)`,
+};
+
+/** Databases whose rows a test wrote, changed or deleted past the service: what they hold need not add up. */
+const tampered = new Set<string>();
+
+/** Says that the test writes rows of this database by itself, so that they need not add up. */
+export function keepsNoLedger({ url }: { url: string }): void {
+  tampered.add(url);
+}
+
+/**
+ * Posts over the API = recorded publishes = counted quota, app by app and month by month; and every counter is the number of
+ * its rows. Holds for whatever a test did through the service.
+ */
+export async function expectBalance(
+  url: string,
+  tables: readonly string[],
+  select: Select,
+): Promise<void> {
+  if (tampered.has(url) || !tables.includes('quota_usage') || !tables.includes('posts')) return;
+  const published = await Promise.all(
+    Object.values(PUBLISHED).map(async (sql) => totals(await select(sql))),
+  );
+  const [posts = {}, recorded = {}, counted = {}] = published;
+  expect(counted, 'quota and recorded calls').toEqual(recorded);
+  const [erased] = await select(ERASURES);
+  if (Number(erased?.['erasures']) === 0)
+    expect(posts, 'posts and recorded calls').toEqual(recorded);
+  for (const [month, posted] of Object.entries(posts))
+    expect(posted, month).toBeLessThanOrEqual(recorded[month] ?? 0);
+  expect(await select(METERED_OTHERWISE), 'metered calls that published nothing').toEqual([]);
+  for (const [counter, sql] of Object.entries(MISCOUNTED))
+    expect(await select(sql), counter).toEqual([]);
+}
+
+function totals(rows: Record<string, unknown>[]): Record<string, number> {
+  return Object.fromEntries(
+    rows
+      .map(({ app, period, published }) => [`${String(app)} ${String(period)}`, Number(published)])
+      .toSorted(),
+  );
+}

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { Request } from 'express';
+import type { Scope } from '../../src/common/scopes.js';
+import { Comment } from '../../src/modules/comments/comment.entity.js';
+import { Post } from '../../src/modules/posts/post.entity.js';
+import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { User } from '../../src/modules/users/user.entity.js';
+import { json } from './responses.js';
+import type { TestApp, TestClient } from './test-app.js';
+
+export interface PostBody {
+  id: string;
+  permalink: string;
+  createdAt: string;
+  [field: string]: unknown;
+}
+
+export interface CommentBody {
+  id: string;
+  text: string;
+  parentId: string | null;
+  author: { id: string; name: string; avatar: string | null };
+  createdAt: string;
+  permalink: string;
+}
+
+export interface PageBody<T> {
+  data: T[];
+  meta: { page: number; limit: number; total: number };
+}
+
+/** A user of the network with an app that acts for them. */
+export class Member {
+  private constructor(
+    readonly app: TestApp,
+    readonly user: User,
+    readonly client: TestClient,
+    readonly token: string,
+  ) {}
+
+  static async join(
+    app: TestApp,
+    given: { user?: User; client?: TestClient; scopes?: readonly Scope[] } = {},
+  ): Promise<Member> {
+    const user = given.user ?? (await app.addUser());
+    const client = given.client ?? (await app.addClient());
+    return new Member(app, user, client, await app.accessToken(user, client, given.scopes));
+  }
+
+  get(path: string): Promise<Response> {
+    return this.app.call(this.token, 'GET', path);
+  }
+
+  post(path: string, body: unknown): Promise<Response> {
+    return this.app.call(this.token, 'POST', path, body);
+  }
+
+  delete(path: string): Promise<Response> {
+    return this.app.call(this.token, 'DELETE', path);
+  }
+
+  /** A POST whose body and headers are exactly these. */
+  postRaw(
+    path: string,
+    body: RequestInit['body'],
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    return this.app.fetch(`/dev/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.token}`, ...headers },
+      body,
+    });
+  }
+
+  async publish(body: object = { content: 'Hello, neighbours' }): Promise<PostBody> {
+    return created(await this.post('/posts', body));
+  }
+
+  async comment(
+    postId: string,
+    text = 'Count me in',
+    parentId: string | null = null,
+  ): Promise<CommentBody> {
+    return created(await this.post(`/posts/${postId}/comments`, { text, parentId }));
+  }
+}
+
+async function created<T>(answer: Response): Promise<T> {
+  if (answer.status !== 201) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return json<T>(answer);
+}
+
+/** What a member and their app have left in the database so far: refusals must not change it. */
+export interface Footprint {
+  posts: number;
+  comments: number;
+  /** The member's own counter. */
+  counted: number;
+  /** Comments counted on the member's posts. */
+  commented: number;
+  /** Quota that the app has spent. */
+  spent: number;
+}
+
+export async function footprintOf({ app, user, client }: Member): Promise<Footprint> {
+  const { manager } = app.dataSource;
+  const { id: userId } = user;
+  return {
+    posts: await manager.countBy(Post, { userId }),
+    comments: await manager.countBy(Comment, { userId }),
+    counted: (await manager.findOneByOrFail(User, { id: userId })).postCount,
+    commented: Number(await manager.sum(Post, 'commentCount', { userId })),
+    spent: Number(await manager.sum(QuotaUsage, 'used', { clientId: client.clientId })),
+  };
+}
+
+/** A member with one post and one comment on it, whose requests are all refused, and what that leaves. */
+export const UNTOUCHED: Footprint = { posts: 1, comments: 1, counted: 1, commented: 1, spent: 1 };
+
+/** A call whose body is still under way. */
+export interface OpenCall {
+  sent: ClientRequest;
+  received: Request;
+  response: ServerResponse;
+}
+
+/** A publish that has arrived with the first byte of its body. `sent` wants the others. */
+export async function beginPublish(
+  { app, token }: Member,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<OpenCall> {
+  const arrival = once(app.nest.getHttpServer(), 'request');
+  const sent = request(`${app.baseUrl}/dev/v1/posts`, {
+    method: 'POST',
+    headers: {
+      connection: 'close',
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...headers,
+    },
+  });
+  sent.on('error', () => undefined).write(body.slice(0, 1));
+  const [received, response] = (await arrival) as [IncomingMessage, ServerResponse];
+  return { sent, received: received as Request, response };
+}

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import addFormats from 'ajv-formats';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+
+/**
+ * Whether the text is an absolute URL. Not `URL.canParse`: once Node 20 and 22 have optimized it, after some thousand calls, it
+ * is wrong about characters from U+0080 to U+00FF.
+ */
+export function isUrl(text: string): boolean {
+  try {
+    return new URL(text).href !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A JSON Schema of the document, as far as tests look into it. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  pattern?: string;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  [keyword: string]: unknown;
+}
+
+export interface Header {
+  required?: boolean;
+  schema: Schema;
+}
+
+export interface Parameter extends Header {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  description?: string;
+}
+
+export interface MediaType {
+  schema: Schema;
+  examples?: Record<string, { value: unknown }>;
+}
+
+export interface DeclaredResponse {
+  description: string;
+  headers?: Record<string, Header>;
+  content?: Record<string, MediaType>;
+}
+
+export interface Operation {
+  operationId: string;
+  summary?: string;
+  tags?: string[];
+  security?: Record<string, string[]>[];
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean; content: Record<string, MediaType> };
+  responses: Record<string, DeclaredResponse>;
+}
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, Schema>;
+    headers: Record<string, Header>;
+    parameters: Record<string, Parameter>;
+  };
+}
+
+/** An operation and where it is. */
+export interface Place {
+  /** As the document writes it, in lower case. */
+  method: string;
+  /** With its parameters in braces. */
+  path: string;
+  operation: Operation;
+}
+
+const COMMITTED = new URL('../../openapi/openapi.json', import.meta.url);
+
+/** The committed document, dereferenced. */
+export function publishedDocument(): OpenApiDocument {
+  return dereferenced(JSON.parse(readFileSync(COMMITTED, 'utf8')) as OpenApiDocument);
+}
+
+/** Every operation, in the order of the document. */
+export function placesOf(document: OpenApiDocument): Place[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+  );
+}
+
+/** The document with every reference but those to schemas replaced by what it names. */
+export function dereferenced(document: OpenApiDocument): OpenApiDocument {
+  return JSON.parse(JSON.stringify(document), (_, value: unknown) => {
+    const [, kind, name = ''] =
+      /^#\/components\/(headers|parameters)\/(.+)$/.exec(reference(value)) ?? [];
+    return kind === undefined ? value : document.components[kind as 'headers'][name];
+  }) as OpenApiDocument;
+}
+
+function reference(value: unknown): string {
+  return typeof value === 'object' && value !== null && '$ref' in value ? String(value.$ref) : '';
+}
+
+/** What `value` breaks, each with its place; none when it conforms. */
+export type Check = (value: unknown) => string[];
+
+/**
+ * Compiles the schemas of a document (JSON Schema 2020-12).
+ *
+ * `closed` refuses fields and codes that a schema does not name. The document itself leaves answers open, because clients must
+ * accept new ones; but a field or code that this service sends and does not document is a fault.
+ */
+export function schemaChecks(
+  { components }: OpenApiDocument,
+  { closed }: { closed: boolean },
+): (schema: Schema) => Check {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strict: true,
+    allowUnionTypes: true,
+    strictTypes: false,
+  });
+  // Its types are those of a CommonJS module, where the function is the export itself.
+  (addFormats as unknown as (target: Ajv2020) => void)(ajv);
+  ajv.addFormat('iri', isUrl);
+  ajv.addVocabulary(['example']);
+  const prepared = (schema: Schema): Schema => withIds(closed ? closedSchema(schema) : schema);
+  for (const [name, schema] of Object.entries(components.schemas))
+    ajv.addSchema({ $id: idOf(name), ...prepared(schema) });
+  const compiled = new WeakMap<Schema, ValidateFunction>();
+  return (schema) => {
+    const validate = compiled.get(schema) ?? ajv.compile(prepared(schema));
+    compiled.set(schema, validate);
+    return (value) => (validate(value) ? [] : (validate.errors ?? []).map(told));
+  };
+}
+
+function told({ instancePath, message, params }: ErrorObject): string {
+  return `${instancePath || '/'} ${message} ${JSON.stringify(params)}`;
+}
+
+function idOf(name: string): string {
+  return `schema:${name}`;
+}
+
+function withIds(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', idOf(''))) as Schema;
+}
+
+function closedSchema(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema), (_, value: unknown) =>
+    isObjectSchema(value)
+      ? { unevaluatedProperties: false, ...value }
+      : isOpenCode(value)
+        ? value.anyOf[0]
+        : value,
+  ) as Schema;
+}
+
+/** One of the codes that there are, or any other. */
+function isOpenCode(value: unknown): value is { anyOf: [Schema, Schema] } {
+  const { anyOf = [], type } = (value ?? {}) as { anyOf?: Schema[]; type?: string };
+  const [present, any] = anyOf;
+  return (
+    type === undefined &&
+    anyOf.length === 2 &&
+    present !== undefined &&
+    ('enum' in present || '$ref' in present) &&
+    any?.type === 'string'
+  );
+}
+
+function isObjectSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && 'properties' in value && 'type' in value;
+}

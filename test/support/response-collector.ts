@@ -1,0 +1,244 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { doubtsAbout } from '../../src/http/framing.js';
+import {
+  type Check,
+  type DeclaredResponse,
+  type Header,
+  type OpenApiDocument,
+  type Place,
+  placesOf,
+  publishedDocument,
+  type Schema,
+  schemaChecks,
+} from './published-document.js';
+
+/** How many answers were held against the document, by `operation status`; those of no operation by `-`. */
+export type AnswerCounts = Record<string, number>;
+
+declare module 'vitest' {
+  interface TaskMeta {
+    answers?: AnswerCounts;
+  }
+}
+
+/** The key of answers that belong to no operation of the document: pages, documentation, unknown paths and methods. */
+export const UNDOCUMENTED = '-';
+
+/** Adds up what several tests, files or workers counted. */
+export function addCounts(total: AnswerCounts, counts: AnswerCounts = {}): AnswerCounts {
+  for (const [key, count] of Object.entries(counts)) total[key] = (total[key] ?? 0) + count;
+  return total;
+}
+
+/** An answer as it left the service. */
+export interface Answer {
+  /** Of the request. */
+  method: string;
+  /** Of the request, still encoded, without the query. */
+  path: string;
+  status: number;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+export interface Verdict {
+  /** Null when no operation of the document has this path and method. */
+  operationId: string | null;
+  violations: string[];
+}
+
+/**
+ * Headers that tell something to a client of the API. Whatever else comes along is HTTP's, a browser's (CORS, policies) or a
+ * proxy's. An ETag counts where it is declared only: Express puts one on every body, which promises nothing on a POST.
+ */
+const TELLING = [
+  'x-request-id',
+  'location',
+  'link',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'www-authenticate',
+  'allow',
+  'cache-control',
+  'idempotency-replayed',
+  'deprecation',
+  'sunset',
+];
+
+/** Holds answers against the published document: their status, headers and body. */
+export class AnswerCheck {
+  private readonly places: readonly (Place & { pattern: RegExp })[];
+  private readonly checkOf: (schema: Schema) => Check;
+
+  constructor(document: OpenApiDocument) {
+    this.checkOf = schemaChecks(document, { closed: true });
+    this.places = placesOf(document).map((place) => ({ ...place, pattern: patternOf(place.path) }));
+  }
+
+  check(answer: Answer): Verdict {
+    const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
+    const place = this.places.find((one) => one.method === method && one.pattern.test(answer.path));
+    if (!place) return { operationId: null, violations: [] };
+    const { operationId, responses } = place.operation;
+    const declared = responses[answer.status];
+    const problems = declared
+      ? [...this.headerProblems(answer, declared), ...this.bodyProblems(answer, declared)]
+      : ['the status is not declared'];
+    const violations = problems.map((problem) => `${operationId} ${answer.status}: ${problem}`);
+    return { operationId, violations };
+  }
+
+  private headerProblems({ headers }: Answer, declared: DeclaredResponse): string[] {
+    const declaredHeaders = Object.entries(declared.headers ?? {});
+    const names = new Set(declaredHeaders.map(([name]) => name.toLowerCase()));
+    return [
+      ...declaredHeaders.flatMap(([name, header]) =>
+        this.valueProblems(name, header, headers[name.toLowerCase()]),
+      ),
+      ...TELLING.filter((name) => name in headers && !names.has(name)).map(
+        (name) => `the header ${name} is not declared`,
+      ),
+    ];
+  }
+
+  private valueProblems(name: string, { required, schema }: Header, value?: string): string[] {
+    if (value === undefined) return required ? [`the header ${name} is missing`] : [];
+    const typed = schema.type === 'integer' && /^-?\d+$/.test(value) ? Number(value) : value;
+    return this.checkOf(schema)(typed).map((problem) => `the header ${name}: ${problem}`);
+  }
+
+  private bodyProblems({ method, headers, body }: Answer, declared: DeclaredResponse): string[] {
+    if (method === 'HEAD') return [];
+    if (!declared.content) return body === '' ? [] : ['a body is not declared'];
+    const type = headers['content-type']?.split(';')[0]?.trim() ?? 'none';
+    const media = declared.content[type];
+    if (!media) return [`the content type ${type} is not declared`];
+    if (type !== 'application/json') return [];
+    const value = parsed(body);
+    return value === undefined
+      ? ['the body is not JSON']
+      : this.checkOf(media.schema)(value).map((problem) => `the body at ${problem}`);
+  }
+}
+
+function patternOf(path: string): RegExp {
+  const segments = path.split('/').map((part) => (part.startsWith('{') ? '[^/]+' : escaped(part)));
+  return new RegExp(`^${segments.join('/')}$`);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Holds every answer of this process against the published document, whoever asked for it. */
+class Collector {
+  private readonly document = new AnswerCheck(publishedDocument());
+  private counts: AnswerCounts = {};
+  private violations: string[] = [];
+
+  add(answer: Answer): void {
+    const { operationId, violations } = this.document.check(answer);
+    const key = operationId === null ? UNDOCUMENTED : `${operationId} ${answer.status}`;
+    this.counts[key] = (this.counts[key] ?? 0) + 1;
+    this.violations.push(
+      ...violations.map((violation) => `${violation} (${answer.method} ${answer.path})`),
+    );
+  }
+
+  takeCounts(): AnswerCounts {
+    const taken = this.counts;
+    this.counts = {};
+    return taken;
+  }
+
+  takeViolations(): string[] {
+    return this.violations.splice(0);
+  }
+}
+
+export const collector = new Collector();
+
+/** Collects every answer of a server: before it leaves, so that a client cannot be done with it earlier. */
+export function collectFrom(server: Server): void {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    // Refused as HTTP, in a line without a body, as Node refuses what it cannot read: the API never hears of it.
+    if (doubtsAbout(request)) return;
+    const chunks: Buffer[] = [];
+    const keep = (chunk: unknown, encoding: unknown): void => {
+      if (typeof chunk === 'string')
+        chunks.push(
+          Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'),
+        );
+      else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+    };
+    const write = response.write.bind(response);
+    const end = response.end.bind(response);
+    response.write = ((...parameters: Parameters<typeof write>) => {
+      keep(parameters[0], parameters[1]);
+      return write(...parameters);
+    }) as typeof write;
+    response.end = ((...parameters: Parameters<typeof end>) => {
+      keep(parameters[0], parameters[1]);
+      const ended = end(...parameters);
+      collector.add({
+        method: request.method ?? '',
+        path: (request.url ?? '').split('?')[0] ?? '',
+        status: response.statusCode,
+        headers: headersOf(response),
+        // Node itself sends no body with an answer to HEAD and with these.
+        body: bodiless(request, response) ? '' : Buffer.concat(chunks).toString(),
+      });
+      return ended;
+    }) as typeof end;
+  });
+}
+
+/** Services that are processes of their own, by origin: their answers are seen on the client's side. */
+const processes = new Set<string>();
+let isWatching = false;
+
+/** Collects what `fetch` is answered by a service that is a process of its own, and listens there until `ended`. */
+export function collectFromProcess(baseUrl: string, ended: Promise<unknown>): void {
+  const { origin: service } = new URL(baseUrl);
+  // The next to listen there may be something else.
+  void ended.then(() => processes.delete(service));
+  if (!isWatching) {
+    isWatching = true;
+    const { fetch } = globalThis;
+    globalThis.fetch = async (input, init) => {
+      const answer = await fetch(input, init);
+      const { origin, pathname: path } = new URL(answer.url);
+      if (!processes.has(origin)) return answer;
+      // Who asked may be about to cut the connection: an answer that does not arrive whole is not held against anything.
+      const body = await answer
+        .clone()
+        .text()
+        .catch(() => null);
+      const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+      const headers = Object.fromEntries(answer.headers);
+      if (body !== null) collector.add({ method, path, status: answer.status, headers, body });
+      return answer;
+    };
+  }
+  processes.add(service);
+}
+
+function bodiless({ method }: IncomingMessage, { statusCode }: ServerResponse): boolean {
+  return method === 'HEAD' || statusCode === 204 || statusCode === 304;
+}
+
+function headersOf(response: ServerResponse): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(response.getHeaders()).map(([name, value]) => [name, [value].flat().join(', ')]),
+  );
+}

@@ -1,0 +1,115 @@
+import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
+import type { Page } from './browser.js';
+import type { TestApp, TestClient } from './test-app.js';
+
+/** The answer's body; the type is what the test expects, and its assertions are what proves it. */
+export async function json<T = Record<string, unknown>>(answer: Response): Promise<T> {
+  return (await answer.json()) as T;
+}
+
+export interface TokenBody {
+  access_token: string;
+  token_type: string;
+  expires_in: number;
+  refresh_token: string;
+  scope: string;
+}
+
+export interface ErrorBody {
+  error: string;
+  error_description: string;
+  request_id: string;
+  errors?: { field: string; code: string; message: string }[];
+  doc_url: string;
+}
+
+/** RFC 6749 §5.2: what `error_description` may hold. */
+const DESCRIPTION = /^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/;
+
+/** Expects the error response of RFC 6749 §5.2, complete and without a word of the framework. */
+export async function expectTokenError(
+  answer: Response,
+  error: string,
+  status = error === 'invalid_client' ? 401 : 400,
+): Promise<void> {
+  const body = await json<Record<string, string>>(answer);
+  expect({ status: answer.status, error: body.error }).toEqual({ status, error });
+  expect(body).toEqual({ error, error_description: expect.stringMatching(DESCRIPTION) });
+  expectTokenHeaders(answer);
+}
+
+/** Expects the headers of every answer of the token endpoint (RFC 6749 §5.1). */
+export function expectTokenHeaders({ headers }: Response): void {
+  expect(headers.get('content-type')).toMatch(/^application\/json\b/);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('pragma')).toBe('no-cache');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('x-powered-by')).toBeNull();
+}
+
+/** Expects an HTML page that leads nowhere and has the headers of every page (RFC 9700 §4.16). */
+export function expectPage(page: Page, status: number): void {
+  const { headers } = page;
+  expect({ status: page.status, location: page.location }).toEqual({ status, location: null });
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(headers.get('cache-control')).toBe('no-store');
+  const policy = headers.get('content-security-policy') ?? '';
+  for (const part of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"])
+    expect(policy).toContain(part);
+  expect(headers.get('x-frame-options')).toBe('DENY');
+  expect(headers.get('referrer-policy')).toBe('same-origin');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+  expect(headers.get('x-powered-by')).toBeNull();
+  expect(page.html).not.toMatch(/\b(Nest(JS)?|Express)\b|TypeORM|statusCode|SELECT |at .*\.js:\d+/);
+}
+
+/** Expects the redirect of RFC 6749 §4.1.2.1 to the client, and returns its parameters. */
+export function expectRefusal(
+  page: Page,
+  client: TestClient,
+  error: string,
+  { state = 'af0ifjsldkj' }: { state?: string | null } = {},
+): URLSearchParams {
+  expect(page.status).toBe(303);
+  expect(page.html).toBe('');
+  expect(page.headers.get('cache-control')).toBe('no-store');
+  const location = new URL(page.location ?? '');
+  expect(`${location.origin}${location.pathname}`).toBe(client.redirectUris[0]);
+  const { searchParams } = location;
+  expect({ error: searchParams.get('error'), state: searchParams.get('state') }).toEqual({
+    error,
+    state,
+  });
+  expect(searchParams.get('error_description')).toMatch(DESCRIPTION);
+  expect(searchParams.get('iss')).toBe(page.baseUrl);
+  expect(searchParams.has('code')).toBe(false);
+  return searchParams;
+}
+
+/** How many grants and authorization codes the client has in the tables. */
+export async function stored(
+  app: TestApp,
+  { clientId }: TestClient,
+): Promise<{ grants: number; codes: number }> {
+  const grants = await app.dataSource.getRepository(Grant).findBy({ clientId });
+  const codes = await app.dataSource
+    .getRepository(AuthorizationCode)
+    .countBy(grants.map(({ id }) => ({ grantId: id })));
+  return { grants: grants.length, codes: grants.length === 0 ? 0 : codes };
+}
+
+/** Finds a value in a dump wherever it is not a part of a longer number or word. */
+export function standingAlone(value: string): RegExp {
+  return new RegExp(`(?<![0-9A-Za-z])${value}(?![0-9A-Za-z])`);
+}
+
+/** Every row of every table, as text. */
+export async function dumpOf(app: TestApp): Promise<string> {
+  const dumps = app.dataSource.entityMetadatas.map(async ({ tableName }) => {
+    const rows: unknown = await app.dataSource.query(`SELECT * FROM ${tableName}`);
+    return `${tableName} ${JSON.stringify(rows)}`;
+  });
+  return (await Promise.all(dumps)).join('\n');
+}

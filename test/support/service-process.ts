@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
+import { endEach } from './background.js';
+import { newSmsFile, SmsInbox } from './doubles.js';
+import { freePort } from './free-port.js';
+import { expectNoCredential } from './invariants.js';
+import { collectFromProcess } from './response-collector.js';
+import { NO_BUDGETS, TestApp } from './test-app.js';
+
+const START_MS = 30_000;
+const STOP_MS = 10_000;
+
+export interface ProcessSettings {
+  /** The `DATABASE_URL`. */
+  url: string;
+  /** More of the environment, which wins over what is set here, such as a `PUBLIC_URL` shared by several processes. */
+  env?: Readonly<Record<string, string>>;
+  /** Options of Node and V8. */
+  nodeOptions?: readonly string[];
+  /** Another version of the service: its program, and the folder that it runs in. Its answers are not held against the document. */
+  version?: { readonly main: string; readonly folder: string };
+}
+
+/** The built service, running as a process of its own. */
+export interface AppProcess {
+  /** Where this process listens, whatever its `PUBLIC_URL`. */
+  readonly baseUrl: string;
+  /** The file that this process writes its messages to, one JSON line each. */
+  readonly smsFile: string;
+  /** Everything printed so far, both streams. */
+  output(): string;
+  /**
+   * Asks it to end, and ends it by force after ten seconds. Answers the exit code, or -1 when it took force.
+   * @throws when it had printed a client secret, code or token
+   */
+  stop(): Promise<number>;
+  /** Stops reading what it prints, as a log shipper that hangs does, or reads on. */
+  listen(isListening: boolean): void;
+  /** Sends it a signal, and does not wait for what it does then. */
+  signal(name: NodeJS.Signals): void;
+  /** The exit code, once it has ended by itself. */
+  readonly ended: Promise<number | null>;
+  /** Ends it by force, in the middle of whatever it does. */
+  kill(): Promise<void>;
+  /** The most memory that it ever had, in MB. */
+  peakMemory(): Promise<number>;
+}
+
+/**
+ * Starts the built service on a free loopback port and waits until it answers.
+ * @throws with what the process printed, when it ends or does not answer in time
+ */
+export async function startProcess({
+  url,
+  env = {},
+  nodeOptions = [],
+  version,
+}: ProcessSettings): Promise<AppProcess> {
+  const buildFailure = inject('buildFailure');
+  if (buildFailure !== null) throw new Error(buildFailure);
+  const port = env.PORT ?? String(await freePort());
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const settings = {
+    PORT: port,
+    HOST: '127.0.0.1',
+    PUBLIC_URL: baseUrl,
+    DATABASE_URL: url,
+    METRICS_PORT: 'off',
+    SMS_SENDER: 'file',
+    SMS_FILE: newSmsFile(),
+    ...env,
+  };
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, version?.main ?? 'dist/src/bundle/main.js'],
+    {
+      cwd: version?.folder,
+      env: { PATH: process.env.PATH, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  const printed: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => printed.push(chunk));
+  }
+  const output = (): string => printed.join('');
+  try {
+    await untilAlive(child, `${baseUrl}/livez`);
+  } catch (error) {
+    await stop(child);
+    throw new Error(`The service did not start.\n${output()}`, { cause: error });
+  }
+  if (version === undefined) collectFromProcess(baseUrl, ended);
+  return {
+    baseUrl,
+    smsFile: settings.SMS_FILE,
+    output,
+    stop: async () => {
+      const code = await stop(child);
+      expectNoCredential(output(), 'What the service printed');
+      return code;
+    },
+    listen: (isListening) => {
+      for (const stream of [child.stdout, child.stderr])
+        if (isListening) stream.resume();
+        else stream.pause();
+    },
+    signal: (name) => void child.kill(name),
+    ended,
+    kill: () => kill(child),
+    peakMemory: () => peakMemoryOf(child.pid),
+  };
+}
+
+async function untilAlive(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  for (;;) {
+    if (hasEnded(child)) throw new Error(`It ended with exit code ${child.exitCode ?? 'none'}.`);
+    if (Date.now() > deadline) throw new Error(`${url} did not answer 200 in time.`);
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
+    await answer?.body?.cancel();
+    if (answer?.status === 200) return;
+    await sleep(50);
+  }
+}
+
+async function stop(child: ChildProcess): Promise<number> {
+  if (!hasEnded(child)) {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await ended;
+    clearTimeout(impatient);
+  }
+  return child.exitCode ?? -1;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+async function peakMemoryOf(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** The built service in a process of its own, as it is shipped: with the real clock, and with its jobs. */
+export interface Served {
+  /** What a test sets up and looks with. What it sends goes to the process. */
+  readonly app: TestApp;
+  stop(): Promise<void>;
+}
+
+export interface ServedOptions {
+  /** The `DATABASE_URL` of the process. */
+  url: string;
+  /** Another way to the same database, on which nothing breaks, for what the test sets up and looks at. */
+  besideUrl?: string;
+  /** More of the environment. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Starts the service on a database, whose schema it is given. Budgets are off. */
+export async function serve({ url, besideUrl = url, env = {} }: ServedOptions): Promise<Served> {
+  const port = String(await freePort());
+  const smsFile = newSmsFile();
+  const own = { ...env, PUBLIC_URL: `http://127.0.0.1:${port}` };
+  const app = await TestApp.start({ url: besideUrl }, own, new SmsInbox([smsFile]));
+  app.clock.set(new Date().toISOString());
+  try {
+    const settings = { PORT: port, SMS_FILE: smsFile, MIGRATE: '0', DEMO: '0' };
+    const service = await startProcess({ url, env: { ...NO_BUDGETS, ...settings, ...own } });
+    return {
+      app,
+      stop: () =>
+        endEach(
+          async () => expect(await service.stop()).toBe(0),
+          () => app.stop(),
+          () => rm(smsFile, { force: true }),
+        ),
+    };
+  } catch (error) {
+    await app.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { GrantUse } from '../../../src/modules/oauth/grants/grant-use.js';
+import type { User } from '../../../src/modules/users/user.entity.js';
+import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
+import {
+  expectAccessible,
+  inChromium,
+  SCREENSHOTS,
+  tabTo,
+  wanting,
+  WISHES,
+} from '../../support/chromium.js';
+
+inChromium('The connected apps', {}, (chrome) => {
+  const { app } = chrome;
+  let user: User;
+
+  beforeEach(async () => {
+    user = await app().addUser({ name: 'Ana Lee' });
+  });
+
+  async function connect(...names: string[]): Promise<string[]> {
+    const clientIds = [];
+    for (const name of names) {
+      const client = await app().addClient({ name });
+      const token = await app().accessToken(user, client);
+      if (name.startsWith('G')) await app().call(token, 'GET', '/me');
+      clientIds.push(client.clientId);
+    }
+    await app().service(GrantUse).flush();
+    return clientIds;
+  }
+
+  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    return (await chrome.visitor({ javaScriptEnabled: false, ...options })).newPage();
+  }
+
+  function urlOf(path: string): string {
+    return new URL(path, app().baseUrl).href;
+  }
+
+  async function signIn(page: Page, path = '/account/apps', words = CATALOGUES.en): Promise<void> {
+    await page.goto(urlOf(path));
+    await chrome.signIn(page, user, words);
+    await page.waitForURL(urlOf(path));
+  }
+
+  it('O146 C143 Without JavaScript, the ticked app loses its access and the other keeps it', async () => {
+    await connect('Garden Share', 'Corner Store');
+    const page = await newPage();
+    await signIn(page);
+    await page.getByLabel('Garden Share').check();
+    await page.getByRole('button', { name: 'Remove access' }).click();
+    expect(await page.getByRole('status').textContent()).toBe('Garden Share no longer has access.');
+    expect(await page.getByRole('checkbox').count()).toBe(1);
+    await page.getByLabel('Corner Store').waitFor();
+  });
+
+  it('O146 A link straight to an app asks to sign in and comes back to that app', async () => {
+    const [clientId = ''] = await connect('Garden Share', 'Corner Store');
+    const page = await newPage();
+    await signIn(page, `/account/apps/${clientId}`);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Garden Share');
+    await page.getByRole('button', { name: 'Remove access' }).click();
+    expect(await page.getByRole('status').textContent()).toBe('Garden Share no longer has access.');
+    await page.goto(urlOf(`/account/apps/${clientId}`));
+    expect(await page.title()).toMatch(/^Error: This app is not connected/);
+    await page.getByRole('link', { name: 'Connected apps' }).click();
+    await page.getByLabel('Corner Store').waitFor();
+  });
+
+  it('O146 C143 With the keyboard alone, an app is ticked and removed', async () => {
+    await connect('Garden Share', 'Corner Store');
+    const page = await newPage({ javaScriptEnabled: true });
+    await signIn(page);
+    await tabTo(page, 'input[name=client_id]');
+    await page.keyboard.press('Space');
+    await tabTo(page, '.danger');
+    await page.screenshot({ path: join(SCREENSHOTS, 'apps-keyboard.png'), fullPage: true });
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').waitFor();
+    expect(await page.getByRole('status').textContent()).toBe('Corner Store no longer has access.');
+  });
+
+  it('O146 With nothing ticked, the message takes focus and leads to the list', async () => {
+    await connect('Garden Share');
+    const page = await newPage({ javaScriptEnabled: true });
+    await signIn(page);
+    await page.getByRole('button', { name: 'Remove access' }).click();
+    await page.waitForSelector('.summary');
+    expect(await page.evaluate<string>('document.activeElement.className')).toBe('summary');
+    await page
+      .getByRole('link', { name: 'Nothing was removed, because no app is ticked.' })
+      .click();
+    expect(await page.evaluate<string>('document.activeElement.id')).toBe('app-0');
+  });
+
+  it.each(WISHES)(
+    'C143 In $colours colours and in $language axe finds nothing on any page of the account, and 320 pixels need no sideways scrolling',
+    async (wishes) => {
+      const words = CATALOGUES[wishes.language];
+      const page = await newPage({ javaScriptEnabled: true, ...wanting(wishes) });
+      const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
+      const long =
+        'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+      const [clientId = ''] = await connect('Garden Share', 'Corner Store', long);
+      await page.goto(urlOf('/account/apps'));
+      await inspect('apps-phone');
+      await page.getByLabel(words.phone.label).fill(user.phone);
+      await page.getByRole('button', { name: words.phone.send }).click();
+      await inspect('apps-code');
+      await signIn(page, '/account/apps', words);
+      await inspect('apps');
+      await page.getByRole('button', { name: words.apps.remove }).click();
+      await page.waitForSelector('.summary');
+      await inspect('apps-error');
+      await page.goto(urlOf(`/account/apps/${clientId}`));
+      await inspect('apps-one');
+      await page.getByRole('button', { name: words.apps.remove }).click();
+      await page.getByRole('status').waitFor();
+      await inspect('apps-notice');
+      await page.getByText(words.apps.removeAll, { exact: true }).click();
+      await inspect('apps-all');
+      await page.getByRole('button', { name: words.apps.removeThemAll(2) }).click();
+      await page.getByText(words.apps.none).waitFor();
+      await inspect('apps-none');
+      await page.goto(urlOf(`/account/apps/${clientId}`));
+      await inspect('apps-unknown');
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { User } from '../../../src/modules/users/user.entity.js';
+import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
+import { authorizeLink, exchange } from '../../support/browser.js';
+import {
+  expectAccessible,
+  inChromium,
+  SCREENSHOTS,
+  tabTo,
+  wanting,
+  WISHES,
+} from '../../support/chromium.js';
+import { freePort } from '../../support/free-port.js';
+import { json, stored, type TokenBody } from '../../support/responses.js';
+import type { TestClient } from '../../support/test-app.js';
+
+const SIGN_IN_BUTTON = 'form[action="/oauth/authorize/sign-in"] button';
+const VERIFY_BUTTON = 'form[action="/oauth/authorize/verify"] button';
+
+/** Plays the app that the browser comes back to. */
+async function startCallback(): Promise<{ server: Server; url: string }> {
+  const port = await freePort();
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end('<!doctype html><title>Back at the app</title><link rel="icon" href="data:,">');
+  }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${port}/callback` };
+}
+
+inChromium('The way through the consent page', {}, (chrome) => {
+  const { app } = chrome;
+  let callback: { server: Server; url: string };
+  let user: User;
+
+  beforeAll(async () => {
+    callback = await startCallback();
+  });
+  afterAll(() => {
+    callback?.server.closeAllConnections();
+    callback?.server.close();
+  });
+  beforeEach(async () => {
+    user = await app().addUser({ name: 'Ana Lee' });
+  });
+
+  function addClient(kind: TestClient['kind']): Promise<TestClient> {
+    return app().addClient({ kind, redirectUris: [callback.url] });
+  }
+
+  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    return (await chrome.visitor({ javaScriptEnabled: false, ...options })).newPage();
+  }
+
+  async function open(page: Page, client: TestClient): Promise<void> {
+    await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
+  }
+
+  /** What the app is told when the browser comes back to it. */
+  async function arrival(page: Page): Promise<URLSearchParams> {
+    await page.waitForURL((url) => url.href.startsWith(callback.url));
+    expect(await page.title()).toBe('Back at the app');
+    expect(chrome.complaints).toEqual([]);
+    return new URL(page.url()).searchParams;
+  }
+
+  async function tokensFrom(client: TestClient, told: URLSearchParams): Promise<TokenBody> {
+    expect(told.get('state')).toBe('af0ifjsldkj');
+    expect(told.get('iss')).toBe(app().baseUrl);
+    const answer = await exchange(app(), client, told.get('code') ?? '');
+    expect(answer.status).toBe(200);
+    return json<TokenBody>(answer);
+  }
+
+  it.each(['confidential', 'public'] as const)(
+    'O147 C143 Without JavaScript, Allow brings a %s app its code',
+    async (kind) => {
+      const client = await addClient(kind);
+      const page = await newPage();
+      await open(page, client);
+      await chrome.signIn(page, user);
+      await page.getByRole('button', { name: 'Allow' }).click();
+      const { scope } = await tokensFrom(client, await arrival(page));
+      expect(scope).toBe('profile.read posts.read posts.write analytics.read');
+    },
+  );
+
+  it('A scope that the user unticked is not in the token', async () => {
+    const client = await addClient('public');
+    const page = await newPage();
+    await open(page, client);
+    await chrome.signIn(page, user);
+    await page.getByLabel('Publish and delete posts and comments in your name').uncheck();
+    await page.screenshot({ path: join(SCREENSHOTS, 'consent-unticked.png'), fullPage: true });
+    await page.getByRole('button', { name: 'Allow' }).click();
+    const { scope } = await tokensFrom(client, await arrival(page));
+    expect(scope).toBe('profile.read posts.read analytics.read');
+  });
+
+  it('C143 With the keyboard alone, Deny tells the app access_denied', async () => {
+    const page = await newPage({ javaScriptEnabled: true });
+    await open(page, await addClient('confidential'));
+    await tabTo(page, '[name=phone]');
+    await page.keyboard.type(user.phone);
+    await tabTo(page, SIGN_IN_BUTTON);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[name=code]');
+    expect(await page.evaluate<string>('document.activeElement.id')).toBe('code');
+    await page.keyboard.type(await app().sms.password(user.phone));
+    await tabTo(page, VERIFY_BUTTON);
+    await page.keyboard.press('Space');
+    await page.waitForSelector('[value=approve]');
+    await tabTo(page, '[value="posts.write"]');
+    await page.keyboard.press('Space');
+    expect(await page.isChecked('[value="posts.write"]')).toBe(false);
+    await tabTo(page, '[value=deny]');
+    await page.screenshot({ path: join(SCREENSHOTS, 'consent-keyboard.png'), fullPage: true });
+    await page.keyboard.press('Enter');
+    const told = await arrival(page);
+    expect(told.get('error')).toBe('access_denied');
+    expect(told.has('code')).toBe(false);
+  });
+
+  it('O148 A double click on Allow makes one code', async () => {
+    const client = await addClient('confidential');
+    const page = await newPage();
+    await open(page, client);
+    await chrome.signIn(page, user);
+    await page.getByRole('button', { name: 'Allow' }).dblclick();
+    // Not waited for as one navigation: the second click may end that of the first.
+    await expect.poll(() => page.url()).not.toMatch(/\/verify$/);
+    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+  });
+
+  it.each(WISHES)(
+    'C143 In $colours colours and in $language axe finds nothing on any page, and 320 pixels need no sideways scrolling',
+    async (wishes) => {
+      const words = CATALOGUES[wishes.language];
+      const page = await newPage({ javaScriptEnabled: true, ...wanting(wishes) });
+      const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
+      await open(page, await addClient('confidential'));
+      await inspect('phone');
+      await page.fill('[name=phone]', 'nobody');
+      await page.click(SIGN_IN_BUTTON);
+      await inspect('phone-error');
+      await page.fill('[name=phone]', user.phone);
+      await page.click(SIGN_IN_BUTTON);
+      await inspect('code');
+      await page.getByRole('button', { name: words.code.sendNew }).click();
+      await page.getByRole('status').waitFor();
+      await inspect('code-notice');
+      await page.fill('[name=code]', 'wrong');
+      await page.click(VERIFY_BUTTON);
+      await inspect('code-error');
+      await page.fill('[name=code]', await app().sms.password(user.phone));
+      await page.click(VERIFY_BUTTON);
+      await page.getByText(words.consent.mayNot).waitFor();
+      await inspect('consent');
+      await page.goto(new URL('/oauth/authorize', app().baseUrl).href);
+      await inspect('error');
+      const known = /^Failed to load resource: the server responded with a status of 400/;
+      expect(chrome.complaints.filter((complaint) => !known.test(complaint))).toEqual([]);
+    },
+  );
+});

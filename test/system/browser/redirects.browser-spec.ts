@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { exchange } from '../../support/browser.js';
+import { inChromium } from '../../support/chromium.js';
+import { freePort } from '../../support/free-port.js';
+import { findProgram } from '../../support/programs.js';
+import type { TestClient } from '../../support/test-app.js';
+
+const NATIVE = 'com.example.app:/cb';
+const PAGE = '<!doctype html><title>Back at the app</title><link rel="icon" href="data:,">';
+
+/** A certificate that nobody trusts, made for this run. */
+async function certificate(): Promise<{ key: string; cert: string }> {
+  const openssl = await findProgram('openssl');
+  if (openssl === undefined) throw new Error('These tests need the program openssl.');
+  const folder = await mkdtemp(join(tmpdir(), 'platform-tls-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  try {
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    const files = ['-keyout', key, '-out', cert, '-days', '1', '-subj', '/CN=app.example'];
+    await promisify(execFile)(openssl, ['req', '-x509', ...curve, ...files]);
+    return { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const settings = { args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] };
+
+inChromium('Where Allow leads', settings, (chrome) => {
+  let server: Server;
+  let port: number;
+  /** What the app was asked for, in the order in which it was. */
+  let asked: string[];
+
+  /** Plays the app: `/callback` is a page, the others send the browser on with what they were told. */
+  beforeAll(async () => {
+    port = await freePort();
+    const onward: Record<string, string> = {
+      '/to-other-host': `https://app.example:${port}/callback`,
+      '/to-native': NATIVE,
+    };
+    server = createServer(await certificate(), (request, response) => {
+      const { pathname, search } = new URL(request.url ?? '/', 'https://app.example');
+      asked.push(`${request.headers.host}${pathname}${search}`);
+      const target = onward[pathname];
+      if (target !== undefined) response.writeHead(302, { location: `${target}${search}` }).end();
+      else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(PAGE);
+    }).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => {
+    server?.closeAllConnections();
+    server?.close();
+  });
+  beforeEach(() => {
+    asked = [];
+  });
+
+  async function consentFor(redirectUri: string): Promise<{ page: Page; client: TestClient }> {
+    const client = await chrome.app().addClient({ kind: 'public', redirectUris: [redirectUri] });
+    const page = await chrome.tab(await chrome.visitor(), client);
+    await chrome.signIn(page, await chrome.app().addUser());
+    return { page, client };
+  }
+
+  async function expectCodeFor(client: TestClient, address: string): Promise<void> {
+    const code = new URLSearchParams(address.slice(address.indexOf('?'))).get('code') ?? '';
+    expect((await exchange(chrome.app(), client, code)).status).toBe(200);
+  }
+
+  function policyComplaints(): string[] {
+    return chrome.complaints.filter((complaint) => /Content Security Policy/i.test(complaint));
+  }
+
+  it.each([
+    ['O147 An https callback gets its code', '/callback'],
+    ['O28 A callback that redirects to another origin passes it on', '/to-other-host'],
+  ])('%s', async (_, path) => {
+    const { page, client } = await consentFor(`https://api.example:${port}${path}`);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.waitForURL(/\/callback\?/);
+    expect(await page.title()).toBe('Back at the app');
+    expect(chrome.complaints).toEqual([]);
+    await expectCodeFor(client, page.url());
+  });
+
+  it('O147 A private-use scheme is what the browser is sent to', async () => {
+    const { page, client } = await consentFor(NATIVE);
+    const decision = page.waitForResponse((answer) => answer.url().endsWith('/decision'));
+    await page.getByRole('button', { name: 'Allow' }).click();
+    const location = (await (await decision).headerValue('location')) ?? '';
+    expect(location.slice(0, location.indexOf('?'))).toBe(NATIVE);
+    await page.waitForTimeout(500);
+    expect(policyComplaints()).toEqual([]);
+    await expectCodeFor(client, location);
+  });
+
+  it('O28 A callback may lead on to an installed app', async () => {
+    const { page, client } = await consentFor(`https://api.example:${port}/to-native`);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await expect.poll(() => asked).toHaveLength(1);
+    await page.waitForTimeout(500);
+    expect(policyComplaints()).toEqual([]);
+    await expectCodeFor(client, asked[0] ?? '');
+  });
+});

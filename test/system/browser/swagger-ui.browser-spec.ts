@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { DEMO_DOCS_CLIENT_ID } from '../../../src/config/app-config.js';
+import { ana, ben } from '../../../src/modules/demo/demo-content.js';
+import { DemoService } from '../../../src/modules/demo/demo.service.js';
+import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
+import { SwaggerUi } from '../../support/swagger-ui.js';
+
+inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
+  const { app } = chrome;
+  let docs: SwaggerUi;
+
+  beforeAll(async () => {
+    await app().service(DemoService).seedIfEmpty();
+  });
+
+  /** A partner opens the documentation in a fresh browser. */
+  beforeEach(async () => {
+    const context = await chrome.visitor({ viewport: { width: 1280, height: 900 } });
+    docs = new SwaggerUi(chrome, await context.newPage());
+    await docs.page.goto(new URL('/docs', app().baseUrl).href);
+  });
+
+  it('O147 C142 a partner clicks Authorize, signs in, allows, and reads a 200 of GET /dev/v1/me', async () => {
+    await docs.tokens(ana);
+    await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-authorized.png') });
+    await docs.closeDialog();
+    const { status, body } = await docs.tryMe();
+    await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-me.png') });
+    expect(status).toBe('200');
+    expect(body).toContain('"name": "Ana Lee"');
+    expect(chrome.complaints).toEqual([]);
+  });
+
+  it('C142 what the page fills in works as it is: publish, publish again, list', async () => {
+    await docs.tokens(ana);
+    await docs.closeDialog();
+    const first = await docs.execute('createPost');
+    await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-published.png'), fullPage: true });
+    expect(first.status).toBe('201');
+    expect(first.body).toContain('"title": "Block party on Saturday"');
+    const second = await docs.executeAgain('createPost', '{"title": "Another one"}');
+    expect(second.status).toBe('201');
+    expect(second.body).toContain('"title": "Another one"');
+    const list = await docs.execute('listPosts');
+    expect(list.status).toBe('200');
+    expect(list.body).toContain('"total": 5');
+    expect(list.body).toContain('"permalink"');
+    expect(chrome.complaints).toEqual([]);
+  });
+
+  it('O147 the pair that Swagger UI got is refreshed and revoked from its page', async () => {
+    const first = await docs.tokens(ana);
+    await docs.closeDialog();
+    expect((await docs.tryMe()).status).toBe('200');
+    const refresh = (refresh_token = ''): ReturnType<SwaggerUi['post']> =>
+      docs.post('/oauth/token', {
+        grant_type: 'refresh_token',
+        refresh_token,
+        client_id: DEMO_DOCS_CLIENT_ID,
+      });
+    const second = await refresh(first.body.refresh_token);
+    expect(second.status).toBe(200);
+    for (const name of ['access_token', 'refresh_token'])
+      expect(second.body[name]).not.toBe(first.body[name]);
+    const { access_token = '', refresh_token = '' } = second.body;
+    expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
+    const form = { token: refresh_token, client_id: DEMO_DOCS_CLIENT_ID };
+    expect(await docs.post('/oauth/revoke', form)).toEqual({ status: 200, body: {} });
+    for (const token of [access_token, first.body.access_token ?? ''])
+      expect((await app().call(token, 'GET', '/me')).status).toBe(401);
+    expect(await refresh(refresh_token)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+  });
+
+  it('O147 a partner who denies is told so, and has no token', async () => {
+    await docs.authorize(ben, 'Deny');
+    const told = docs.dialog.locator('.errors');
+    await expect.poll(() => told.count()).toBe(1);
+    expect(await told.innerText()).toContain('The user did not allow it.');
+    await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-denied.png') });
+    expect(chrome.complaints).toEqual([]);
+    await docs.closeDialog();
+    const { status, body } = await docs.tryMe();
+    expect(status).toBe('401');
+    expect(body).toContain('"error": "unauthorized"');
+  });
+});

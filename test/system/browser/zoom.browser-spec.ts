@@ -1,0 +1,107 @@
+import type { Page } from 'playwright-core';
+import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
+import { LANGUAGES } from '../../../src/pages/language.js';
+import { authorizeLink } from '../../support/browser.js';
+import { inChromium, tabTo, wanting } from '../../support/chromium.js';
+
+/** A screen of 1280 by 1024 pixels at 400 %: a quarter of it in each direction, four times as sharp (WCAG 2.2, 1.4.10). */
+const ZOOMED = { viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 };
+
+/** In the browser: whatever can be used but not be brought into view, or lies under something else. */
+const OUT_OF_REACH = `[...document.querySelectorAll('a, button, summary, input:not([type=hidden])')]
+  .filter((control) => control.checkVisibility())
+  .filter((control) => {
+    control.scrollIntoView({ block: 'center', behavior: 'instant' });
+    const { left, right, top, bottom, width, height } = control.getBoundingClientRect();
+    const inside = left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
+    const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+    return !inside || !(control.contains(hit) || hit?.contains(control));
+  })
+  .map((control) => control.outerHTML)`;
+
+/** In the browser: whether what has focus is seen whole. */
+const FOCUS_IS_SEEN = `(() => {
+  const { left, right, top, bottom } = document.activeElement.getBoundingClientRect();
+  return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
+})()`;
+
+inChromium('At 400 % zoom', {}, (chrome) => {
+  const { app } = chrome;
+
+  async function expectUsable(page: Page): Promise<void> {
+    expect(await page.evaluate('devicePixelRatio')).toBe(4);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    expect(await page.evaluate(OUT_OF_REACH)).toEqual([]);
+  }
+
+  async function reach(page: Page, selector: string): Promise<void> {
+    await tabTo(page, selector);
+    expect({ selector, seen: await page.evaluate(FOCUS_IS_SEEN) }).toEqual({
+      selector,
+      seen: true,
+    });
+  }
+
+  it.each(LANGUAGES)(
+    'C143 In "%s" the way from the phone to the decision needs the keyboard alone, and everything can be seen',
+    async (language) => {
+      const words = CATALOGUES[language];
+      const user = await app().addUser({ name: 'Ana Lee' });
+      const client = await app().addClient({ redirectUris: [`${app().baseUrl}/livez`] });
+      const context = await chrome.visitor({
+        ...wanting({ colours: 'light', language }),
+        ...ZOOMED,
+      });
+      const page = await context.newPage();
+      await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
+      await expectUsable(page);
+      await reach(page, '[name=phone]');
+      await page.keyboard.type(user.phone);
+      await reach(page, 'form[action$="/sign-in"] button');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('[name=code]');
+      await expectUsable(page);
+      await page.focus('[name=code]');
+      await page.keyboard.type(await app().sms.password(user.phone));
+      await reach(page, 'form[action$="/verify"] button');
+      await page.keyboard.press('Enter');
+      await page.getByText(words.consent.mayNot).waitFor();
+      await expectUsable(page);
+      await reach(page, '[value="posts.write"]');
+      await page.keyboard.press('Space');
+      await reach(page, '[value=deny]');
+      await reach(page, '[value=approve]');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/livez\?code=/);
+    },
+  );
+
+  it.each(LANGUAGES)(
+    'C143 In "%s" an app is removed with the keyboard alone, and everything can be seen',
+    async (language) => {
+      const words = CATALOGUES[language];
+      const user = await app().addUser({ name: 'Ana Lee' });
+      for (const name of ['Garden Share', 'Corner Store'])
+        await app().accessToken(user, await app().addClient({ name }));
+      const context = await chrome.visitor({
+        ...wanting({ colours: 'light', language }),
+        ...ZOOMED,
+      });
+      const page = await context.newPage();
+      await page.goto(new URL('/account/apps', app().baseUrl).href);
+      await expectUsable(page);
+      await chrome.signIn(page, user, words);
+      await page.getByText(words.apps.yours).waitFor();
+      await expectUsable(page);
+      await reach(page, 'summary');
+      await page.keyboard.press('Enter');
+      await expectUsable(page);
+      await page.focus('input[name=client_id]');
+      await page.keyboard.press('Space');
+      await reach(page, '.danger');
+      await page.keyboard.press('Enter');
+      await page.getByText(words.apps.removed('Corner Store')).waitFor();
+      await expectUsable(page);
+    },
+  );
+});

@@ -1,0 +1,236 @@
+import { Auth, type AuthConfig } from '@auth/core';
+import { getToken, type JWT } from '@auth/core/jwt';
+import { onEachEngine } from '../../support/database.js';
+import { json } from '../../support/responses.js';
+import { type TestClient, useTestApp } from '../../support/test-app.js';
+import { decide, forged, statusOfMe } from './member.js';
+import { keepingTokens } from './recipes/auth-core-tokens.js';
+import { neighbourhood } from './recipes/auth-core.js';
+import type { Settings } from './recipes/settings.js';
+
+const PARTNER = 'https://garden.example';
+const CALLBACK = `${PARTNER}/auth/callback/neighbourhood`;
+const SECRET = 'the key of the site under its own sessions';
+const NO_SESSION = null;
+
+/** A member's browser at a partner's site that is made with Auth.js. */
+class PartnerSite {
+  readonly cookies = new Map<string, string>();
+  /** What the site logged, the innermost causes too. */
+  readonly errors: unknown[] = [];
+  private readonly config: AuthConfig;
+
+  constructor(settings: Settings, provider = neighbourhood(settings)) {
+    this.config = {
+      providers: [provider],
+      secret: SECRET,
+      trustHost: true,
+      basePath: '/auth',
+      logger: {
+        error: (error) => this.note(error),
+        warn: () => {},
+        debug: (message, told) => message === 'OAuthCallbackError' && this.errors.push(told),
+      },
+      ...keepingTokens(settings),
+    };
+  }
+
+  /** From the button "Sign in" to the link of our service. */
+  async signIn(): Promise<string> {
+    return (await this.submit('/auth/signin/neighbourhood')).headers.get('location') ?? '';
+  }
+
+  /** The browser arrives where our service sent it. Returns where the partner leads it then. */
+  async arrive(back: URL): Promise<URL> {
+    return new URL((await this.open(back)).headers.get('location') ?? '');
+  }
+
+  async session(): Promise<{ user: { name: string } } | null> {
+    return json(await this.open(`${PARTNER}/auth/session`));
+  }
+
+  async signOut(): Promise<void> {
+    await this.submit('/auth/signout');
+  }
+
+  /** What the partner's server keeps about this browser. */
+  kept(): Promise<JWT | null> {
+    return getToken({ req: this.request(PARTNER), secret: SECRET, secureCookie: true });
+  }
+
+  async open(url: string | URL, init: RequestInit = {}): Promise<Response> {
+    const answer = await Auth(this.request(url, init), this.config);
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '') this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return answer;
+  }
+
+  private async submit(path: string): Promise<Response> {
+    const { csrfToken } = await json<{ csrfToken: string }>(
+      await this.open(`${PARTNER}/auth/csrf`),
+    );
+    return this.open(`${PARTNER}${path}`, {
+      method: 'POST',
+      body: new URLSearchParams({ csrfToken }),
+    });
+  }
+
+  private request(url: string | URL, init: RequestInit = {}): Request {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    return new Request(url, { ...init, headers: { cookie } });
+  }
+
+  private note(error: unknown): void {
+    this.errors.push(error);
+    const cause = error instanceof Error ? error.cause : undefined;
+    const inner = cause instanceof Error ? cause : (cause as { err?: unknown } | undefined)?.err;
+    if (inner instanceof Error) this.note(inner);
+  }
+}
+
+onEachEngine('Auth.js (@auth/core)', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+
+  beforeAll(async () => {
+    client = await app().addClient({ redirectUris: [CALLBACK] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const settings = (clientSecret = client.secret): Settings => ({
+    issuer: app().baseUrl,
+    clientId: client.clientId,
+    clientSecret,
+    redirectUri: CALLBACK,
+  });
+
+  async function signedIn(): Promise<PartnerSite> {
+    const site = new PartnerSite(settings());
+    await site.arrive(await decide(app(), await site.signIn()));
+    return site;
+  }
+
+  /** The partner's clock goes on to when the access token ends; the service's stands still. */
+  function anHourLater(): void {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+  }
+
+  async function tokenOf(site: PartnerSite, name: 'access_token' | 'refresh_token') {
+    return String((await site.kept())?.[name]);
+  }
+
+  it('O59 O81 signs a member in with their profile of GET /dev/v1/me, and its token works', async () => {
+    const site = new PartnerSite(settings());
+    const link = await site.signIn();
+    const { searchParams } = new URL(link);
+    expect(searchParams.get('code_challenge_method')).toBe('S256');
+    expect((await site.arrive(await decide(app(), link))).href).toBe(`${PARTNER}/`);
+    expect(site.errors).toEqual([]);
+    expect(await site.session()).toMatchObject({ user: { name: 'Ana Lee' } });
+    expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);
+  });
+
+  it('O91 gets new tokens when the access token ends, and keeps both', async () => {
+    const site = await signedIn();
+    const first = await site.kept();
+    await site.session();
+    expect(await site.kept()).toMatchObject({ access_token: first?.access_token });
+    anHourLater();
+    await site.session();
+    const second = await site.kept();
+    expect(second?.access_token).not.toBe(first?.access_token);
+    expect(second?.refresh_token).not.toBe(first?.refresh_token);
+    expect(await statusOfMe(app(), String(second?.access_token))).toBe(200);
+    await site.session();
+    expect(await site.kept()).toMatchObject({ refresh_token: second?.refresh_token });
+  });
+
+  it('O96 keeps a member signed in whose two tabs refresh at the same moment', async () => {
+    const site = await signedIn();
+    anHourLater();
+    const sessions = await Promise.all([site.session(), site.session()]);
+    for (const session of sessions) expect(session).toMatchObject({ user: { name: 'Ana Lee' } });
+    expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);
+  });
+
+  it('O68 keeps a member signed in while the service is away, and refreshes once it is back', async () => {
+    const site = await signedIn();
+    const first = await tokenOf(site, 'refresh_token');
+    const away = new PartnerSite({ ...settings(), issuer: 'http://127.0.0.1:1' });
+    for (const [name, value] of site.cookies) away.cookies.set(name, value);
+    anHourLater();
+    expect(await away.session()).toMatchObject({ user: { name: 'Ana Lee' } });
+    expect(await tokenOf(away, 'refresh_token')).toBe(first);
+    for (const [name, value] of away.cookies) site.cookies.set(name, value);
+    expect(await site.session()).toMatchObject({ user: { name: 'Ana Lee' } });
+    expect(await tokenOf(site, 'refresh_token')).not.toBe(first);
+  });
+
+  it('O105 revokes at sign-out, after which the cookie of before is worth nothing', async () => {
+    const site = await signedIn();
+    const cookies = new Map(site.cookies);
+    const access = await tokenOf(site, 'access_token');
+    await site.signOut();
+    expect(site.errors).toEqual([]);
+    expect(await site.session()).toBe(NO_SESSION);
+    expect(await statusOfMe(app(), access)).toBe(401);
+    for (const [name, value] of cookies) site.cookies.set(name, value);
+    expect(await site.session()).toMatchObject({ user: { name: 'Ana Lee' } });
+    anHourLater();
+    expect(await site.session()).toBe(NO_SESSION);
+  });
+
+  it.each([
+    ['another state', 'state', 'x'],
+    ['the iss of another server', 'iss', 'https://evil.example'],
+  ])('O15 O16 signs nobody in with %s', async (_what, name, value) => {
+    const site = new PartnerSite(settings());
+    const back = await decide(app(), await site.signIn());
+    const shown = await site.arrive(forged(back, name, value));
+    expect(shown.pathname).toBe('/auth/error');
+    expect(await site.session()).toBe(NO_SESSION);
+    expect(site.errors).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining(`"${name}"`) }),
+    );
+  });
+
+  it('O16 signs nobody in while the site does not name the issuer, since every answer does', async () => {
+    const site = new PartnerSite(settings(), { ...neighbourhood(settings()), issuer: undefined });
+    await site.arrive(await decide(app(), await site.signIn()));
+    expect(await site.session()).toBe(NO_SESSION);
+    expect(site.errors).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('"iss"') }),
+    );
+  });
+
+  it('O36 signs nobody in when the member denied', async () => {
+    const site = new PartnerSite(settings());
+    await site.arrive(await decide(app(), await site.signIn(), { decision: 'deny' }));
+    expect(await site.session()).toBe(NO_SESSION);
+    expect(site.errors).toContainEqual(expect.objectContaining({ error: 'access_denied' }));
+  });
+
+  it('O77 signs nobody in with a code that was exchanged already', async () => {
+    const site = new PartnerSite(settings());
+    const back = await decide(app(), await site.signIn());
+    const thief = new PartnerSite(settings());
+    for (const [name, value] of site.cookies) thief.cookies.set(name, value);
+    await site.arrive(back);
+    await thief.arrive(back);
+    expect(await thief.session()).toBe(NO_SESSION);
+    expect(thief.errors).toContainEqual(expect.objectContaining({ error: 'invalid_grant' }));
+    expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);
+  });
+
+  it('O84 signs nobody in while the site has the wrong secret', async () => {
+    const site = new PartnerSite(settings('svc_sec_wrong'));
+    await site.arrive(await decide(app(), await site.signIn()));
+    expect(await site.session()).toBe(NO_SESSION);
+    expect(site.errors).toContainEqual(expect.objectContaining({ status: 401 }));
+  });
+});

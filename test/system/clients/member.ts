@@ -1,0 +1,34 @@
+import type { User } from '../../../src/modules/users/user.entity.js';
+import { Visitor } from '../../support/browser.js';
+import type { TestApp } from '../../support/test-app.js';
+
+/**
+ * Follows an app's link as a member, by default one who is new for each link, signs in and decides. Returns where the
+ * browser is sent back to.
+ */
+export async function decide(
+  app: TestApp,
+  link: string,
+  { decision = 'approve', user }: { decision?: 'approve' | 'deny'; user?: User } = {},
+): Promise<URL> {
+  const visitor = new Visitor(app);
+  const consent = await visitor.signIn(link, user ?? (await app.addUser({ name: 'Ana Lee' })));
+  const { location, html } = await visitor.submit(consent, '/oauth/authorize/decision', {
+    scope: new URL(link).searchParams.get('scope')?.split(' ') ?? [],
+    decision,
+  });
+  if (location === null) throw new Error(`The consent page does not lead back:\n${html}`);
+  return new URL(location);
+}
+
+/** The same answer with one parameter changed, as somebody in between would. */
+export function forged(back: URL, name: string, value: string): URL {
+  const url = new URL(back);
+  url.searchParams.set(name, value);
+  return url;
+}
+
+/** The status of `GET /dev/v1/me` with this token. */
+export async function statusOfMe(app: TestApp, token: string): Promise<number> {
+  return (await app.call(token, 'GET', '/me')).status;
+}

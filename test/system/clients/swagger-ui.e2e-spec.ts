@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { User } from '../../../src/modules/users/user.entity.js';
+import { inChromium } from '../../support/chromium.js';
+import { freePort } from '../../support/free-port.js';
+import { SwaggerUi } from '../../support/swagger-ui.js';
+import type { TestClient } from '../../support/test-app.js';
+import { statusOfMe } from './member.js';
+import { showApi } from './recipes/swagger-ui.js';
+
+const PAGE = `<!doctype html><title>API</title><link rel="icon" href="data:,">
+<link rel="stylesheet" href="/swagger-ui.css"><div id="swagger-ui"></div>
+<script src="/swagger-ui-bundle.js"></script>`;
+
+inChromium('Swagger UI on the site of a partner', {}, (chrome) => {
+  const { app } = chrome;
+  let server: Server;
+  let site: string;
+  let user: User;
+  let client: TestClient;
+  let partner: SwaggerUi;
+
+  /** Plays the partner's server: a page of its own and the files of Swagger UI. */
+  beforeAll(async () => {
+    const port = await freePort();
+    site = `http://127.0.0.1:${port}`;
+    server = createServer((request, response) => {
+      const { url = '/' } = request;
+      const passOn = async (): Promise<void> => {
+        const answer = await app().fetch(`/docs${url}`);
+        const type = answer.headers.get('content-type') ?? 'text/plain';
+        response.writeHead(answer.status, { 'content-type': type });
+        response.end(Buffer.from(await answer.arrayBuffer()));
+      };
+      if (url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
+      else void passOn();
+    }).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => {
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  beforeEach(async () => {
+    user = await app().addUser({ name: 'Ana Lee' });
+    const redirectUri = `${site}/oauth2-redirect.html`;
+    client = await app().addClient({ kind: 'public', redirectUris: [redirectUri] });
+    const page = await (await chrome.visitor()).newPage();
+    await page.goto(site);
+    const document = (await (await app().fetch('/openapi.json')).json()) as object;
+    const { clientId } = client;
+    await page.evaluate(showApi, { issuer: app().baseUrl, clientId, redirectUri, document });
+    partner = new SwaggerUi(chrome, page);
+  });
+
+  it('O147 gets a token with PKCE from another origin and shows an answer of the API', async () => {
+    const { status, body } = await partner.tokens(user);
+    expect(status).toBe(200);
+    expect(body.scope).toBe('profile.read posts.read');
+    await partner.closeDialog();
+    const me = await partner.tryMe();
+    expect(me.status).toBe('200');
+    expect(me.body).toContain('"name": "Ana Lee"');
+    expect(chrome.complaints).toEqual([]);
+  });
+
+  it('O105 O123 does not revoke at Logout; a script of its page may refresh and revoke', async () => {
+    const { body: first } = await partner.tokens(user);
+    await partner.dialog.getByRole('button', { name: 'Remove authorization' }).click();
+    expect(await statusOfMe(app(), first.access_token ?? '')).toBe(200);
+    const { clientId: client_id } = client;
+    const second = await partner.post(`${app().baseUrl}/oauth/token`, {
+      grant_type: 'refresh_token',
+      refresh_token: first.refresh_token ?? '',
+      client_id,
+    });
+    expect(second.status).toBe(200);
+    const { access_token = '', refresh_token: token = '' } = second.body;
+    expect(await statusOfMe(app(), access_token)).toBe(200);
+    const revoked = await partner.post(`${app().baseUrl}/oauth/revoke`, { token, client_id });
+    expect(revoked.status).toBe(200);
+    expect(await statusOfMe(app(), access_token)).toBe(401);
+  });
+
+  it('O36 tells that the member denied', async () => {
+    await partner.authorize(user, 'Deny');
+    const told = partner.dialog.locator('.errors');
+    await expect.poll(() => told.count()).toBe(1);
+    expect(await told.innerText()).toContain('The user did not allow it.');
+  });
+});

@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises';
+import createClient, { type Client } from 'openapi-fetch';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { SCOPES } from '../../../src/common/scopes.js';
+import type { paths } from '../../../openapi/types.js';
+import { approve } from '../../support/browser.js';
+import { onEachEngine } from '../../support/database.js';
+import { type TestClient, useTestApp } from '../../support/test-app.js';
+
+const TYPES = new URL('../../../openapi/types.d.ts', import.meta.url);
+const DOCUMENT = new URL('../../../openapi/openapi.json', import.meta.url);
+
+describe('The types of the published document', () => {
+  it('C144 are those of the committed document', async () => {
+    const generated = astToString(await openapiTS(DOCUMENT));
+    expect(await readFile(TYPES, 'utf8')).toContain(generated.trim());
+  });
+});
+
+/** Everything below is what a partner writes who has the document and nothing else; `npm run types` compiles it. */
+onEachEngine('A client that was generated from the published document', (database) => {
+  const app = useTestApp(database);
+  let client: TestClient;
+  let credentials: { client_id: string; client_secret?: string };
+  beforeAll(async () => {
+    client = await app().addClient();
+    credentials = { client_id: client.clientId, client_secret: client.secret };
+  });
+
+  const asForm = { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } };
+  const anonymous = (): Client<paths> => createClient<paths>({ baseUrl: app().baseUrl });
+  const authorized = (token: string): Client<paths> =>
+    createClient<paths>({
+      baseUrl: app().baseUrl,
+      headers: { authorization: `Bearer ${token}` },
+    });
+
+  /** Ana allows the app everything, and the app exchanges its code. */
+  async function signedIn(): Promise<{ api: Client<paths>; refreshToken: string }> {
+    const user = await app().addUser({ name: 'Ana Lee' });
+    const code = (await approve(app(), user, client)).get('code') ?? '';
+    const { data } = await anonymous().POST('/oauth/token', {
+      body: {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: client.redirectUris[0] ?? '',
+        ...credentials,
+      },
+      ...asForm,
+    });
+    return {
+      api: authorized(data?.access_token ?? ''),
+      refreshToken: data?.refresh_token ?? '',
+    };
+  }
+
+  it('C144 finds the endpoints of the authorization server', async () => {
+    const { data } = await anonymous().GET('/.well-known/oauth-authorization-server');
+    expect(data?.token_endpoint).toBe(`${app().baseUrl}/oauth/token`);
+    expect(data?.scopes_supported).toEqual(SCOPES);
+  });
+
+  it('C144 publishes, reads, lists and deletes, and knows each answer', async () => {
+    const { api } = await signedIn();
+    const { data: me } = await api.GET('/dev/v1/me');
+    expect(me?.name).toBe('Ana Lee');
+
+    const published = await api.POST('/dev/v1/posts', {
+      body: { content: 'From a typed client', tags: ['typed'], visibility: 'neighborhood' },
+    });
+    expect(published.response.status).toBe(201);
+    const id = published.data?.id ?? '';
+    expect(published.response.headers.get('location')).toBe(`/dev/v1/posts/${id}`);
+    const path = { id };
+
+    const { data: post } = await api.GET('/dev/v1/posts/{id}', { params: { path } });
+    expect(post).toMatchObject({ content: 'From a typed client', tags: ['typed'], reachKm: null });
+    const { data: page } = await api.GET('/dev/v1/posts', { params: { query: { limit: 1 } } });
+    expect([page?.meta.total, page?.data[0]?.id]).toEqual([1, id]);
+
+    const { data: comment } = await api.POST('/dev/v1/posts/{id}/comments', {
+      params: { path },
+      body: { text: 'Count me in!' },
+    });
+    expect(comment?.author.name).toBe('Ana Lee');
+    const { data: comments } = await api.GET('/dev/v1/posts/{id}/comments', { params: { path } });
+    expect(comments?.data.map(({ text }) => text)).toEqual(['Count me in!']);
+    const { data: analytics } = await api.GET('/dev/v1/posts/{id}/analytics', { params: { path } });
+    expect([analytics?.likes, analytics?.comments]).toEqual([0, 1]);
+
+    const ofComment = { params: { path: { id: comment?.id ?? '' } } };
+    expect((await api.DELETE('/dev/v1/comments/{id}', ofComment)).data?.deleted).toBe(true);
+    expect((await api.DELETE('/dev/v1/posts/{id}', { params: { path } })).data?.deleted).toBe(true);
+  });
+
+  it('C144 is told what went wrong by code, and which field', async () => {
+    const { api } = await signedIn();
+    const gone = await api.GET('/dev/v1/posts/{id}', {
+      params: { path: { id: 'post_01kahq5f3veqdr8bn3tdmx3q0a' } },
+    });
+    expect(gone.error).toMatchObject({ error: 'not_found' });
+    expect(gone.error?.request_id).toBe(gone.response.headers.get('x-request-id'));
+    const broken = await api.POST('/dev/v1/posts', { body: { content: 'x'.repeat(10_001) } });
+    expect(broken.error?.errors?.map(({ field, code }) => [field, code])).toEqual([
+      ['content', 'too_long'],
+    ]);
+  });
+
+  it('C144 does not compile what the document refuses, and the service refuses it, too', async () => {
+    const { api } = await signedIn();
+    const statuses = await Promise.all([
+      // @ts-expect-error Title, content or images must be there.
+      api.POST('/dev/v1/posts', { body: { tags: ['party'] } }),
+      // @ts-expect-error Latitude goes with longitude.
+      api.POST('/dev/v1/posts', { body: { content: 'Here', latitude: 1 } }),
+      // @ts-expect-error There is no such visibility.
+      api.POST('/dev/v1/posts', { body: { content: 'Here', visibility: 'friends' } }),
+      // @ts-expect-error A limit is a number.
+      api.GET('/dev/v1/posts', { params: { query: { limit: 'all' } } }),
+    ]);
+    expect(statuses.map(({ response }) => response.status)).toEqual(statuses.map(() => 400));
+    // @ts-expect-error There is no such path.
+    expect((await api.GET('/dev/v1/drafts')).response.status).toBe(404);
+  });
+
+  it('C144 refreshes, asks what the new token stands for, and gives it back', async () => {
+    const { refreshToken } = await signedIn();
+    const { data: tokens } = await anonymous().POST('/oauth/token', {
+      body: { grant_type: 'refresh_token', refresh_token: refreshToken, ...credentials },
+      ...asForm,
+    });
+    expect(tokens?.scope.split(' ')).toEqual(SCOPES);
+    const token = tokens?.access_token ?? '';
+    const body = { token, ...credentials };
+    const ask = () => anonymous().POST('/oauth/introspect', { body, ...asForm });
+    expect((await ask()).data).toMatchObject({ active: true, client_id: client.clientId });
+    const revoked = await anonymous().POST('/oauth/revoke', { body, ...asForm });
+    expect(revoked.response.status).toBe(200);
+    expect((await ask()).data?.active).toBe(false);
+    const refused = await authorized(token).GET('/dev/v1/me');
+    expect(refused.error?.error).toBe('invalid_token');
+  });
+});

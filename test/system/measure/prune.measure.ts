@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { DAY, HOUR, later } from '../../../src/common/clock.js';
+import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { UsageRollup } from '../../../src/modules/quota/usage/usage-rollup.service.js';
+import { Prune } from '../../../src/operations/jobs/prune.service.js';
+import { onEachEngine, type TestDatabase } from '../../support/database.js';
+import { recordCalls } from '../../support/fixtures.js';
+import { Member } from '../../support/member.js';
+import { runSql } from '../../support/sql.js';
+import { useTestApp } from '../../support/test-app.js';
+import { requestsDuring } from './request-load.js';
+
+/**
+ * What it takes to prune a long call log: `npm run measure:prune`, with `MEASURE_ROWS` for another number of rows than five
+ * million. The figures depend on the machine; it tells them, and decides nothing.
+ */
+const ROWS = Number(process.env.MEASURE_ROWS ?? 5_000_000);
+const DOUBLINGS = [...'ABCDEFGH'];
+const LONGEST_MS = 2 * HOUR;
+
+onEachEngine(`Pruning ${ROWS} calls`, (database) => {
+  const app = useTestApp(database);
+
+  it('by the command, in a process of its own', { timeout: LONGEST_MS }, async () => {
+    await fill(database, app().dataSource);
+    const began = performance.now();
+    const command = spawn(process.execPath, ['dist/src/bundle/cli.js', 'prune', '--json'], {
+      env: { PATH: process.env.PATH, NODE_ENV: 'test', DATABASE_URL: database.url },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exit = once(command, 'exit');
+    let printed = '';
+    command.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    let memory = 0;
+    while (command.exitCode === null) {
+      memory = residentMegabytes(command.pid) ?? memory;
+      await sleep(250);
+    }
+    await exit;
+    tell(database, 'command', {
+      seconds: secondsSince(began),
+      largestResidentMegabytes: memory,
+      deleted: (JSON.parse(printed) as { total: number }).total,
+    });
+    expect(await app().dataSource.manager.count(ApiCall)).toBe(0);
+  });
+
+  it('by the service, while it answers', { timeout: LONGEST_MS }, async () => {
+    await fill(database, app().dataSource);
+    app().clock.set(new Date().toISOString());
+    const { token } = await Member.join(app());
+    const url = `${app().baseUrl}/dev/v1/me`;
+    tell(database, 'before', await requestsDuring(url, token, () => sleep(15_000)));
+    const began = performance.now();
+    const during = await requestsDuring(url, token, async () => {
+      await app().service(UsageRollup).run();
+    });
+    tell(database, 'while it adds up', { seconds: secondsSince(began), ...during });
+    const middle = performance.now();
+    const pruning = await requestsDuring(url, token, () => app().service(Prune).run());
+    tell(database, 'while it prunes', { seconds: secondsSince(middle), ...pruning });
+  });
+});
+
+/** A hundred days of calls, 600 days ago. The rows double until there are enough, without a limit for a statement. */
+async function fill({ url, engine }: TestDatabase, dataSource: DataSource): Promise<void> {
+  const seeds = Math.round(ROWS / 2 ** DOUBLINGS.length);
+  const start = later(new Date(), -600 * DAY);
+  const moments = Array.from({ length: seeds }, (_, number) =>
+    later(start, (number * 100 * DAY) / seeds),
+  );
+  await recordCalls(dataSource, moments);
+  const isSqlite = engine.kind === 'sqlite';
+  const others = 'client_id, user_id, route, status, duration_ms, request_id, metered';
+  for (const letter of DOUBLINGS) {
+    const id = isSqlite ? `id || '${letter}'` : `CONCAT(id, '${letter}')`;
+    const double = `INSERT INTO api_calls (at, id, ${others}) SELECT at, ${id}, ${others} FROM api_calls`;
+    await (isSqlite ? dataSource.query(double) : runSql(url, double));
+  }
+}
+
+function residentMegabytes(pid: number | undefined): number | undefined {
+  try {
+    const [, kilobytes] =
+      /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return kilobytes === undefined ? undefined : Math.round(Number(kilobytes) / 1024);
+  } catch {
+    return undefined;
+  }
+}
+
+function secondsSince(began: number): number {
+  return Math.round((performance.now() - began) / 100) / 10;
+}
+
+function tell({ engine }: TestDatabase, what: string, figures: object): void {
+  process.stdout.write(`${engine.label}, ${what}: ${JSON.stringify(figures)}\n`);
+}

@@ -1,0 +1,51 @@
+import { sqliteFile } from '../../support/database.js';
+import { useTestApp } from '../../support/test-app.js';
+import { differences } from './differences.js';
+import { ourServer, registerApps } from './our-server.js';
+import { differenceOf, outcomeOf } from './outcome.js';
+import type { Party, Row } from './party.js';
+import { type ReferenceServer, startReferenceServer } from './reference-server.js';
+import { authorizeRows } from './rows/authorize.rows.js';
+import { clientAuthenticationRows } from './rows/client-authentication.rows.js';
+import { metadataRows } from './rows/metadata.rows.js';
+import { refreshRows } from './rows/refresh.rows.js';
+import { tokenManagementRows } from './rows/token-management.rows.js';
+import { tokenRows } from './rows/token.rows.js';
+
+const rows: readonly Row[] = [
+  ...metadataRows,
+  ...authorizeRows,
+  ...clientAuthenticationRows,
+  ...tokenRows,
+  ...refreshRows,
+  ...tokenManagementRows,
+];
+
+describe('Our server beside another implementation of the same protocols', () => {
+  const app = useTestApp(sqliteFile());
+  let ours: Party;
+  let theirs: ReferenceServer;
+
+  beforeAll(async () => {
+    const apps = await registerApps(app());
+    ours = ourServer(app(), apps, await app().addUser());
+    theirs = await startReferenceServer(apps, app().config.lifetimes);
+  });
+  afterAll(() => theirs?.stop());
+
+  it.each(rows.map((row) => [titleOf(row), row] as const))('Oracle: %s', async (_, row) => {
+    const [our, their] = await Promise.all([outcomeOf(row, ours), outcomeOf(row, theirs)]);
+    const known = differences[row.name];
+    expect(differenceOf(our, their)).toEqual(known && { ours: known.ours, theirs: known.theirs });
+  });
+
+  it('Every known difference names a row, and no two rows share a name', () => {
+    const names = rows.map(({ name }) => name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    expect(Object.keys(differences).filter((name) => !names.includes(name))).toEqual([]);
+  });
+});
+
+function titleOf({ name, proves }: Row): string {
+  return proves === undefined ? name : `${name} (${proves})`;
+}

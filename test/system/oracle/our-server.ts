@@ -1,0 +1,46 @@
+import type { User } from '../../../src/modules/users/user.entity.js';
+import { type Page, Visitor } from '../../support/browser.js';
+import type { TestApp } from '../../support/test-app.js';
+import type { Apps, Party } from './party.js';
+
+const DECISION = '/oauth/authorize/decision';
+const SECOND = 1000;
+
+/** Registers the apps of the comparison with our server. */
+export async function registerApps(app: TestApp): Promise<Apps> {
+  return {
+    garden: await app.addClient({ redirectUris: ['https://garden.example/callback'] }),
+    library: await app.addClient({
+      name: 'Library',
+      redirectUris: ['https://library.example/callback?branch=north'],
+    }),
+    pocket: await app.addClient({
+      name: 'Pocket',
+      kind: 'public',
+      redirectUris: ['http://127.0.0.1/callback', 'com.example.pocket:/callback'],
+      scope: 'profile.read posts.read',
+    }),
+  };
+}
+
+/** Our server, with a member who signs in by phone and stays signed in while the session lives. */
+export function ourServer(app: TestApp, apps: Apps, member: User): Party {
+  const visitor = new Visitor(app);
+  return {
+    baseUrl: app.baseUrl,
+    apps,
+    fetch: (path, init) => app.fetch(path, init),
+    async decide(link, decision) {
+      const page = await visitor.open(link);
+      const consent = page.html.includes(DECISION) ? page : await visitor.signIn(link, member);
+      const scope = new URL(link, app.baseUrl).searchParams.get('scope')?.split(' ') ?? [];
+      return answerOf(await visitor.submit(consent, DECISION, { scope, decision }));
+    },
+    advance: (seconds) => app.clock.advance(seconds * SECOND),
+  };
+}
+
+/** A page as the answer that it was read from. */
+export function answerOf({ status, headers, html }: Page): Response {
+  return new Response(html === '' ? null : html, { status, headers });
+}

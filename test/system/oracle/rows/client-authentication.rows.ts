@@ -1,0 +1,137 @@
+import type { TestClient } from '../../../support/test-app.js';
+import {
+  type Apps,
+  basic,
+  code,
+  exchangeForm,
+  type Parameters,
+  postAs,
+  type Row,
+} from '../party.js';
+
+interface Shown {
+  form?: Parameters;
+  authorization?: string;
+}
+
+const NOBODY = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
+
+/** The exchange of a fresh code with these credentials and no others. */
+function row(
+  name: string,
+  proves: string | undefined,
+  app: keyof Apps,
+  credentials: (client: TestClient, secret: string, apps: Apps) => Shown,
+): Row {
+  return {
+    name: `client: ${name}`,
+    proves,
+    async ask(party) {
+      const client = party.apps[app];
+      const { form, authorization } = credentials(client, client.secret ?? '', party.apps);
+      const exchange = exchangeForm(client, await code(party, client));
+      return postAs(party, '/oauth/token', { ...exchange, ...form }, authorization);
+    },
+  };
+}
+
+/** A header that is no good credential. */
+function broken(name: string, authorization: string): Row {
+  return row(`Authorization with ${name}`, 'O87', 'garden', () => ({ authorization }));
+}
+
+function encoded(text: string): string {
+  return text.replaceAll('_', '%5F').replaceAll('-', '%2D');
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+const good: Row[] = [
+  row('Basic with raw parts', 'O81', 'garden', ({ clientId }, secret) => ({
+    authorization: basic(clientId, secret),
+  })),
+  row('Basic with encoded parts', 'O81', 'garden', ({ clientId }, secret) => ({
+    authorization: basic(encoded(clientId), encoded(secret)),
+  })),
+  row('Basic written in lower case', 'O81', 'garden', ({ clientId }, secret) => ({
+    authorization: basic(clientId, secret).replace('Basic', 'basic'),
+  })),
+  row('the secret in the body', 'O82', 'garden', ({ clientId }, secret) => ({
+    form: { client_id: clientId, client_secret: secret },
+  })),
+  row('Basic and the same client_id in the body', 'O83', 'garden', ({ clientId }, secret) => ({
+    form: { client_id: clientId },
+    authorization: basic(clientId, secret),
+  })),
+  row('a public app by its id', 'O89', 'pocket', ({ clientId }) => ({
+    form: { client_id: clientId },
+  })),
+  row('a public app by its id with an empty secret', 'O66', 'pocket', ({ clientId }) => ({
+    form: { client_id: clientId, client_secret: '' },
+  })),
+  row('a public app by Basic with an empty password', 'O89', 'pocket', ({ clientId }) => ({
+    authorization: basic(clientId, ''),
+  })),
+];
+
+const bad: Row[] = [
+  row('Basic and the secret in the body', 'O83', 'garden', ({ clientId }, secret) => ({
+    form: { client_id: clientId, client_secret: secret },
+    authorization: basic(clientId, secret),
+  })),
+  row('Basic and another client_id in the body', 'O83', 'garden', ({ clientId }, secret, apps) => ({
+    form: { client_id: apps.library.clientId },
+    authorization: basic(clientId, secret),
+  })),
+  row('a wrong secret in Basic', 'O84', 'garden', ({ clientId }, secret) => ({
+    authorization: basic(clientId, `${secret}x`),
+  })),
+  row('a wrong secret in the body', 'O85', 'garden', ({ clientId }, secret) => ({
+    form: { client_id: clientId, client_secret: `${secret}x` },
+  })),
+  row('the secret of another app', 'O85', 'garden', ({ clientId }, _, { library }) => ({
+    form: { client_id: clientId, client_secret: library.secret },
+  })),
+  row('an unknown app in Basic', 'O86', 'garden', (_, secret) => ({
+    authorization: basic(NOBODY, secret),
+  })),
+  row('an unknown app in the body', 'O86', 'garden', (_, secret) => ({
+    form: { client_id: NOBODY, client_secret: secret },
+  })),
+  row('nobody', undefined, 'garden', () => ({})),
+  row('a secret without an app', undefined, 'garden', (_, secret) => ({
+    form: { client_secret: secret },
+  })),
+  row('a public app with a secret in the body', 'O89', 'pocket', ({ clientId }) => ({
+    form: { client_id: clientId, client_secret: 'x' },
+  })),
+  row('a public app with a secret in Basic', 'O89', 'pocket', ({ clientId }) => ({
+    authorization: basic(clientId, 'x'),
+  })),
+  row('a confidential app without its secret', 'O88', 'garden', ({ clientId }) => ({
+    form: { client_id: clientId },
+  })),
+  row('a confidential app with an empty secret', 'O88', 'garden', ({ clientId }) => ({
+    form: { client_id: clientId, client_secret: '' },
+  })),
+  row('a confidential app with an empty password in Basic', 'O88', 'garden', ({ clientId }) => ({
+    authorization: basic(clientId, ''),
+  })),
+  row('client_secret twice', 'O65', 'garden', ({ clientId }, secret) => ({
+    form: { client_id: clientId, client_secret: [secret, secret] },
+  })),
+];
+
+const malformed: Row[] = [
+  broken('no credentials', 'Basic'),
+  broken('what is not base64', 'Basic %%%'),
+  broken('base64 without a colon', `Basic ${base64('svc_app_x')}`),
+  broken('nothing but a colon', `Basic ${base64(':')}`),
+  broken('an empty id', `Basic ${base64(':secret')}`),
+  broken('control characters', `Basic ${base64('\u0000\u0001:\u007f')}`),
+  broken('a broken encoding', `Basic ${base64('svc%5:%zz')}`),
+  broken('another scheme', 'Bearer svcat_x'),
+];
+
+/** Client authentication (RFC 6749 §2.3, §5.2). */
+export const clientAuthenticationRows: readonly Row[] = [...good, ...bad, ...malformed];

@@ -1,0 +1,201 @@
+import { CHALLENGE, VERIFIER } from '../../../support/browser.js';
+import { json, type TokenBody } from '../../../support/responses.js';
+import {
+  type Apps,
+  code,
+  exchangeForm,
+  type Parameters,
+  post,
+  refreshForm,
+  type Row,
+  tokens,
+} from '../party.js';
+
+const TOKEN = '/oauth/token';
+const OTHER_VERIFIER = 'x'.repeat(43);
+const NO_CODE = `svcac_${'x'.repeat(43)}`;
+
+function row(name: string, proves: string | undefined, ask: Row['ask']): Row {
+  return { name: `token: ${name}`, proves, ask };
+}
+
+/** The exchange of a fresh code, with some parameters replaced. */
+function exchange(
+  name: string,
+  proves: string | undefined,
+  app: keyof Apps,
+  replaced: Parameters = {},
+  asked: Record<string, string | undefined> = {},
+): Row {
+  return row(name, proves, async (party) => {
+    const client = party.apps[app];
+    const form = exchangeForm(client, await code(party, client, asked));
+    return post(party, TOKEN, client, { ...form, ...replaced });
+  });
+}
+
+/** A request that needs no code. */
+function plain(name: string, proves: string | undefined, form: Parameters): Row {
+  return row(name, proves, (party) => post(party, TOKEN, party.apps.garden, form));
+}
+
+const common: Row[] = [
+  plain('grant_type missing', 'O64', { code: NO_CODE }),
+  plain('grant_type empty', 'O64', { grant_type: '' }),
+  plain('grant_type unknown', 'O64', { grant_type: 'foo' }),
+  plain('grant_type password', 'O64', { grant_type: 'password', username: 'a', password: 'b' }),
+  plain('grant_type client_credentials', 'O64', { grant_type: 'client_credentials' }),
+  plain('grant_type implicit', 'O64', { grant_type: 'implicit' }),
+  plain('grant_type twice', 'O65', { grant_type: ['authorization_code', 'authorization_code'] }),
+  exchange('code twice', 'O65', 'garden', { code: [NO_CODE, NO_CODE] }),
+  exchange('redirect_uri twice', 'O65', 'garden', { redirect_uri: ['https://a', 'https://b'] }),
+  exchange('client_id twice', 'O65', 'pocket', { client_id: ['a', 'b'] }),
+  exchange('an unknown parameter', 'O67', 'garden', { audience: 'a' }),
+  exchange('an unknown parameter twice', 'O67', 'garden', { audience: ['a', 'b'] }),
+  row('a JSON body', 'O62', (party) =>
+    party.fetch(TOKEN, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ grant_type: 'authorization_code', code: NO_CODE }),
+    }),
+  ),
+  row('a body without a type', 'O62', (party) =>
+    party.fetch(TOKEN, { method: 'POST', body: new Blob(['grant_type=authorization_code']) }),
+  ),
+  row('no body', 'O62', (party) => party.fetch(TOKEN, { method: 'POST' })),
+  row('a multipart body', 'O62', (party) => {
+    const body = new FormData();
+    body.set('grant_type', 'authorization_code');
+    return party.fetch(TOKEN, { method: 'POST', body });
+  }),
+  row('the parameters in the query', 'O63', (party) =>
+    party.fetch(`${TOKEN}?grant_type=refresh_token&client_id=${party.apps.pocket.clientId}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: '',
+    }),
+  ),
+  row('the method GET', 'O61', (party) => party.fetch(`${TOKEN}?grant_type=authorization_code`)),
+  row('the method PUT', 'O61', (party) => party.fetch(TOKEN, { method: 'PUT' })),
+];
+
+const codes: Row[] = [
+  exchange('a good code of a confidential app', 'O59', 'garden'),
+  exchange('a good code of a public app', 'O59', 'pocket'),
+  exchange('a good code with fewer scopes', 'O59', 'garden', {}, { scope: 'posts.read' }),
+  exchange('code missing', 'O69', 'garden', { code: undefined }),
+  exchange('code unknown', 'O69', 'garden', { code: NO_CODE }),
+  exchange('redirect_uri of another address', 'O72', 'garden', {
+    redirect_uri: 'https://a.example/',
+  }),
+  exchange('redirect_uri on another loopback port', 'O72', 'pocket', {
+    redirect_uri: 'http://127.0.0.1:4000/callback',
+  }),
+  exchange('redirect_uri missing', 'O73', 'garden', { redirect_uri: undefined }),
+  row('code expired', 'O69', async (party) => {
+    const { garden } = party.apps;
+    const form = exchangeForm(garden, await code(party, garden));
+    party.advance(301);
+    return post(party, TOKEN, garden, form);
+  }),
+  row('an access token as code', 'O69', async (party) => {
+    const { garden } = party.apps;
+    const { access_token: value } = await tokens(party, garden);
+    return post(party, TOKEN, garden, exchangeForm(garden, value));
+  }),
+  row('code of another app', 'O70', async (party) => {
+    const { garden, library } = party.apps;
+    return post(party, TOKEN, library, exchangeForm(garden, await code(party, garden)));
+  }),
+  row('code after another app tried it', 'O70', async (party) => {
+    const { garden, library } = party.apps;
+    const form = exchangeForm(garden, await code(party, garden));
+    await post(party, TOKEN, library, form);
+    return post(party, TOKEN, garden, form);
+  }),
+  row('code after a wrong secret', 'O71', async (party) => {
+    const { garden } = party.apps;
+    const form = exchangeForm(garden, await code(party, garden));
+    await post(party, TOKEN, garden, { ...form, client_secret: 'wrong' });
+    return post(party, TOKEN, garden, form);
+  }),
+  row('code after a wrong redirect_uri', 'O72', async (party) => {
+    const { garden } = party.apps;
+    const form = exchangeForm(garden, await code(party, garden));
+    await post(party, TOKEN, garden, { ...form, redirect_uri: 'https://a.example/' });
+    return post(party, TOKEN, garden, form);
+  }),
+];
+
+const WITH_CHALLENGE = {
+  code_challenge: CHALLENGE,
+  code_challenge_method: 'S256',
+};
+
+const pkce: Row[] = [
+  exchange(
+    'verifier of a confidential app',
+    'O59',
+    'garden',
+    { code_verifier: VERIFIER },
+    WITH_CHALLENGE,
+  ),
+  exchange('verifier missing', 'O74', 'pocket', { code_verifier: undefined }),
+  exchange('verifier empty', 'O74', 'pocket', { code_verifier: '' }),
+  exchange('verifier missing, of a confidential app', 'O74', 'garden', {}, WITH_CHALLENGE),
+  exchange('verifier of 42 characters', 'O74', 'pocket', { code_verifier: 'x'.repeat(42) }),
+  exchange('verifier of 129 characters', 'O74', 'pocket', { code_verifier: 'x'.repeat(129) }),
+  exchange('verifier with a space', 'O74', 'pocket', { code_verifier: `${'x'.repeat(43)} x` }),
+  exchange('verifier that is another one', 'O75', 'pocket', { code_verifier: OTHER_VERIFIER }),
+  exchange('verifier in upper case', 'O75', 'pocket', { code_verifier: VERIFIER.toUpperCase() }),
+  exchange('verifier without a challenge', 'O76', 'garden', { code_verifier: VERIFIER }),
+  row('code after a malformed verifier', 'O74', async (party) => {
+    const { pocket } = party.apps;
+    const form = exchangeForm(pocket, await code(party, pocket));
+    await post(party, TOKEN, pocket, { ...form, code_verifier: 'short' });
+    return post(party, TOKEN, pocket, form);
+  }),
+  row('code after another verifier', 'O75', async (party) => {
+    const { pocket } = party.apps;
+    const form = exchangeForm(pocket, await code(party, pocket));
+    await post(party, TOKEN, pocket, { ...form, code_verifier: OTHER_VERIFIER });
+    return post(party, TOKEN, pocket, form);
+  }),
+];
+
+/** A code is exchanged and, so many seconds later, sent again as it was or with a change; then `ask` looks. */
+function replay(
+  name: string,
+  proves: string,
+  { seconds, changed = {} }: { seconds: number; changed?: Parameters },
+  look: 'at the answer' | 'at the refresh token',
+): Row {
+  return row(name, proves, async (party) => {
+    const { garden } = party.apps;
+    const form = exchangeForm(garden, await code(party, garden));
+    const given = await json<TokenBody>(await post(party, TOKEN, garden, form));
+    party.advance(seconds);
+    const again = await post(party, TOKEN, garden, { ...form, ...changed });
+    return look === 'at the answer'
+      ? again
+      : post(party, TOKEN, garden, refreshForm(given.refresh_token));
+  });
+}
+
+const WRONG_SECRET = { client_secret: 'wrong' };
+
+const replays: Row[] = [
+  replay('code used before', 'O78', { seconds: 0 }, 'at the answer'),
+  replay('code used 11 seconds before', 'O78', { seconds: 11 }, 'at the answer'),
+  replay('refresh after the code came twice', 'O78', { seconds: 0 }, 'at the refresh token'),
+  replay('refresh after the code came again later', 'O78', { seconds: 11 }, 'at the refresh token'),
+  replay(
+    'refresh after the code came again with a wrong secret',
+    'O79',
+    { seconds: 11, changed: WRONG_SECRET },
+    'at the refresh token',
+  ),
+];
+
+/** The token endpoint: what every request obeys, the code grant and its PKCE (RFC 6749 §4.1.3, RFC 7636 §4.5). */
+export const tokenRows: readonly Row[] = [...common, ...codes, ...pkce, ...replays];

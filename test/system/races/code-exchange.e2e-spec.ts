@@ -1,0 +1,46 @@
+import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { approve, exchange, requestToken } from '../../support/browser.js';
+import { atOnce, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
+import { onEachServer } from '../../support/database.js';
+import { json, type TokenBody } from '../../support/responses.js';
+import { useTestApp } from '../../support/test-app.js';
+
+const RACERS = 50;
+
+onEachServer('Fifty exchanges of one code in two processes', (database) => {
+  const operator = useTestApp(database);
+  const cluster = useCluster(database);
+  beforeAll(() => operator().clock.set(new Date().toISOString()));
+
+  function rows(): Promise<number[]> {
+    const { manager } = operator().dataSource;
+    return Promise.all([AccessToken, RefreshToken].map((each) => manager.count(each)));
+  }
+
+  async function race(): Promise<void> {
+    const client = await operator().addClient();
+    const user = await operator().addUser();
+    const code = (await approve(cluster(), user, client)).get('code') ?? '';
+    const before = await rows();
+    const answers = await atOnce(RACERS, () => exchange(cluster(), client, code));
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([200, ...Array<number>(RACERS - 1).fill(400)]);
+    for (const answer of answers.filter(({ status }) => status === 400))
+      expect(await json(answer)).toMatchObject({ error: 'invalid_grant' });
+    expect(await rows()).toEqual(before.map((count) => count + 1));
+    const winner = answers.find(({ status }) => status === 200);
+    const { access_token, refresh_token } = await json<TokenBody>(winner ?? Response.error());
+    const headers = { authorization: `Bearer ${access_token}` };
+    const me = await json(await cluster().fetch('/dev/v1/me', { headers }));
+    expect(me).toMatchObject({ id: user.id });
+    const renewal = { grant_type: 'refresh_token', refresh_token };
+    expect((await requestToken(cluster(), client, renewal)).status).toBe(200);
+  }
+
+  it(
+    `O77 One gets tokens that work and the others invalid_grant, ${ROUNDS} times`,
+    () => rounds(race),
+    ROUNDS_MS,
+  );
+});

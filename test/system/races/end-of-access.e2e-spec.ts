@@ -1,0 +1,43 @@
+import mysql from 'mysql2/promise';
+import { UserAccess } from '../../../src/modules/oauth/grants/user-access.service.js';
+import { SignInSession } from '../../../src/modules/oauth/sign-in/sign-in-session.entity.js';
+import { authorizeLink, Visitor } from '../../support/browser.js';
+import { onEachServer } from '../../support/database.js';
+import { isUnderWay, useTestApp } from '../../support/test-app.js';
+
+onEachServer('The end of every access of a user during a sign-in', (database) => {
+  const app = useTestApp(database);
+
+  it('waits for it, and ends the session that it started', async () => {
+    const [ana, ben] = [await app().addUser(), await app().addUser()];
+    const visitor = new Visitor(app());
+    const link = authorizeLink(await app().addClient(), { prompt: 'login' });
+    await visitor.signIn(link, ben);
+
+    const phonePage = await visitor.open(link);
+    const { phone } = ana;
+    const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', { phone });
+    const code = await app().sms.password(phone);
+    const other = await mysql.createConnection(database.url);
+    try {
+      await other.beginTransaction();
+      await other.query('DELETE FROM sign_in_sessions WHERE user_id = ?', [ben.id]);
+      // It has spent the password, and waits to end the session that the browser had before.
+      const signingIn = visitor.submit(codePage, '/oauth/authorize/verify', { code });
+      await underWay('DELETE FROM `sign_in_sessions`');
+      const revoking = app().service(UserAccess).end(ana.id, { actor: 'olga' });
+      await underWay('DELETE FROM `otp_challenges`');
+      await other.rollback();
+      expect((await signingIn).status).toBe(200);
+      expect((await revoking).sessions).toBe(1);
+    } finally {
+      await other.end();
+    }
+    const { manager } = app().dataSource;
+    expect(await manager.countBy(SignInSession, { userId: ana.id })).toBe(0);
+  });
+
+  async function underWay(statement: string): Promise<void> {
+    await expect.poll(() => isUnderWay(app(), statement), { timeout: 4000 }).toBe(true);
+  }
+});

@@ -1,0 +1,107 @@
+import { Post } from '../../../src/modules/posts/post.entity.js';
+import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
+import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
+import { onEachServer } from '../../support/database.js';
+import { Member, type PostBody } from '../../support/member.js';
+import { json } from '../../support/responses.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { useTestApp } from '../../support/test-app.js';
+
+onEachServer('A process that dies while it commits a post and its Idempotency-Key', (database) => {
+  const operator = useTestApp(database);
+  let proxy: TcpProxy;
+  let running: AppProcess;
+  const start = () => startProcess({ url: proxy.url, env: { MIGRATE: '0', DEMO: '0' } });
+  beforeAll(async () => {
+    proxy = await TcpProxy.start(database.url);
+    running = await start();
+  });
+  afterAll(async () => {
+    await running?.stop();
+    await proxy?.stop();
+  });
+
+  function publish({ token }: Member): Promise<Response> {
+    return fetch(`${running.baseUrl}/dev/v1/posts`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'the-key',
+      },
+      body: '{"content":"Hi"}',
+    });
+  }
+
+  const idsOf = async ({ user }: Member): Promise<string[]> => {
+    const posts = await operator().dataSource.manager.findBy(Post, { userId: user.id });
+    return posts.map(({ id }) => id);
+  };
+
+  /** Kills the process when everything is written and the COMMIT is on its way, which `lastly` may still let through. */
+  async function killAtCommit(member: Member, lastly: () => Promise<void>): Promise<void> {
+    const held = proxy.holdAfter('UPDATE quota_usage');
+    const lost = publish(member).catch((error: unknown) => error);
+    expect(await held).toContain('COMMIT');
+    // A stopped process neither reads what the database answers nor tells it.
+    running.signal('SIGSTOP');
+    await lastly();
+    await running.kill();
+    expect(await lost).toBeInstanceOf(Error);
+    await proxy.cut('hung up');
+    await proxy.mend();
+    running = await start();
+  }
+
+  /** A member whose app has published this month, in the name of somebody else. */
+  async function join(): Promise<Member> {
+    operator().clock.set(new Date().toISOString());
+    const member = await Member.join(operator());
+    await (await Member.join(operator(), { client: member.client })).publish();
+    return member;
+  }
+
+  /** Asserts the answer to the repetition, and that there is one post, which was paid once. */
+  async function expectOne(member: Member, replayed: 'true' | null): Promise<PostBody> {
+    const answer = await publish(member);
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, replayed]);
+    const post = await json<PostBody>(answer);
+    expect(await idsOf(member)).toEqual([post.id]);
+    const { manager } = operator().dataSource;
+    const { clientId } = member.client;
+    expect(await manager.findBy(QuotaUsage, { clientId })).toMatchObject([{ used: 2 }]);
+    expect(await manager.countBy(ApiCall, { clientId, metered: true })).toBe(2);
+    return post;
+  }
+
+  it(
+    `C23 C112 When the COMMIT got through, the next process replays the post that nobody was told of, ${ROUNDS} times`,
+    { timeout: KILLS_MS },
+    () =>
+      rounds(async () => {
+        const member = await join();
+        await killAtCommit(member, async () => {
+          expect(await idsOf(member)).toEqual([]);
+          await proxy.mend();
+          await expect.poll(() => idsOf(member)).toHaveLength(1);
+        });
+        const [committed] = await idsOf(member);
+        expect(await expectOne(member, 'true')).toMatchObject({ id: committed });
+      }),
+  );
+
+  it(
+    `C23 C112 When it did not, nothing is there, and the next process makes the post as if for the first time, ${ROUNDS} times`,
+    { timeout: KILLS_MS },
+    () =>
+      rounds(async () => {
+        const member = await join();
+        await killAtCommit(member, async () => undefined);
+        expect(await idsOf(member)).toEqual([]);
+        await expectOne(member, null);
+        await expectOne(member, 'true');
+      }),
+  );
+});

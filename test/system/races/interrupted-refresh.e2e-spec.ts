@@ -1,0 +1,66 @@
+import mysql, { type Connection } from 'mysql2/promise';
+import { sha256 } from '../../../src/common/secrets.js';
+import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { approve, exchange, requestToken } from '../../support/browser.js';
+import { type Cluster, rounds, ROUNDS, ROUNDS_MS, startCluster } from '../../support/cluster.js';
+import { onEachServer } from '../../support/database.js';
+import { json, type TokenBody } from '../../support/responses.js';
+import { isUnderWay, type TestClient, useTestApp } from '../../support/test-app.js';
+
+/** Every round starts a process. */
+const TIMEOUT_MS = 3 * ROUNDS_MS;
+
+onEachServer('A process that dies in the middle of a refresh', (database) => {
+  const operator = useTestApp(database);
+  let running: Cluster;
+  let blocker: Connection;
+  beforeAll(async () => {
+    running = await startCluster(database, 1);
+    blocker = await mysql.createConnection({ uri: database.url });
+  });
+  afterAll(async () => {
+    await blocker?.end();
+    await running?.stop();
+  });
+
+  /** Kills the process while its refresh waits for the insert, which comes after the token was consumed. */
+  async function killDuring(client: TestClient, form: Record<string, string>): Promise<void> {
+    await blocker.query('LOCK TABLES access_tokens WRITE');
+    const lost = requestToken(running, client, form).catch((error: unknown) => error);
+    await expect
+      .poll(() => isUnderWay(operator(), 'INSERT INTO `access_tokens`'), { timeout: 4000 })
+      .toBe(true);
+    await running.kill();
+    expect(await lost).toBeInstanceOf(Error);
+    await blocker.query('UNLOCK TABLES');
+    await running.stop();
+  }
+
+  async function interrupt(): Promise<void> {
+    operator().clock.set(new Date().toISOString());
+    const client = await operator().addClient();
+    const code = (await approve(operator(), await operator().addUser(), client)).get('code') ?? '';
+    const first = await json<TokenBody>(await exchange(operator(), client, code));
+    const form = { grant_type: 'refresh_token', refresh_token: first.refresh_token };
+    await killDuring(client, form);
+
+    running = await startCluster(database, 1);
+    const answer = await requestToken(running, client, form);
+    expect(answer.status).toBe(200);
+    const { access_token } = await json<TokenBody>(answer);
+    const headers = { authorization: `Bearer ${access_token}` };
+    expect((await running.fetch('/dev/v1/me', { headers })).status).toBe(200);
+    const { manager } = operator().dataSource;
+    const hash = sha256(first.refresh_token);
+    const { grantId } = await manager.findOneByOrFail(RefreshToken, { hash });
+    expect(await manager.countBy(RefreshToken, { grantId })).toBe(2);
+    expect(await manager.countBy(AccessToken, { grantId })).toBe(2);
+  }
+
+  it(
+    `O101 leaves the refresh token as it was, and the next process takes it, ${ROUNDS} times`,
+    () => rounds(interrupt),
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
+import { onEachServer, onSqlite, type TestDatabase } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import { Member } from '../../support/member.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { useTestApp } from '../../support/test-app.js';
+
+const LIMIT = '100000';
+const PUBLISHERS = 4;
+
+function start({ url }: Pick<TestDatabase, 'url'>): Promise<AppProcess> {
+  return startProcess({ url, env: { MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: LIMIT } });
+}
+
+async function publish(service: AppProcess, { token }: Member): Promise<number> {
+  const answer = await fetch(`${service.baseUrl}/dev/v1/posts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ content: 'Hi' }),
+  });
+  await answer.text();
+  return answer.status;
+}
+
+onEachServer(
+  'A process that dies between the last write of a publish and its COMMIT',
+  (database) => {
+    const operator = useTestApp(database);
+    let proxy: TcpProxy;
+    let service: AppProcess | undefined;
+    beforeAll(async () => {
+      operator().clock.set(new Date().toISOString());
+      proxy = await TcpProxy.start(database.url);
+    });
+    afterAll(async () => {
+      await service?.stop();
+      await proxy?.stop();
+    });
+
+    it(
+      `C112 has published nothing, and the next process publishes as if nothing had been, ${ROUNDS} times`,
+      { timeout: KILLS_MS },
+      async () => {
+        const member = await Member.join(operator());
+        let posts = 0;
+        await rounds(async () => {
+          const running = await start(proxy);
+          service = running;
+          expect(await publish(running, member)).toBe(201);
+          posts += 1;
+          expect(await publishedBy(operator(), member)).toEqual(allAre(posts));
+          const held = proxy.holdAfter('UPDATE quota_usage');
+          const lost = publish(running, member).catch((error: unknown) => error);
+          expect(await held).toContain('COMMIT');
+          await running.kill();
+          expect(await lost).toBeInstanceOf(Error);
+          await proxy.cut('hung up');
+          await proxy.mend();
+        });
+        await member.publish();
+        expect(await publishedBy(operator(), member)).toEqual(allAre(posts + 1));
+      },
+    );
+  },
+);
+
+onSqlite('A process that dies while it publishes', (database) => {
+  const operator = useTestApp(database);
+  let service: AppProcess | undefined;
+  beforeAll(() => {
+    operator().clock.set(new Date().toISOString());
+  });
+  afterAll(() => service?.stop());
+
+  it(
+    `C112 has published each post whole or not at all, and what it answered is there, ${ROUNDS} times`,
+    { timeout: KILLS_MS },
+    async () => {
+      const member = await Member.join(operator());
+      let answered = 0;
+      let begun = 0;
+      await rounds(async (round) => {
+        const running = await start(database);
+        service = running;
+        const publishing = Array.from({ length: PUBLISHERS }, async () => {
+          for (;;) {
+            begun += 1;
+            if ((await publish(running, member).catch(() => 0)) !== 201) return;
+            answered += 1;
+          }
+        });
+        const before = answered;
+        await expect.poll(() => answered, { timeout: 10_000 }).toBeGreaterThan(before + PUBLISHERS);
+        await sleep(round % 10);
+        await running.kill();
+        await Promise.all(publishing);
+        const { posts, ...others } = await publishedBy(operator(), member);
+        expect({ posts, ...others }).toEqual(allAre(posts));
+        expect(posts).toBeGreaterThanOrEqual(answered);
+        expect(posts).toBeLessThanOrEqual(begun);
+      });
+    },
+  );
+});

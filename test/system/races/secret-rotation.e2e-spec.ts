@@ -1,0 +1,152 @@
+import { HOUR } from '../../../src/common/clock.js';
+import { TransactionRunner } from '../../../src/database/transaction.js';
+import { AppSecretsService } from '../../../src/modules/oauth/apps/app-secrets.service.js';
+import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
+import { TokenIssuer } from '../../../src/modules/oauth/token/token-issuer.js';
+import { Repeated } from '../../support/background.js';
+import { requestToken } from '../../support/browser.js';
+import {
+  atOnce,
+  type Cluster,
+  rounds,
+  ROUNDS,
+  ROUNDS_MS,
+  startCluster,
+} from '../../support/cluster.js';
+import { CommandLine, runProcess } from '../../support/command-line.js';
+import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
+import { json, type TokenBody } from '../../support/responses.js';
+import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
+
+const WORKERS = 8;
+/** Calls of each worker in each phase of a rotation. */
+const CALLS = 5;
+
+async function refreshTokenOf(operator: TestApp, client: TestClient): Promise<string> {
+  const user = await operator.addUser();
+  const { clientId, scopes } = client;
+  const { refreshToken } = await operator.service(TransactionRunner).run(async (tx) => {
+    const grant = await operator.service(GrantOpener).open(tx, user.id, clientId, scopes);
+    return operator.service(TokenIssuer).issue(tx, grant, scopes);
+  });
+  return refreshToken;
+}
+
+/** Workers of one app who refresh without a pause, each the tokens of a user of its own. */
+class Load {
+  /** Statuses, by the secret that was sent. */
+  readonly answers = new Map<string, number[]>();
+  private readonly calls = Array<number>(WORKERS).fill(0);
+  private readonly workers = new Repeated();
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly client: TestClient,
+    private secret: string,
+  ) {}
+
+  begin(worker: number, refreshToken: string): void {
+    let newest = refreshToken;
+    this.workers.begin(async () => {
+      const { secret } = this;
+      const form = { grant_type: 'refresh_token', refresh_token: newest };
+      const answer = await requestToken(this.cluster, { ...this.client, secret }, form);
+      const body = await json<TokenBody>(answer);
+      if (answer.status === 200) newest = body.refresh_token;
+      this.answers.set(secret, [...(this.answers.get(secret) ?? []), answer.status]);
+      this.calls[worker] = (this.calls[worker] ?? 0) + 1;
+    });
+  }
+
+  /** Waits until every worker has called so many times more. */
+  async goOn(): Promise<void> {
+    const goals = this.calls.map((calls) => calls + CALLS);
+    const done = (): boolean => goals.every((goal, worker) => (this.calls[worker] ?? 0) >= goal);
+    await expect.poll(done, { timeout: 20_000, interval: 10 }).toBe(true);
+  }
+
+  changeOver(secret: string): void {
+    this.secret = secret;
+  }
+
+  stop(): Promise<void> {
+    return this.workers.stop();
+  }
+}
+
+onEachEngine('Operators who rotate at the same time', (database) => {
+  const app = useTestApp(database);
+  const cli = new CommandLine(database, runProcess);
+
+  async function live(client: TestClient): Promise<(Date | null)[]> {
+    const all = await app().service(AppSecretsService).list(client.clientId);
+    return all.filter(({ isLive }) => isLive).map(({ expiresAt }) => expiresAt);
+  }
+
+  it(
+    `O90 Twelve rotations at once leave two live secrets, one of them with an end, ${ROUNDS} times`,
+    () =>
+      rounds(async () => {
+        const client = await app().addClient();
+        const secrets = app().service(AppSecretsService);
+        const by = { actor: 'test' };
+        const all = await atOnce(12, () => secrets.rotate(client.clientId, HOUR, by));
+        expect(new Set(all.map(({ secret }) => secret)).size).toBe(12);
+        expect(await live(client)).toEqual([null, expect.any(Date)]);
+      }),
+    ROUNDS_MS,
+  );
+
+  it('O90 Three commands at once leave two live secrets, one of them with an end', async () => {
+    const client = await app().addClient();
+    await atOnce(3, () => cli.json('app', 'secret', 'rotate', client.clientId));
+    app().clock.set(new Date().toISOString());
+    expect(await live(client)).toEqual([null, expect.any(Date)]);
+  });
+});
+
+onSqliteAndOneServer('A rotation under load', (database) => {
+  let operator: TestApp;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    operator = await TestApp.start(database);
+    operator.clock.set(new Date().toISOString());
+    cluster = await startCluster(database, database.engine.kind === 'sqlite' ? 1 : 2);
+  });
+  afterAll(async () => {
+    await cluster?.stop();
+    await operator?.stop();
+  });
+
+  it(
+    'O90 No call fails while the operator rotates and the workers change over one by one',
+    { timeout: 90_000 },
+    async () => {
+      const client = await operator.addClient();
+      const { clientId, secret: old = '' } = client;
+      const tokens = await atOnce(WORKERS, () => refreshTokenOf(operator, client));
+      const cli = new CommandLine(database, runProcess);
+      const load = new Load(cluster, client, old);
+      for (const [worker, token] of tokens.entries()) load.begin(worker, token);
+      await load.goOn();
+      const rotate = ['app', 'secret', 'rotate', clientId, '--grace', '1h'];
+      const { client_secret: secret } = await cli.json<{ client_secret: string }>(...rotate);
+      await load.goOn();
+      load.changeOver(secret);
+      await load.goOn();
+      await load.stop();
+      expect([...load.answers.keys()]).toEqual([old, secret]);
+      for (const statuses of load.answers.values())
+        expect(statuses.filter((status) => status !== 200)).toEqual([]);
+      expect(load.answers.get(old)?.length).toBeGreaterThanOrEqual(2 * WORKERS * CALLS);
+
+      const [, former] = await cli.json<{ secret_id: string }[]>('app', 'secret', 'list', clientId);
+      await cli.json('app', 'secret', 'revoke', clientId, former?.secret_id ?? '');
+      const form = { grant_type: 'refresh_token', refresh_token: 'none' };
+      const after = await Promise.all(
+        [old, secret].map((each) => requestToken(cluster, { ...client, secret: each }, form)),
+      );
+      expect(after.map(({ status }) => status)).toEqual([401, 400]);
+    },
+  );
+});
