@@ -1,44 +1,72 @@
 import { defineConfig } from 'vitest/config';
 import { FiguresReporter } from './test/faults/figures-reporter.js';
-import { LongestFirst } from './test/faults/longest-first.js';
-import { IS_QUICK } from './test/faults/promises.js';
+import { LongestFirst } from './test/longest-first.js';
+import { IS_QUICK, SUITE } from './test/suite.js';
 import { SummaryReporter } from './test/support/summary-reporter.js';
 
-/** `npm run test:faults`. */
-const BREAKS = process.env.FAULTS !== undefined;
-/** `npm run measure:…`: that takes long. */
-const MEASURES = process.env.MEASURE === '1';
-
-/** What holds for every test. */
-const EVERYWHERE = {
+const COMMON = {
   globals: true,
   setupFiles: ['./test/support/collector-setup.ts'],
   pool: 'forks' as const,
-  // Loading Nest and TypeORM for each file anew took half of the time; nothing of ours keeps state outside of its application.
+  // Loading Nest and TypeORM again for each file took half of the time. Our modules keep no state outside of their application.
   isolate: false,
-  // One more than the two cores that CI has: tests wait for servers and for time.
+  // One more than the two cores of CI: tests wait for servers and timers.
   maxWorkers: 3,
   testTimeout: 30_000,
   hookTimeout: 60_000,
+  provide: { engineShift: 0 },
 };
 
-/** What tests import from `src`. */
-const SOURCE = /^(?:\.\.\/)+src\/(.+)$/;
-/** What is built is tested, as it is shipped: it also loads sooner, since nothing is compiled. */
+/** Tests import `dist`, the code that ships: it also loads faster, since no worker compiles it. */
 const BUILT = {
-  alias: [{ find: SOURCE, replacement: `${import.meta.dirname}/dist/src/$1` }],
+  alias: [{ find: /^(?:\.\.\/)+src\/(.+)$/, replacement: `${import.meta.dirname}/dist/src/$1` }],
   server: { deps: { external: [/\/dist\/src\//] } },
 };
 
-/** Those that compare times, which run alone, after the others. A quick run compares roughly, and few. */
+/** Rules of the product. Most files need no particular engine and run on one. */
+const RULES = ['test/*/**/*-spec.ts'];
+const NOT_RULES = ['test/system/**', 'test/faults/**'];
+
+/** `npm test`. `npm run test:watch` imports the sources, so that Vitest sees their changes. */
+const rules = (isWatching: boolean) => [
+  { test: { ...COMMON, name: 'units', include: ['src/**/*.spec.ts'] } },
+  {
+    test: {
+      ...COMMON,
+      ...(!isWatching && BUILT),
+      name: 'rules',
+      include: RULES,
+      exclude: NOT_RULES,
+    },
+  },
+];
+
+/** `npm run test:system`. A whole run repeats the rules on the engines that `npm test` left out. */
+const system = [
+  { test: { ...COMMON, ...BUILT, name: 'system', include: ['test/system/**/*-spec.ts'] } },
+  { test: { ...COMMON, ...BUILT, name: 'databases', include: ['test/database/*-spec.ts'] } },
+  ...(IS_QUICK ? [] : [1, 2]).map((engineShift) => ({
+    test: {
+      ...COMMON,
+      ...BUILT,
+      name: `rules on another engine (${engineShift})`,
+      include: RULES,
+      exclude: [...NOT_RULES, 'test/{contract,database,docs,reliability}/**'],
+      provide: { engineShift },
+    },
+  })),
+];
+
+/** Faults that compare durations run alone, after the others. */
 const ALONE = (IS_QUICK ? ['storm'] : ['slow-bodies', 'storm']).map(
   (name) => `test/faults/overload/${name}.e2e-spec.ts`,
 );
 
-const FAULTS = [
+/** `npm run test:faults`. */
+const faults = [
   {
     test: {
-      ...EVERYWHERE,
+      ...COMMON,
       ...BUILT,
       name: 'faults',
       include: ['test/faults/**/*-spec.ts'],
@@ -48,9 +76,9 @@ const FAULTS = [
   },
   {
     test: {
-      ...EVERYWHERE,
+      ...COMMON,
       ...BUILT,
-      name: 'faults that compare times',
+      name: 'faults that compare durations',
       include: ALONE,
       maxWorkers: 1,
       sequence: { groupOrder: 1 },
@@ -58,25 +86,21 @@ const FAULTS = [
   },
 ];
 
-const units = { test: { ...EVERYWHERE, name: 'units', include: ['src/**/*.spec.ts'] } };
-
-/** `npm run test:watch` looks at the sources, whose changes it waits for. */
-const service = (isWatching: boolean) => ({
-  test: {
-    ...EVERYWHERE,
-    ...(!isWatching && BUILT),
-    name: 'service',
-    include: [MEASURES ? 'test/system/measure/*.measure.ts' : 'test/**/*-spec.ts'],
-    exclude: ['test/faults/**'],
-  },
-});
+/** `npm run measure:prune`. */
+const measure = [
+  { test: { ...COMMON, ...BUILT, name: 'measure', include: ['test/system/measure/*.measure.ts'] } },
+];
 
 export default defineConfig(({ mode }) => ({
   test: {
-    projects: BREAKS ? FAULTS : [units, service(mode === 'watch')],
-    ...(BREAKS && { sequence: { sequencer: LongestFirst } }),
+    projects: { rules: rules(mode === 'watch'), system, faults, measure }[SUITE],
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['./test/support/global-setup.ts'],
-    reporters: ['default', new SummaryReporter(), ...(BREAKS ? [new FiguresReporter()] : [])],
+    reporters: [
+      'default',
+      new SummaryReporter(),
+      ...(SUITE === 'faults' ? [new FiguresReporter()] : []),
+    ],
     allowOnly: process.env.CI !== 'true',
   },
 }));

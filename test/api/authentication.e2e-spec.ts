@@ -10,7 +10,7 @@ import { Post } from '../../src/modules/posts/post.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { bodyOf, ENDPOINTS, expectRefusal, pathOf } from '../support/api.js';
 import { approve, exchange, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { sendForm } from '../support/oauth-flow.js';
 import { getRaw, head, sendBytes } from '../support/raw-request.js';
@@ -34,7 +34,7 @@ async function expectInvalidToken(answer: Response, reason: string): Promise<voi
   expect(error_description.startsWith(`${reason}. `)).toBe(true);
 }
 
-onEachEngine('Bearer authentication', (database) => {
+onOneEngine('Bearer authentication', (database) => {
   const app = useTestApp(database);
   const MALFORMED = 'The access token is malformed';
   const UNKNOWN = 'The access token is unknown or was revoked';

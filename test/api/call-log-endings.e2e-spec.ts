@@ -4,7 +4,7 @@ import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
-import { connect, onEachEngine, onEachServer } from '../support/database.js';
+import { connect, onOneEngine, onEachServer } from '../support/database.js';
 import { allAre, publishedBy } from '../support/fixtures.js';
 import { beginPublish, Member, type OpenCall } from '../support/member.js';
 import { isUnderWay, TestApp, useTestApp } from '../support/test-app.js';
@@ -31,7 +31,7 @@ async function leave({ sent, response }: OpenCall): Promise<void> {
   await closed;
 }
 
-onEachEngine('The call log, when the client leaves before the answer,', (database) => {
+onOneEngine('The call log, when the client leaves before the answer,', (database) => {
   const app = useTestApp(database);
 
   /** Lets the member's client leave while its publish waits for a unit of work that holds the member, which is undone then. */
@@ -102,7 +102,7 @@ onEachServer('The call log, when the client leaves while its key is looked up,',
   });
 });
 
-onEachEngine('The call log at the end of the service', (database) => {
+onOneEngine('The call log at the end of the service', (database) => {
   it('has the calls that were answered before, and the one that was open', async () => {
     const app = await TestApp.start(database);
     const member = await Member.join(app);

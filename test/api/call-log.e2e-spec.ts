@@ -3,11 +3,11 @@ import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('The call log', (database) => {
+onOneEngine('The call log', (database) => {
   const app = useTestApp(database);
 
   /** The app's rows once there are so many: a call is recorded when its answer has left, not before. */

@@ -1,5 +1,5 @@
 import { expectInvalid, expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import {
   type CommentBody,
   footprintOf,
@@ -13,7 +13,7 @@ import { useTestApp } from '../support/test-app.js';
 const EMOJI = '\u{1f600}';
 const NEVER = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
 
-onEachEngine('Comments', (database) => {
+onOneEngine('Comments', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let member: Member;
   let postId: string;

@@ -1,4 +1,4 @@
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -11,7 +11,7 @@ const READS = [
   '/posts/:id/comments',
 ] as const;
 
-onEachEngine('A read that the client has made before', (database) => {
+onOneEngine('A read that the client has made before', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let id: string;

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { ENDPOINTS, pathOf } from '../support/api.js';
-import { onEachEngine, onSqlite } from '../support/database.js';
+import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -14,7 +14,7 @@ function expectReadable({ headers }: Response): void {
   expect(headers.has('access-control-allow-credentials')).toBe(false);
 }
 
-onEachEngine('Scripts of other origins', (database) => {
+onOneEngine('Scripts of other origins', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '2' });
   let member: Member;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { insertAll } from '../../src/database/insert.js';
 import { TransactionRunner } from '../../src/database/transaction.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member, type PageBody, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
@@ -12,7 +12,7 @@ const POSTS = 10_120;
 const LIMIT = 50;
 const INSERTED_AT_ONCE = 500;
 
-onEachEngine('A page deep in a list of 10,120 posts, by its number', (database) => {
+onOneEngine('A page deep in a list of 10,120 posts, by its number', (database) => {
   const app = useTestApp(database);
   let member: Member;
   /** Newest first. */

@@ -1,6 +1,6 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { type CommentBody, Member, type PageBody, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
@@ -18,7 +18,7 @@ const WHOLE = {
   visibility: 'neighborhood',
 };
 
-onEachEngine('The endpoint table of the source document, section 4.2', (database) => {
+onOneEngine('The endpoint table of the source document, section 4.2', (database) => {
   const app = useTestApp(database, { SITE_URL: 'https://site.example' });
 
   it('GET /me answers 200 with the User object', async () => {

@@ -1,12 +1,12 @@
 import { ERROR_STATUS } from '../../src/http/error-status.js';
 import { expectInvalid, expectRefusal } from '../support/api.js';
 import { requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('The errors of the source document, section 7', (database) => {
+onOneEngine('The errors of the source document, section 7', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1', OAUTH_TOKEN_FAILURES: '1' });
 
   it('403 insufficient_scope: the token lacks the scope required by the endpoint', async () => {
@@ -40,7 +40,7 @@ onEachEngine('The errors of the source document, section 7', (database) => {
   });
 });
 
-onEachEngine('The error body', (database) => {
+onOneEngine('The error body', (database) => {
   const app = useTestApp(database);
 
   it('C26 It takes over the request id of the caller, and makes one where it is not plain', async () => {

@@ -8,13 +8,13 @@ import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
 import { expectInvalid, expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { type CommentBody, Member, type PostBody } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
 const BODY = { content: 'Bring a chair', tags: ['party'], latitude: 37.5, longitude: -122.25 };
 
-onEachEngine('Idempotency-Key', (database) => {
+onOneEngine('Idempotency-Key', (database) => {
   const app = useTestApp(database);
   let keys = 0;
   const newKey = () => `key-${(keys += 1)}`;

@@ -1,4 +1,4 @@
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { getRaw } from '../support/raw-request.js';
 import { useTestApp } from '../support/test-app.js';
@@ -27,7 +27,7 @@ async function answerOf(answer: Response): Promise<unknown[]> {
   return [answer.status, headers, await answer.text()];
 }
 
-onEachEngine('Bodies that nobody asked for', (database) => {
+onOneEngine('Bodies that nobody asked for', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let postId: string;

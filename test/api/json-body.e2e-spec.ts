@@ -8,7 +8,7 @@ import {
   gzipSync,
 } from 'node:zlib';
 import { expectInvalid, expectRefusal, wordsOf } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member, UNTOUCHED } from '../support/member.js';
 import { processorTimeOf } from '../support/queries.js';
 import { json } from '../support/responses.js';
@@ -21,7 +21,7 @@ const MOST_BYTES = 262_144;
 const BOMB_BLOCK = Buffer.alloc(64 * 1024 * 1024, ' ');
 const GIGABYTE = Array.from({ length: 16 }, () => BOMB_BLOCK);
 
-onEachEngine('Reading JSON bodies', (database) => {
+onOneEngine('Reading JSON bodies', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let member: Member;
   /** Sends what must be refused, and nothing else. */

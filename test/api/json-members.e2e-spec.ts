@@ -1,5 +1,5 @@
 import { expectInvalid, expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member, UNTOUCHED } from '../support/member.js';
 import { processorTimeOf } from '../support/queries.js';
 import { json } from '../support/responses.js';
@@ -17,7 +17,7 @@ const objects = (levels: number, name: string) =>
 /** The same of arrays. */
 const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-onEachEngine('The members of JSON bodies', (database) => {
+onOneEngine('The members of JSON bodies', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let member: Member;
   /** Sends what must be refused, and nothing else. */

@@ -1,11 +1,11 @@
 import { expectInvalid, expectRefusal } from '../support/api.js';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('The limits of the source document, section 8', (database) => {
+onOneEngine('The limits of the source document, section 8', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '3', OAUTH_TOKEN_FAILURES: '2' });
 
   async function spentMember(): Promise<Member> {

@@ -1,6 +1,6 @@
 import { setImmediate as soon } from 'node:timers/promises';
 import { fill, idsOf, linksOf, type List, LIST_PATHS, LISTS, pageIn } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -12,7 +12,7 @@ interface Operation {
   responses: Record<string, { headers?: Record<string, { description?: string }> }>;
 }
 
-onEachEngine('Walking a list that changes', (database) => {
+onOneEngine('Walking a list that changes', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
 
   describe.each(LIST_PATHS)('%s', (pattern) => {

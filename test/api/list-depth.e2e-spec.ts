@@ -4,7 +4,7 @@ import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { linksOf, pageIn } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { planOf, processorTimeOf, scansOf } from '../support/queries.js';
@@ -20,7 +20,7 @@ function quantile(times: number[], share: number): number {
   return times.toSorted((a, b) => a - b)[Math.ceil(times.length * share) - 1] ?? Infinity;
 }
 
-onEachEngine('Lists of a hundred thousand items', (database) => {
+onOneEngine('Lists of a hundred thousand items', (database) => {
   keepsNoLedger(database);
   const app = useTestApp(database);
   let member: Member;

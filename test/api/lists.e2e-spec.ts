@@ -8,11 +8,11 @@ import {
   LISTS,
   pageIn,
 } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('Lists', (database) => {
+onOneEngine('Lists', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
 
   describe.each(LIST_PATHS)('%s', (pattern) => {

@@ -1,5 +1,5 @@
 import { expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { head, sendBytes } from '../support/raw-request.js';
 import { leastStatements, useTestApp } from '../support/test-app.js';
@@ -29,7 +29,7 @@ const ELSEWHERE = [
 ] as const;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-onEachEngine('Methods', (database) => {
+onOneEngine('Methods', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let id: string;

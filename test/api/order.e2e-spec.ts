@@ -1,7 +1,7 @@
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { expectInvalid, expectRefusal } from '../support/api.js';
-import { onEachEngine, onEachServer } from '../support/database.js';
+import { onOneEngine, onEachServer } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { isUnderWay, useTestApp } from '../support/test-app.js';
 
@@ -23,7 +23,7 @@ const publish = (member: Member, content: string, key: string) =>
   member.postRaw('/posts', JSON.stringify({ content }), { ...JSON_TYPE, 'idempotency-key': key });
 
 /** Each test breaks two rules at once: the one that comes first is told. */
-onEachEngine('The order in which a call is looked at', (database) => {
+onOneEngine('The order in which a call is looked at', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '3' });
   let member: Member;
   let reader: Member;

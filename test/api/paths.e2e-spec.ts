@@ -1,5 +1,5 @@
 import { expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { head, sendBytes } from '../support/raw-request.js';
 import { useTestApp } from '../support/test-app.js';
@@ -16,7 +16,7 @@ async function expectUndecodable(answer: Response): Promise<void> {
   expect(body.error_description).toMatch(/^The path cannot be decoded: a % /);
 }
 
-onEachEngine('Paths', (database) => {
+onOneEngine('Paths', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let id: string;

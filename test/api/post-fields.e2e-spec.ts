@@ -1,6 +1,6 @@
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { expectInvalid, expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member, UNTOUCHED } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
@@ -9,7 +9,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const EMOJI = '\u{1f600}';
 const url = (length: number) => `https://example.com/${'a'.repeat(length - 20)}`;
 
-onEachEngine('The fields of a post beside its texts', (database) => {
+onOneEngine('The fields of a post beside its texts', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let member: Member;
   /** Sends what must be refused, and nothing else. */

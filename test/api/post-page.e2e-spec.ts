@@ -1,11 +1,11 @@
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
-import { onEachEngine, onSqlite } from '../support/database.js';
+import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { leastStatements, TestApp, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN)\b/i;
 
-onEachEngine('The page of a post', (database) => {
+onOneEngine('The page of a post', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let member: Member;
   beforeAll(async () => {

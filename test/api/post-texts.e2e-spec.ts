@@ -1,5 +1,5 @@
 import { expectInvalid } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member, type PageBody, type PostBody, UNTOUCHED } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
@@ -18,7 +18,7 @@ const INVISIBLE = [
   '\u115f\u1160\uffa0',
 ];
 
-onEachEngine('The texts of a post', (database) => {
+onOneEngine('The texts of a post', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let member: Member;
   /** Sends what must be refused, and nothing else. */

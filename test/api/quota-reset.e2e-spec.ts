@@ -4,11 +4,11 @@ import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { JobRun } from '../../src/operations/job-run.entity.js';
 import { QuotaResetCron } from '../../src/operations/jobs/quota-reset.cron.js';
 import { QuotaReset } from '../../src/operations/jobs/quota-reset.service.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
-onEachEngine('The quota reset at the start of a month', (database) => {
+onOneEngine('The quota reset at the start of a month', (database) => {
   const env = { QUOTA_DEFAULT_LIMIT: '2', DB_POOL_SIZE: '4', DB_QUEUE_LIMIT: '50' };
   const here = useTestApp(database, env);
   const there = useTestApp(database, env);

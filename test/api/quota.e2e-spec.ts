@@ -8,14 +8,14 @@ import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { expectInvalid, expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { beginPublish, Member, type PostBody } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
 const START = '2026-11-21T09:30:00.000Z';
 const POST = { content: 'Hi' };
 
-onEachEngine('The monthly post quota', (database) => {
+onOneEngine('The monthly post quota', (database) => {
   const app = useTestApp(database, { QUOTA_PLANS: 'partner=4,first-party=unlimited' });
   beforeEach(() => {
     app().clock.set(START);

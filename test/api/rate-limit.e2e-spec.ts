@@ -1,6 +1,6 @@
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { expectInvalid, expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
@@ -8,7 +8,7 @@ import { useTestApp } from '../support/test-app.js';
 const NOVEMBER = 30 * 86_400;
 const POST = { content: 'Hi' };
 
-onEachEngine('What an app is told of its quota', (database) => {
+onOneEngine('What an app is told of its quota', (database) => {
   const app = useTestApp(database);
   beforeEach(() => {
     app().clock.set('2026-11-21T09:30:00.250Z');

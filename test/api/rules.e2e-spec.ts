@@ -1,12 +1,12 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { expectInvalid, expectRefusal } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member, type PageBody, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('The rules of the source document, section 4.2', (database) => {
+onOneEngine('The rules of the source document, section 4.2', (database) => {
   const app = useTestApp(database);
   const stored = (id: string) => app().dataSource.manager.findOneByOrFail(Post, { id });
   const NEVER = 'post_01kahq5f3veqdr8bn3tdmx3q0a';

@@ -1,6 +1,6 @@
 import { type Scope, SCOPES } from '../../src/common/scopes.js';
 import { bodyOf, type Endpoint, ENDPOINTS, expectRefusal, ownPathOf } from '../support/api.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -10,7 +10,7 @@ const SCOPED = ENDPOINTS.flatMap((endpoint) =>
 );
 const MATRIX = SCOPED.flatMap((endpoint) => SCOPES.map((given) => ({ ...endpoint, given })));
 
-onEachEngine('The scope table of the source document, section 5.6', (database) => {
+onOneEngine('The scope table of the source document, section 5.6', (database) => {
   const app = useTestApp(database);
   let owner: Member;
   beforeAll(async () => {

@@ -11,7 +11,7 @@ import { Publisher } from '../../src/modules/posts/publisher.service.js';
 import { QuotaExceeded } from '../../src/modules/quota/quota.errors.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
-import { onEachEngine, onEachServer } from '../support/database.js';
+import { onOneEngine, onEachServer } from '../support/database.js';
 import { allAre, publishedBy } from '../support/fixtures.js';
 import { anotherThan } from '../support/invariants.js';
 import { Member } from '../support/member.js';
@@ -39,7 +39,7 @@ function publishAll(app: TestApp, callers: readonly Caller[]): Promise<unknown>[
   return callers.map((caller) => publisher.publish(caller, draft));
 }
 
-onEachEngine('Calls of one moment', (database) => {
+onOneEngine('Calls of one moment', (database) => {
   const app = useTestApp(database);
 
   it('find their tokens by one statement', async () => {

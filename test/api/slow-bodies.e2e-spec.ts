@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { expectRefusal } from '../support/api.js';
-import { onEachEngine, onSqlite } from '../support/database.js';
+import { onOneEngine, onSqlite } from '../support/database.js';
 import { allAre, publishedBy } from '../support/fixtures.js';
 import { complaints, logLines } from '../support/logs.js';
 import { Member } from '../support/member.js';
@@ -45,7 +45,7 @@ async function answerOf(socket: Socket): Promise<Response> {
   return new Response(body, { status: Number(statusLine.split(' ')[1]), headers });
 }
 
-onEachEngine('A body that does not arrive', (database) => {
+onOneEngine('A body that does not arrive', (database) => {
   const app = useTestApp(database, { REQUEST_TIMEOUT_MS: String(TIMEOUT_MS) });
 
   it.each([
@@ -121,7 +121,7 @@ onSqlite('Headers that do not arrive', (database) => {
   });
 });
 
-onEachEngine('A client that leaves', (database) => {
+onOneEngine('A client that leaves', (database) => {
   const operator = useTestApp(database);
   let service: AppProcess;
   beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { expectInvalid, expectRefusal } from '../support/api.js';
 import { approve, exchange } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { type CommentBody, Member, type PageBody, type PostBody } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const MINUTE_MS = 60_000;
 
-onEachEngine('The table of states of the source document, section 3', (database) => {
+onOneEngine('The table of states of the source document, section 3', (database) => {
   const app = useTestApp(database);
 
   it('authorization code, issued on redirect: valid for 5 minutes, single use, with the original state', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { vi } from 'vitest';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member, type PageBody, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { startProcess } from '../support/service-process.js';
@@ -21,7 +21,7 @@ async function storedTime(app: TestApp, id: string): Promise<unknown> {
   return rows[0]?.as_text;
 }
 
-onEachEngine('Times of a service in Apia whose database is in India', (database) => {
+onOneEngine('Times of a service in Apia whose database is in India', (database) => {
   // One connection, since its time zone is set for it alone.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
   const onServer = database.engine.kind !== 'sqlite';
@@ -62,7 +62,7 @@ onEachEngine('Times of a service in Apia whose database is in India', (database)
   });
 });
 
-onEachEngine('Times of a process in Apia', (database) => {
+onOneEngine('Times of a process in Apia', (database) => {
   const app = useTestApp(database);
 
   it('C79 A process that runs in Apia tells and stores times in UTC', async () => {

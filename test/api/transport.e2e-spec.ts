@@ -2,7 +2,7 @@ import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { expectRefusal } from '../support/api.js';
 import { authorizeLink, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';
 import { getRaw, head, sendBytes } from '../support/raw-request.js';
 import { json } from '../support/responses.js';
@@ -11,7 +11,7 @@ import { useTestApp } from '../support/test-app.js';
 /** More than Node reads of a request's first line and headers, in bytes. */
 const TOO_MUCH = 16_384;
 
-onEachEngine('Requests that clients would not send', (database) => {
+onOneEngine('Requests that clients would not send', (database) => {
   const app = useTestApp(database);
   let member: Member;
   beforeAll(async () => {
@@ -98,7 +98,7 @@ onEachEngine('Requests that clients would not send', (database) => {
   });
 });
 
-onEachEngine('What a caller says about the way that it came', (database) => {
+onOneEngine('What a caller says about the way that it came', (database) => {
   const app = useTestApp(database, {
     SITE_URL: 'https://site.example',
     OAUTH_TOKEN_FAILURES: '2',
@@ -177,7 +177,7 @@ onEachEngine('What a caller says about the way that it came', (database) => {
   });
 });
 
-onEachEngine('What a caller accepts', (database) => {
+onOneEngine('What a caller accepts', (database) => {
   const app = useTestApp(database);
 
   it.each([

@@ -6,7 +6,7 @@ import {
   type SecretStatus,
 } from '../../src/modules/oauth/apps/app-secrets.service.js';
 import { CommandLine, type Outcome, run } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -45,7 +45,7 @@ function expectFailure(outcome: Outcome, sentence: string | RegExp): void {
   expect(outcome.stderr).not.toMatch(SECRET);
 }
 
-onEachEngine('Client secrets on the command line', (database) => {
+onOneEngine('Client secrets on the command line', (database) => {
   const cli = new CommandLine(database);
   const app = useTestApp(database);
   // The commands go by the real time.

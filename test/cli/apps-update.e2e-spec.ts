@@ -1,7 +1,7 @@
 import { AppsService, type RegisteredApp } from '../../src/modules/oauth/apps/apps.service.js';
 import { authorizeLink, exchange, redirectParameters, Visitor } from '../support/browser.js';
 import { CommandLine, run } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage, json, stored, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -11,7 +11,7 @@ const OLD = 'https://garden.example/callback';
 const NEW = 'https://garden.example/new';
 const DECISION = '/oauth/authorize/decision';
 
-onEachEngine('app update', (database) => {
+onOneEngine('app update', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   let client: TestClient;

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { sha256 } from '../../src/common/secrets.js';
 import { AppSecretsRepository } from '../../src/modules/oauth/apps/app-secrets.repository.js';
 import { CommandLine, type Outcome } from '../support/command-line.js';
-import { connectMigrated, onEachEngine } from '../support/database.js';
+import { connectMigrated, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
 const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
@@ -27,7 +27,7 @@ function expectFailure(outcome: Outcome, sentence: string | RegExp): void {
   expect(outcome.stderr).not.toMatch(SECRET);
 }
 
-onEachEngine('Apps on the command line', (database) => {
+onOneEngine('Apps on the command line', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   beforeAll(async () => {

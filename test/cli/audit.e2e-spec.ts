@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { newId } from '../../src/common/ids.js';
 import { CommandLine, type Outcome } from '../support/command-line.js';
-import { connectMigrated, onEachEngine } from '../support/database.js';
+import { connectMigrated, onOneEngine } from '../support/database.js';
 
 const DAY = 86_400_000;
 const [ANA_APP, BOB_APP] = [newId('svc_app', new Date(0)), newId('svc_app', new Date(1))];
@@ -17,7 +17,7 @@ interface Told {
   details: Record<string, unknown>;
 }
 
-onEachEngine('The command "audit list"', (database) => {
+onOneEngine('The command "audit list"', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine, commandTree, optionsOf } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
@@ -139,7 +139,7 @@ describe('The commands that take a reason', () => {
   });
 });
 
-onEachEngine('What an operator has changed', (database) => {
+onOneEngine('What an operator has changed', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 

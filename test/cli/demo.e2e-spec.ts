@@ -1,12 +1,12 @@
 import { DemoService } from '../../src/modules/demo/demo.service.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const TOKEN = /^svcat_[A-Za-z0-9_-]{43}$/;
 
-onEachEngine('The demo on the command line', (database) => {
+onOneEngine('The demo on the command line', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 

@@ -6,7 +6,7 @@ import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { JobRun } from '../../src/operations/job-run.entity.js';
 import { CommandLine, diagnosis, type ToldFinding } from '../support/command-line.js';
-import { onEachEngine, onEachServer } from '../support/database.js';
+import { onOneEngine, onEachServer } from '../support/database.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { Member } from '../support/member.js';
@@ -15,7 +15,7 @@ import { isUnderWay, useTestApp } from '../support/test-app.js';
 const HOUR = 3_600_000;
 const PUBLISHED = 30;
 
-onEachEngine('The command "doctor"', (database) => {
+onOneEngine('The command "doctor"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   let member: Member;

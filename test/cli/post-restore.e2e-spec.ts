@@ -1,7 +1,7 @@
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { type CommentBody, Member, type PageBody } from '../support/member.js';
 import { json } from '../support/responses.js';
@@ -10,7 +10,7 @@ import { useTestApp } from '../support/test-app.js';
 const DAY = 86_400_000;
 const UNKNOWN = 'post_01h455vb4pex5vsknk084sn02q';
 
-onEachEngine('The command "post restore"', (database) => {
+onOneEngine('The command "post restore"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   let member: Member;

@@ -1,7 +1,7 @@
 import { sha256 } from '../../src/common/secrets.js';
 import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 
 interface Pruned {
@@ -10,7 +10,7 @@ interface Pruned {
   tables: Record<string, number>;
 }
 
-onEachEngine('The command "prune"', (database) => {
+onOneEngine('The command "prune"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   const sessions = (): Promise<number> => app().dataSource.manager.count(SignInSession);

@@ -1,7 +1,7 @@
 import { QuotaReconciliation } from '../../src/modules/quota/months/quota-reconciliation.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { Member } from '../support/member.js';
@@ -9,7 +9,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const DAY = 86_400_000;
 
-onEachEngine('The command "quota reconcile"', (database) => {
+onOneEngine('The command "quota reconcile"', (database) => {
   keepsNoLedger(database);
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
   const cli = new CommandLine(database);

@@ -5,13 +5,13 @@ import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { type Arrangement, QuotaService } from '../../src/modules/quota/quota.service.js';
 import { QuotaReset } from '../../src/operations/jobs/quota-reset.service.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { leastStatements, useTestApp } from '../support/test-app.js';
 
 const change = { actor: 'test' };
 
-onEachEngine('The command "quota report"', (database) => {
+onOneEngine('The command "quota report"', (database) => {
   keepsNoLedger(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);

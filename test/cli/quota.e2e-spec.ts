@@ -3,7 +3,7 @@ import { nextPeriodStart, periodOf } from '../../src/modules/quota/period.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { CommandLine } from '../support/command-line.js';
-import { connectMigrated, onEachEngine, onSqlite } from '../support/database.js';
+import { connectMigrated, onOneEngine, onSqlite } from '../support/database.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
@@ -20,7 +20,7 @@ const CREATE = [
   'posts.write',
 ];
 
-onEachEngine('Quota on the command line', (database) => {
+onOneEngine('Quota on the command line', (database) => {
   keepsNoLedger(database);
   const cli = new CommandLine(database);
   let dataSource: DataSource;

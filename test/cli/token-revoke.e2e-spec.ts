@@ -1,13 +1,13 @@
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import { requestToken } from '../support/browser.js';
 import { CommandLine, type Outcome } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { granted, opens } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-onEachEngine('"token revoke"', (database) => {
+onOneEngine('"token revoke"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   const revoke = (token: string, ...args: string[]): Promise<Outcome> =>
@@ -99,7 +99,7 @@ onEachEngine('"token revoke"', (database) => {
   });
 });
 
-onEachEngine('"user revoke-all"', (database) => {
+onOneEngine('"user revoke-all"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 

@@ -1,12 +1,12 @@
 import { later } from '../../src/common/clock.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { recordCalls } from '../support/fixtures.js';
 import { useTestApp } from '../support/test-app.js';
 
 const DAY = 86_400_000;
 
-onEachEngine('The command "usage rollup"', (database) => {
+onOneEngine('The command "usage rollup"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 

@@ -12,9 +12,8 @@ import { CommandLine, runProcess } from '../support/command-line.js';
 import {
   connect,
   everyTable,
-  onEachEngine,
+  onOneEngine,
   onSqlite,
-  onSqliteAndOneServer,
   tablesWith,
   type TestDatabase,
 } from '../support/database.js';
@@ -49,7 +48,7 @@ const GONE = {
   refresh_tokens: 1,
 };
 
-onEachEngine('"user erase"', (database) => {
+onOneEngine('"user erase"', (database) => {
   const app = useTestApp(database, COUNTED_SIGN_INS);
   const cli = new CommandLine(database);
   const dump = (): Promise<Map<string, string>> => everyTable(app().dataSource);
@@ -158,7 +157,7 @@ onEachEngine('"user erase"', (database) => {
   });
 });
 
-onSqliteAndOneServer('The erasure of a user of running services', (database) => {
+onOneEngine('The erasure of a user of running services', (database) => {
   const { name, post } = WORDS;
   const phone = '+14155559001';
   const cli = new CommandLine(database);
@@ -227,7 +226,7 @@ onSqlite('The file of the database', (database) => {
   });
 });
 
-onEachEngine('A publish that was under way when its user was blocked', (database) => {
+onOneEngine('A publish that was under way when its user was blocked', (database) => {
   const app = useTestApp(database);
 
   it('is undone, with an answer of 401', async () => {

@@ -5,7 +5,7 @@ import { insertAll } from '../../src/database/insert.js';
 import { TransactionRunner } from '../../src/database/transaction.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { COUNTED_SIGN_INS, twoMembers, WORDS } from '../support/fixtures.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { useTestApp } from '../support/test-app.js';
@@ -13,7 +13,7 @@ import { useTestApp } from '../support/test-app.js';
 type Row = Record<string, unknown>;
 type Exported = { user_id: string; exported_at: string } & Record<string, Row[]>;
 
-onEachEngine('"user export"', (database) => {
+onOneEngine('"user export"', (database) => {
   keepsNoLedger(database);
   const app = useTestApp(database, COUNTED_SIGN_INS);
   const cli = new CommandLine(database);

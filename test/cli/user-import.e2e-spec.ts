@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine, type Outcome, runProcess } from '../support/command-line.js';
-import { connectMigrated, onEachEngine, type TestDatabase } from '../support/database.js';
+import { connectMigrated, onOneEngine, type TestDatabase } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
 const HEADER = 'phone,name,neighborhood,photo_url,latitude,longitude';
@@ -52,7 +52,7 @@ function useImports(database: TestDatabase) {
   };
 }
 
-onEachEngine('"user import" of CSV', (database) => {
+onOneEngine('"user import" of CSV', (database) => {
   const imports = useImports(database);
   const csv = (...lines: string[]): Promise<string> =>
     imports.write('users.csv', [HEADER, ...lines, ''].join('\n'));
@@ -264,7 +264,7 @@ onEachEngine('"user import" of CSV', (database) => {
   });
 });
 
-onEachEngine('"user import" of NDJSON', (database) => {
+onOneEngine('"user import" of NDJSON', (database) => {
   const imports = useImports(database);
 
   it('reads an object a line: null clears, what is absent stays', async () => {

@@ -1,11 +1,11 @@
 import { authorizeLink, Visitor } from '../support/browser.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { opens } from '../support/oauth-flow.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('"user show"', (database) => {
+onOneEngine('"user show"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
@@ -54,7 +54,7 @@ onEachEngine('"user show"', (database) => {
   );
 });
 
-onEachEngine('"user block"', (database) => {
+onOneEngine('"user block"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 

@@ -1,12 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
 import { CommandLine } from '../support/command-line.js';
-import { connectMigrated, onEachEngine } from '../support/database.js';
+import { connectMigrated, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
 const HOUR = 3_600_000;
 
-onEachEngine('Unlocking a user on the command line', (database) => {
+onOneEngine('Unlocking a user on the command line', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   let people = 0;

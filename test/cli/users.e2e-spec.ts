@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine } from '../support/command-line.js';
-import { connectMigrated, onEachEngine } from '../support/database.js';
+import { connectMigrated, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
-onEachEngine('Users on the command line', (database) => {
+onOneEngine('Users on the command line', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { authorizeLink } from '../support/browser.js';
-import { onEachEngine, onSqlite } from '../support/database.js';
+import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import {
   placesOf,
@@ -24,7 +24,7 @@ function parameter(name: string): Schema {
   return found.schema;
 }
 
-onEachEngine('What the published document calls valid', (database) => {
+onOneEngine('What the published document calls valid', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
   let member: Member;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { SCOPES } from '../../src/common/scopes.js';
 import { ERROR_STATUS } from '../../src/http/error-status.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import {
   dereferenced,
   type OpenApiDocument,
@@ -37,7 +37,7 @@ const OPERATIONS = [
   ['get', '/dev/v1/quota', 'any', '200', []],
 ] as const;
 
-onEachEngine('The published document', (database) => {
+onOneEngine('The published document', (database) => {
   const app = useTestApp(database);
   let served: OpenApiDocument;
   let document: OpenApiDocument;

@@ -14,7 +14,7 @@ import { AppConfig } from '../../src/config/app-config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { ApiErrorFilter } from '../../src/http/api-error.filter.js';
 import { requestContext } from '../../src/http/request-context.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { FixedClock } from '../support/doubles.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -120,7 +120,7 @@ const SCOPED_ROUTES = [
   ['POST /dev/v1/posts/:id/comments', 'posts.write'],
 ];
 
-onEachEngine('Every route of the running application', (database) => {
+onOneEngine('Every route of the running application', (database) => {
   const app = useTestApp(database);
 
   it('declares either a scope or that it is public, never both', () => {

@@ -1,14 +1,14 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { leastStatements, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN|COMMIT|SET)\b/i;
 
-onEachEngine('Statements of a request', (database) => {
+onOneEngine('Statements of a request', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let id: string;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { approve, CHALLENGE, VERIFIER } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 
 const RECIPES = 'test/system/clients/recipes';
@@ -42,7 +42,7 @@ describe('The recipes of docs/integrate.md', () => {
   });
 });
 
-onEachEngine('The commands of docs/integrate.md', (database) => {
+onOneEngine('The commands of docs/integrate.md', (database) => {
   const app = useTestApp(database);
 
   it('exchange, call, refresh and revoke when they are pasted in order', async () => {

@@ -5,7 +5,8 @@ import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 import { RELIABILITY_PAGE, reliabilityPage } from '../reliability/page.js';
 import { failuresOutsideTests } from '../support/summary-reporter.js';
 import { type Figures, FIGURES_FILE, type Outcome, UNANSWERED } from './figures.js';
-import { IS_QUICK, PROMISES } from './promises.js';
+import { IS_QUICK } from '../suite.js';
+import { PROMISES } from './promises.js';
 
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };
 const NOTHING: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };

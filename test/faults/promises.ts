@@ -47,9 +47,3 @@ export const PROMISES: Readonly<Record<string, Promised>> = {
       'The schema of the first release is brought forward and back with its data, while the old version serves.',
   },
 };
-
-/** Whether each fault is injected a few times, as in CI, or as often as promised. */
-export const IS_QUICK = process.env.FAULTS !== 'full';
-
-/** How often a fault is injected. */
-export const times = (promised: number, quick: number): number => (IS_QUICK ? quick : promised);

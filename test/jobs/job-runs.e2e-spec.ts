@@ -7,7 +7,7 @@ import { JobRun } from '../../src/operations/job-run.entity.js';
 import { PruneCron } from '../../src/operations/jobs/prune.cron.js';
 import { QuotaResetCron } from '../../src/operations/jobs/quota-reset.cron.js';
 import { UsageRollupCron } from '../../src/operations/jobs/usage-rollup.cron.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { recordCalls } from '../support/fixtures.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
@@ -73,7 +73,7 @@ const JOBS: JobUnderTest[] = [
   },
 ];
 
-onEachEngine('The jobs of the service', (database) => {
+onOneEngine('The jobs of the service', (database) => {
   keepsNoLedger(database);
   const here = useTestApp(database);
   const there = useTestApp(database);

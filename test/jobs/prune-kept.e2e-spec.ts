@@ -9,7 +9,7 @@ import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { PostsPrune } from '../../src/modules/posts/prune/posts-prune.service.js';
 import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { recordCalls } from '../support/fixtures.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { Member } from '../support/member.js';
@@ -18,7 +18,7 @@ import { useTestApp } from '../support/test-app.js';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-onEachEngine('Pruning of logs and deleted posts', (database) => {
+onOneEngine('Pruning of logs and deleted posts', (database) => {
   keepsNoLedger(database);
   const settings = { CALL_LOG_DAYS: '62', AUDIT_LOG_DAYS: '100', DELETED_POST_DAYS: '30' };
   const app = useTestApp(database, settings);

@@ -3,11 +3,11 @@ import { Metrics } from '../../src/metrics/metrics.js';
 import { QuotaAlerts } from '../../src/modules/quota/months/quota-alerts.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('Alerts of the quota', (database) => {
+onOneEngine('Alerts of the quota', (database) => {
   keepsNoLedger(database);
   const app = useTestApp(database);
   /** The same database, where the operator gives the plan more. */

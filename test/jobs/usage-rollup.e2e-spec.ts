@@ -4,7 +4,7 @@ import { ApiUsageDaily } from '../../src/modules/quota/api-usage-daily.entity.js
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { UsageRollup } from '../../src/modules/quota/usage/usage-rollup.service.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { CALLER, recordCalls } from '../support/fixtures.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { Member } from '../support/member.js';
@@ -13,7 +13,7 @@ import { useTestApp } from '../support/test-app.js';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-onEachEngine('The roll-up of the call log', (database) => {
+onOneEngine('The roll-up of the call log', (database) => {
   keepsNoLedger(database);
   const app = useTestApp(database);
   const manager = () => app().dataSource.manager;

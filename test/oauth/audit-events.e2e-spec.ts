@@ -7,7 +7,7 @@ import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity
 import type { User } from '../../src/modules/users/user.entity.js';
 import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
 import { CommandLine } from '../support/command-line.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectNoCredential } from '../support/invariants.js';
 import { sendForm } from '../support/oauth-flow.js';
 import { json, type TokenBody } from '../support/responses.js';
@@ -31,7 +31,7 @@ interface Told {
   grant?: string;
 }
 
-onEachEngine('The audit log', (database) => {
+onOneEngine('The audit log', (database) => {
   const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: String(BUDGET) });
   const cli = new CommandLine(database);
   let client: TestClient;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { approve, authorizeLink, CHALLENGE, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage, expectRefusal, stored } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -12,7 +12,7 @@ function challenge(): Record<string, string> {
   };
 }
 
-onEachEngine('The prompt of an authorization request', (database) => {
+onOneEngine('The prompt of an authorization request', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
@@ -52,7 +52,7 @@ onEachEngine('The prompt of an authorization request', (database) => {
   );
 });
 
-onEachEngine('Errors shown before anybody signed in', (database) => {
+onOneEngine('Errors shown before anybody signed in', (database) => {
   const app = useTestApp(database, { OAUTH_ERRORS_BEFORE_SIGN_IN: 'page' });
   let client: TestClient;
   let native: TestClient;
@@ -109,7 +109,7 @@ onEachEngine('Errors shown before anybody signed in', (database) => {
   });
 });
 
-onEachEngine('A code_challenge that comes again', (database) => {
+onOneEngine('A code_challenge that comes again', (database) => {
   const app = useTestApp(database);
 
   async function entries(client: TestClient): Promise<unknown[]> {
@@ -139,7 +139,7 @@ onEachEngine('A code_challenge that comes again', (database) => {
   });
 });
 
-onEachEngine('A code_challenge that may come once', (database) => {
+onOneEngine('A code_challenge that may come once', (database) => {
   const app = useTestApp(database, { OAUTH_REFUSE_REUSED_CHALLENGE: '1' });
 
   it('O24 Where the operator wants so, it is an invalid_request the second time', async () => {

@@ -1,9 +1,9 @@
 import { authorizeLink, CHALLENGE, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage, expectRefusal, stored } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-onEachEngine('PKCE in the authorization request', (database) => {
+onOneEngine('PKCE in the authorization request', (database) => {
   const app = useTestApp(database);
   let native: TestClient;
   let confidential: TestClient;

@@ -1,5 +1,5 @@
 import { approve, authorizeLink, exchange, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -41,7 +41,7 @@ const OTHERS = {
   'a data URL': 'data:text/html,x',
 } as const;
 
-onEachEngine('The redirect_uri of an authorization request', (database) => {
+onOneEngine('The redirect_uri of an authorization request', (database) => {
   const app = useTestApp(database);
   let confidential: TestClient;
   let native: TestClient;

@@ -1,10 +1,10 @@
 import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
 import { approve, authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { dumpOf, expectPage, expectRefusal, stored } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-onEachEngine('The authorization request', (database) => {
+onOneEngine('The authorization request', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 

@@ -2,13 +2,13 @@ import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
 import { authorizeLink, Visitor } from '../support/browser.js';
 import { atOnce } from '../support/cluster.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { leastStatements, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
-onEachEngine('Too many authorization requests', (database) => {
+onOneEngine('Too many authorization requests', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_AUTHORIZE_CALLS: '10' });
   let link: string;
 

@@ -1,6 +1,6 @@
 import { App } from '../../src/modules/oauth/apps/app.entity.js';
 import { approve, exchange, VERIFIER } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { granted, sendForm } from '../support/oauth-flow.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -9,7 +9,7 @@ const ORIGIN = 'https://spa.example';
 const OTHER = 'https://evil.example';
 const ENDPOINTS = ['/oauth/token', '/oauth/revoke'];
 
-onEachEngine('Apps that run in browsers, on other origins', (database) => {
+onOneEngine('Apps that run in browsers, on other origins', (database) => {
   const app = useTestApp(database);
   let spa: TestClient;
   let confidential: TestClient;
@@ -211,7 +211,7 @@ onEachEngine('Apps that run in browsers, on other origins', (database) => {
   });
 });
 
-onEachEngine('A browser app that tried too often', (database) => {
+onOneEngine('A browser app that tried too often', (database) => {
   const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '1' });
 
   it('O124 may read that it must wait, and for how long', async () => {

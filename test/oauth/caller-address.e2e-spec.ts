@@ -1,12 +1,12 @@
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { granted } from '../support/oauth-flow.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const LIMIT = 5;
 
-onEachEngine('The address of a caller, as a proxy writes it', (database) => {
+onOneEngine('The address of a caller, as a proxy writes it', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_TOKEN_FAILURES: String(LIMIT) });
   let client: TestClient;
 
@@ -49,7 +49,7 @@ onEachEngine('The address of a caller, as a proxy writes it', (database) => {
   });
 });
 
-onEachEngine('Two proxies in front', (database) => {
+onOneEngine('Two proxies in front', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '2', OAUTH_TOKEN_FAILURES: String(LIMIT) });
 
   it('O130 The address that the first of them saw counts, whatever is written before it', async () => {

@@ -8,7 +8,7 @@ import {
   requestToken,
   VERIFIER,
 } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectTokenError } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -18,7 +18,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-onEachEngine('Client authentication at the token endpoint', (database) => {
+onOneEngine('Client authentication at the token endpoint', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let native: TestClient;
@@ -240,7 +240,7 @@ onEachEngine('Client authentication at the token endpoint', (database) => {
   });
 });
 
-onEachEngine('A public app that sends an empty password', (database) => {
+onOneEngine('A public app that sends an empty password', (database) => {
   const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '3' });
 
   it('O89 spends no attempt by it, however often it comes', async () => {

@@ -7,7 +7,7 @@ import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
 import { requestToken } from '../support/browser.js';
-import { onEachEngine, onEachServer } from '../support/database.js';
+import { onOneEngine, onEachServer } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { dumpOf, expectTokenError } from '../support/responses.js';
 import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
@@ -30,7 +30,7 @@ async function refreshWith(
   return requestToken(app, { ...client, secret }, form);
 }
 
-onEachEngine('Client secrets', (database) => {
+onOneEngine('Client secrets', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let first: string;

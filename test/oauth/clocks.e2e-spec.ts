@@ -5,7 +5,7 @@ import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.j
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
 import { Cluster } from '../support/cluster.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type AppProcess, startProcess } from '../support/service-process.js';
 import { runSql } from '../support/sql.js';
@@ -16,7 +16,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NEW_YORK = '-05:00';
 
-onEachEngine('Readiness and the clock of the database', (database) => {
+onOneEngine('Readiness and the clock of the database', (database) => {
   const app = useTestApp(database);
 
   /** The database's own clock, or this machine's, whose clock SQLite has. */
@@ -54,7 +54,7 @@ onEachEngine('Readiness and the clock of the database', (database) => {
   });
 });
 
-onEachEngine('Lifetimes with the app in Tokyo and the database in New York', (database) => {
+onOneEngine('Lifetimes with the app in Tokyo and the database in New York', (database) => {
   let app: TestApp;
 
   beforeAll(async () => {
@@ -114,7 +114,7 @@ onEachEngine('Lifetimes with the app in Tokyo and the database in New York', (da
   });
 });
 
-onEachEngine('A process whose machine is set to Tokyo', (database) => {
+onOneEngine('A process whose machine is set to Tokyo', (database) => {
   const app = useTestApp(database);
   let service: AppProcess;
 

@@ -4,7 +4,7 @@ import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { approve, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { sendForm } from '../support/oauth-flow.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-onEachEngine('Which apps count as connected', (database) => {
+onOneEngine('Which apps count as connected', (database) => {
   const app = useTestApp(database);
   let user: User;
   let visitor: Visitor;

@@ -1,6 +1,6 @@
 import { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { anotherThan } from '../support/invariants.js';
 import { expectPage } from '../support/responses.js';
 import { leastStatements, type TestClient, useTestApp } from '../support/test-app.js';
@@ -21,7 +21,7 @@ function expectPhonePage(page: Page): void {
   expect(page.html).toContain('name="phone" type="tel"');
 }
 
-onEachEngine('Signing in to the connected apps', (database) => {
+onOneEngine('Signing in to the connected apps', (database) => {
   const app = useTestApp(database);
   let user: User;
   let visitor: Visitor;
@@ -259,7 +259,7 @@ onEachEngine('Signing in to the connected apps', (database) => {
   });
 });
 
-onEachEngine('Too many attempts at the account', (database) => {
+onOneEngine('Too many attempts at the account', (database) => {
   const app = useTestApp(database, { OAUTH_DECISION_FAILURES: '3', OAUTH_DECISION_CALLS: '10' });
 
   it('O127 Wrong codes and wrong tokens share one budget, and its 429 is a page', async () => {
@@ -277,7 +277,7 @@ onEachEngine('Too many attempts at the account', (database) => {
   });
 });
 
-onEachEngine('Messages to phones that get none', (database) => {
+onOneEngine('Messages to phones that get none', (database) => {
   const app = useTestApp(database, { OTP_COUNTRIES: 'US' });
 
   it.each(['account', 'app'])(

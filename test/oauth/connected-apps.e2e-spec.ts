@@ -11,7 +11,7 @@ import {
   requestToken,
   Visitor,
 } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage, expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { leastStatements, type TestClient, useTestApp } from '../support/test-app.js';
@@ -40,7 +40,7 @@ function rowsOf({ html }: Page): Map<string, string> {
   );
 }
 
-onEachEngine('The connected apps', (database) => {
+onOneEngine('The connected apps', (database) => {
   const app = useTestApp(database);
   let user: User;
   let visitor: Visitor;

@@ -9,7 +9,7 @@ import {
   redirectParameters,
   Visitor,
 } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { anotherThan } from '../support/invariants.js';
 import { expectPage, expectRefusal, json, stored, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -18,7 +18,7 @@ const SIGN_IN = '/oauth/authorize/sign-in';
 const DECISION = '/oauth/authorize/decision';
 const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
 
-onEachEngine('The decision', (database) => {
+onOneEngine('The decision', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let visitor: Visitor;

@@ -1,9 +1,9 @@
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('The consent page', (database) => {
+onOneEngine('The consent page', (database) => {
   const app = useTestApp(database);
 
   it('O25 It names the app, the redirect host, the user and every requested scope with a box', async () => {

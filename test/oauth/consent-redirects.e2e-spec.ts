@@ -1,13 +1,13 @@
 import { SCOPES } from '../../src/common/scopes.js';
 import { authorizeLink, exchange, redirectParameters, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage, expectTokenError, stored } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const DECISION = '/oauth/authorize/decision';
 const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
 
-onEachEngine('Where Allow leads', (database) => {
+onOneEngine('Where Allow leads', (database) => {
   const app = useTestApp(database);
 
   it.each([

@@ -10,7 +10,7 @@ import {
   VERIFIER,
   Visitor,
 } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { dumpOf, expectPage, json, standingAlone, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 /** How many credentials of each kind are compared. */
 const EACH = 50;
 
-onEachEngine('Credentials and codes of the source document', (database) => {
+onOneEngine('Credentials and codes of the source document', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let redirect: URLSearchParams;
@@ -90,7 +90,7 @@ function formToken(html: string): string {
   return token;
 }
 
-onEachEngine('What the tables hold of credentials', (database) => {
+onOneEngine('What the tables hold of credentials', (database) => {
   const app = useTestApp(database);
 
   it('O133 After a full flow no table holds a secret, code, token, verifier, one-time password, cookie or form token', async () => {

@@ -4,7 +4,7 @@ import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.enti
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, redirectParameters, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -35,7 +35,7 @@ async function codePage(app: TestApp, visitor: Visitor, phone = '+14155550123'):
   return visitor.submit(phonePage, SIGN_IN, { phone });
 }
 
-onEachEngine('Too many attempts at sign-in and decision', (database) => {
+onOneEngine('Too many attempts at sign-in and decision', (database) => {
   const app = useTestApp(database, {
     OAUTH_DECISION_FAILURES: '20',
     OAUTH_DECISION_ADDRESS_FAILURES: '60',
@@ -126,7 +126,7 @@ onEachEngine('Too many attempts at sign-in and decision', (database) => {
   });
 });
 
-onEachEngine('Too many wrong codes for one phone', (database) => {
+onOneEngine('Too many wrong codes for one phone', (database) => {
   const app = useTestApp(database, { OTP_PHONE_FAILURES: '10' });
   let user: User;
   let visitor: Visitor;
@@ -206,7 +206,7 @@ onEachEngine('Too many wrong codes for one phone', (database) => {
   });
 });
 
-onEachEngine('Too many steps of one address', (database) => {
+onOneEngine('Too many steps of one address', (database) => {
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
     OAUTH_DECISION_CALLS: '10',

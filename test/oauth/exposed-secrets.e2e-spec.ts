@@ -2,14 +2,14 @@ import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { newSecret } from '../../src/common/secrets.js';
 import { AppSecret } from '../../src/modules/oauth/apps/app-secret.entity.js';
 import { AppSecretsService } from '../../src/modules/oauth/apps/app-secrets.service.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { sendForm } from '../support/oauth-flow.js';
 import { expectTokenError, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const TOKEN = '/oauth/token';
 
-onEachEngine('A client secret in an address', (database) => {
+onOneEngine('A client secret in an address', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let secret: string;

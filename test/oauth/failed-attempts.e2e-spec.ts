@@ -1,5 +1,5 @@
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { granted } from '../support/oauth-flow.js';
 import { expectTokenError } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -7,7 +7,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 const JUNK = `svcac_${'A'.repeat(43)}`;
 const SECOND = 1000;
 
-onEachEngine('What a failed attempt is, with a budget of three', (database) => {
+onOneEngine('What a failed attempt is, with a budget of three', (database) => {
   const app = useTestApp(database, {
     OAUTH_TOKEN_FAILURES: '3',
     OAUTH_TOKEN_ADDRESS_FAILURES: '3',

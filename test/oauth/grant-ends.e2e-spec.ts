@@ -1,13 +1,13 @@
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage, expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const SECOND = 1000;
 
-onEachEngine('RFC 6749 §4.1.2: a code that comes back', (database) => {
+onOneEngine('RFC 6749 §4.1.2: a code that comes back', (database) => {
   const app = useTestApp(database);
 
   async function used(): Promise<{ client: TestClient; code: string; tokens: TokenBody }> {
@@ -59,7 +59,7 @@ onEachEngine('RFC 6749 §4.1.2: a code that comes back', (database) => {
   });
 });
 
-onEachEngine('A grant that ends before an access token would', (database) => {
+onOneEngine('A grant that ends before an access token would', (database) => {
   const app = useTestApp(database, { OAUTH_GRANT_SECONDS: '600' });
 
   it('ends the access token with it, and expires_in says so', async () => {
@@ -72,7 +72,7 @@ onEachEngine('A grant that ends before an access token would', (database) => {
   });
 });
 
-onEachEngine('Attempts that cannot be counted', (database) => {
+onOneEngine('Attempts that cannot be counted', (database) => {
   const app = useTestApp(database, { OAUTH_TOKEN_CALLS: '100', OAUTH_DECISION_CALLS: '100' });
 
   it('leave the token endpoint open and sign-in closed', async () => {

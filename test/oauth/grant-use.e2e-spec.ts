@@ -6,7 +6,7 @@ import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { scansOf } from '../support/queries.js';
 import { json, type TokenBody } from '../support/responses.js';
 import {
@@ -21,7 +21,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-onEachEngine('The last use of a grant', (database) => {
+onOneEngine('The last use of a grant', (database) => {
   const app = useTestApp(database);
   let user: User;
   let client: TestClient;
@@ -137,7 +137,7 @@ onEachEngine('The last use of a grant', (database) => {
   });
 });
 
-onEachEngine('The last use of a grant, when the service ends', (database) => {
+onOneEngine('The last use of a grant, when the service ends', (database) => {
   const app = useTestApp(database);
 
   it('O119 What waits is written before the process ends', async () => {

@@ -1,6 +1,6 @@
 import { type User, User as UserRow } from '../../src/modules/users/user.entity.js';
 import { requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { granted, sendForm } from '../support/oauth-flow.js';
 import {
   expectTokenError,
@@ -12,7 +12,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const DAY = 86_400;
 
-onEachEngine('Introspection (RFC 7662)', (database) => {
+onOneEngine('Introspection (RFC 7662)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;

@@ -1,6 +1,6 @@
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { granted } from '../support/oauth-flow.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -8,7 +8,7 @@ const SECOND = 1000;
 const LOCKING = /^(INSERT|UPDATE|DELETE|REPLACE)\b|\bFOR UPDATE\b/i;
 const LOCKS_GRANT = /^UPDATE grants |^SELECT .* FROM grants .*\bFOR UPDATE\b/is;
 
-onEachEngine('Units of work of the token endpoint', (database) => {
+onOneEngine('Units of work of the token endpoint', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 

@@ -1,5 +1,5 @@
 import { approve, authorizeLink, exchange, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { granted, sendForm } from '../support/oauth-flow.js';
 import { getRaw } from '../support/raw-request.js';
 import { expectRefusal, expectTokenError, json } from '../support/responses.js';
@@ -7,7 +7,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const PATH = '/.well-known/oauth-authorization-server';
 
-onEachEngine('Metadata of the authorization server (RFC 8414)', (database) => {
+onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
@@ -169,7 +169,7 @@ onEachEngine('Metadata of the authorization server (RFC 8414)', (database) => {
   });
 });
 
-onEachEngine('Metadata behind a proxy', (database) => {
+onOneEngine('Metadata behind a proxy', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1' });
 
   it('O120 What the proxy tells of the host does not move anything', async () => {

@@ -1,11 +1,11 @@
 import { authorizeLink } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectTokenHeaders, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const ORIGIN = 'https://spa.example';
 
-onEachEngine('Methods of the OAuth endpoints', (database) => {
+onOneEngine('Methods of the OAuth endpoints', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 

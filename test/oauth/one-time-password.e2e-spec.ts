@@ -3,7 +3,7 @@ import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.enti
 import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { dumpOf, expectPage, standingAlone } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -11,7 +11,7 @@ const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
 const SECOND = 1000;
 
-onEachEngine('The one-time password', (database) => {
+onOneEngine('The one-time password', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;

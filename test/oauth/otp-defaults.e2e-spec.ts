@@ -1,7 +1,7 @@
 import type { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
 import { atOnce } from '../support/cluster.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { DEFAULT_BUDGETS, type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE;
 /** The pause between two messages, with the slot that is just leaving it. */
 const PAUSE = 61 * SECOND;
 
-onEachEngine('One-time passwords with the budgets that nobody changed', (database) => {
+onOneEngine('One-time passwords with the budgets that nobody changed', (database) => {
   const app = useTestApp(database, DEFAULT_BUDGETS);
   let client: TestClient;
   let user: User;

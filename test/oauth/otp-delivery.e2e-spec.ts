@@ -6,7 +6,7 @@ import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.enti
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { connect, onEachEngine, onEachServer } from '../support/database.js';
+import { connect, onOneEngine, onEachServer } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage } from '../support/responses.js';
 import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
@@ -41,7 +41,7 @@ async function failuresOf(dataSource: DataSource, user: User): Promise<number> {
   return trail.filter(({ action }) => action === 'otp.send_failed').length;
 }
 
-onEachEngine('A gateway that fails for a moment', (database) => {
+onOneEngine('A gateway that fails for a moment', (database) => {
   const app = useTestApp(database);
 
   it('O58 The message arrives a little later, by another try with the same id', async () => {
@@ -90,7 +90,7 @@ onEachServer('A database that cannot tell for a moment whether a message may go'
   });
 });
 
-onEachEngine('A gateway that fails for good', (database) => {
+onOneEngine('A gateway that fails for good', (database) => {
   // Shorter than the first pause between tries, so that the first one is the last.
   const app = useTestApp(database, { ...BUDGETS, OTP_SECONDS: '1' });
   let client: TestClient;
@@ -187,7 +187,7 @@ onEachEngine('A gateway that fails for good', (database) => {
   });
 });
 
-onEachEngine('A service that ends while a message waits for its next try', (database) => {
+onOneEngine('A service that ends while a message waits for its next try', (database) => {
   let dataSource: DataSource | undefined;
   afterAll(() => dataSource?.destroy());
 

@@ -2,7 +2,7 @@ import { KnownBrowser } from '../../src/modules/oauth/sign-in/known-browser.enti
 import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -11,7 +11,7 @@ const VERIFY = '/oauth/authorize/verify';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-onEachEngine('A browser in which somebody signed in before', (database) => {
+onOneEngine('A browser in which somebody signed in before', (database) => {
   const app = useTestApp(database, {
     OTP_RESEND_SECONDS: '60',
     OTP_PHONE_HOURLY: '5',

@@ -1,7 +1,7 @@
 import { ConsoleLogger } from '@nestjs/common';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage } from '../support/responses.js';
 import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
@@ -20,7 +20,7 @@ async function phones(app: TestApp, howMany: number): Promise<string[]> {
   return users.map(({ phone }) => phone);
 }
 
-onEachEngine('The messages of a day', (database) => {
+onOneEngine('The messages of a day', (database) => {
   const app = useTestApp(database, { OTP_DAILY_TOTAL: '5', OTP_SECONDS: '1' });
   let client: TestClient;
   let errors: string[];
@@ -118,7 +118,7 @@ onEachEngine('The messages of a day', (database) => {
   });
 });
 
-onEachEngine('Countries that get messages', (database) => {
+onOneEngine('Countries that get messages', (database) => {
   const app = useTestApp(database, {
     OTP_COUNTRIES: 'US,DE',
     OTP_RESEND_SECONDS: '60',
@@ -170,7 +170,7 @@ onEachEngine('Countries that get messages', (database) => {
   });
 });
 
-onEachEngine('One phone, however and wherever it is typed', (database) => {
+onOneEngine('One phone, however and wherever it is typed', (database) => {
   const app = useTestApp(database, { OTP_RESEND_SECONDS: '60', OTP_DEFAULT_COUNTRY: 'US' });
   let client: TestClient;
 
@@ -235,7 +235,7 @@ onEachEngine('One phone, however and wherever it is typed', (database) => {
   });
 });
 
-onEachEngine('A budget of messages that is used up', (database) => {
+onOneEngine('A budget of messages that is used up', (database) => {
   const app = useTestApp(database, { OTP_ADDRESS_HOURLY: '3' });
 
   it('O144 Is written to the audit log once, without the phones', async () => {

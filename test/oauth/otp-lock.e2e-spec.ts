@@ -3,7 +3,7 @@ import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity
 import { PhoneLock } from '../../src/modules/oauth/sign-in/phone-lock.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -21,7 +21,7 @@ interface Asked {
   code: string;
 }
 
-onEachEngine('A hundred wrong codes for one phone', (database) => {
+onOneEngine('A hundred wrong codes for one phone', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;

@@ -1,5 +1,5 @@
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
 import { expectPage, expectRefusal } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -15,7 +15,7 @@ function expectLanguage({ html, headers }: Page, language: 'en' | 'es'): void {
   expect(html).toContain(language === 'es' ? 'Red vecinal' : 'Neighbourhood network');
 }
 
-onEachEngine('The language of the pages', (database) => {
+onOneEngine('The language of the pages', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 

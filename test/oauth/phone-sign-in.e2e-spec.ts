@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -39,7 +39,7 @@ async function messagesTo(app: TestApp, client: TestClient, phone: string): Prom
   return app.sms.messages.filter(({ to }) => to === phone).length;
 }
 
-onEachEngine('Signing in by phone', (database) => {
+onOneEngine('Signing in by phone', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
@@ -137,7 +137,7 @@ onEachEngine('Signing in by phone', (database) => {
   });
 });
 
-onEachEngine('Asking for messages again and again', (database) => {
+onOneEngine('Asking for messages again and again', (database) => {
   const app = useTestApp(database, {
     OTP_RESEND_SECONDS: '60',
     OTP_PHONE_HOURLY: '5',
@@ -218,7 +218,7 @@ onEachEngine('Asking for messages again and again', (database) => {
   });
 });
 
-onEachEngine('Messages asked for from one address', (database) => {
+onOneEngine('Messages asked for from one address', (database) => {
   const app = useTestApp(database, { OTP_ADDRESS_HOURLY: '20' });
 
   it('O52 Twenty an hour are sent, for whatever phones and whatever X-Forwarded-For says', async () => {
@@ -232,7 +232,7 @@ onEachEngine('Messages asked for from one address', (database) => {
   });
 });
 
-onEachEngine('Messages asked for from one IPv6 network', (database) => {
+onOneEngine('Messages asked for from one IPv6 network', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1', OTP_ADDRESS_HOURLY: '20' });
 
   it('O52 Twenty an hour are sent to the /64 of one subscriber, and the next network has its own', async () => {
@@ -247,7 +247,7 @@ onEachEngine('Messages asked for from one IPv6 network', (database) => {
   });
 });
 
-onEachEngine(
+onOneEngine(
   'What an answer takes, for a phone that somebody has and one that nobody has',
   (database) => {
     const app = useTestApp(database, {
@@ -301,7 +301,7 @@ onEachEngine(
   },
 );
 
-onEachEngine('National phone numbers', (database) => {
+onOneEngine('National phone numbers', (database) => {
   const app = useTestApp(database, { OTP_DEFAULT_COUNTRY: 'US' });
 
   it('O53 They belong to OTP_DEFAULT_COUNTRY', async () => {

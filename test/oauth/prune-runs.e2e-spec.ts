@@ -8,7 +8,7 @@ import { JobRun } from '../../src/operations/job-run.entity.js';
 import { PruneCron } from '../../src/operations/jobs/prune.cron.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
@@ -53,7 +53,7 @@ async function insertOld(app: TestApp, table: string, count: number): Promise<vo
   }
 }
 
-onEachEngine('How pruning runs', (database) => {
+onOneEngine('How pruning runs', (database) => {
   const here = useTestApp(database);
   const there = useTestApp(database);
 

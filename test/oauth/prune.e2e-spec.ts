@@ -16,7 +16,7 @@ import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity
 import { JobRun } from '../../src/operations/job-run.entity.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -26,7 +26,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const EPOCH = new Date(0);
 
-onEachEngine('What pruning deletes and keeps', (database) => {
+onOneEngine('What pruning deletes and keeps', (database) => {
   const app = useTestApp(database);
   const now = (): Date => app().clock.now();
   const ago = (milliseconds: number): Date => later(now(), -milliseconds);

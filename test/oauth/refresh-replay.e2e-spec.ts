@@ -3,7 +3,7 @@ import { GrantRevocation } from '../../src/modules/oauth/grants/grant-revocation
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine, type TestDatabase } from '../support/database.js';
+import { onOneEngine, type TestDatabase } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import * as grants from '../support/oauth-flow.js';
 import { sendForm } from '../support/oauth-flow.js';
@@ -78,7 +78,7 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
   return { app: site, given, refresh, renew, opens, rowOf, expectEnded, told };
 }
 
-onEachEngine('A used refresh token that comes back in time', (database) => {
+onOneEngine('A used refresh token that comes back in time', (database) => {
   const { app, given, refresh, renew, opens, rowOf, told } = useGrant(database);
 
   it.each([0, 1, 29_999, 30_000])(
@@ -185,7 +185,7 @@ onEachEngine('A used refresh token that comes back in time', (database) => {
   });
 });
 
-onEachEngine('A used refresh token that comes back too late', (database) => {
+onOneEngine('A used refresh token that comes back too late', (database) => {
   const { app, given, refresh, renew, opens, rowOf, expectEnded, told } = useGrant(database);
 
   it.each([30_001, 5 * 60 * SECOND])('O97 ends its grant %d ms after its use', async (passed) => {
@@ -285,7 +285,7 @@ onEachEngine('A used refresh token that comes back too late', (database) => {
   });
 });
 
-onEachEngine('Access tokens of ten seconds', (database) => {
+onOneEngine('Access tokens of ten seconds', (database) => {
   const { app, given, renew } = useGrant(database, { OAUTH_ACCESS_TOKEN_SECONDS: '10' });
 
   it.each([

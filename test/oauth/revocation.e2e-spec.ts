@@ -1,7 +1,7 @@
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { anotherThan } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { granted, opens, sendForm } from '../support/oauth-flow.js';
@@ -15,7 +15,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
-onEachEngine('Revocation (RFC 7009)', (database) => {
+onOneEngine('Revocation (RFC 7009)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let native: TestClient;
@@ -153,7 +153,7 @@ onEachEngine('Revocation (RFC 7009)', (database) => {
   });
 });
 
-onEachEngine('Throttled revocation', (database) => {
+onOneEngine('Throttled revocation', (database) => {
   const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '5', OAUTH_TOKEN_CALLS: '5' });
 
   async function expectBusy(answer: Response): Promise<void> {

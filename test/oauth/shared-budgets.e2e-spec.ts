@@ -2,7 +2,7 @@ import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
 import { requestToken, type Site } from '../support/browser.js';
 import { atOnce } from '../support/cluster.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
@@ -21,7 +21,7 @@ function fail(site: Site, client: TestClient, address: string): Promise<number> 
   return call(site, client, address, 'wrong');
 }
 
-onEachEngine('Budgets under many calls at once', (database) => {
+onOneEngine('Budgets under many calls at once', (database) => {
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
     OAUTH_TOKEN_FAILURES: '20',
@@ -65,7 +65,7 @@ onEachEngine('Budgets under many calls at once', (database) => {
   });
 });
 
-onEachEngine('Budgets of several processes', (database) => {
+onOneEngine('Budgets of several processes', (database) => {
   const env = { TRUST_PROXY: '1', OAUTH_TOKEN_FAILURES: '20' };
   const started: TestApp[] = [];
   const start = async (): Promise<TestApp> => {
@@ -88,7 +88,7 @@ onEachEngine('Budgets of several processes', (database) => {
   });
 });
 
-onEachEngine('What budgets leave in the database', (database) => {
+onOneEngine('What budgets leave in the database', (database) => {
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
     OAUTH_TOKEN_FAILURES: '20',

@@ -6,7 +6,7 @@ import { RefreshTokenGrant } from '../../src/modules/oauth/token/refresh-token.g
 import type { IssuedTokens } from '../../src/modules/oauth/token/token-issuer.js';
 import { TokenRevocation } from '../../src/modules/oauth/token/token-revocation.js';
 import { approve, exchange, requestToken, VERIFIER } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -14,7 +14,7 @@ const USERS = 8;
 
 type Outcomes = PromiseSettledResult<IssuedTokens>[];
 
-onEachEngine('Token requests of one moment', (database) => {
+onOneEngine('Token requests of one moment', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let registered: App;

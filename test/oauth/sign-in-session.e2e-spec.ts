@@ -1,12 +1,12 @@
 import { User } from '../../src/modules/users/user.entity.js';
 import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 
-onEachEngine('The sign-in session', (database) => {
+onOneEngine('The sign-in session', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;
@@ -117,7 +117,7 @@ onEachEngine('The sign-in session', (database) => {
   });
 });
 
-onEachEngine('Pages on plain http, on this machine', (database) => {
+onOneEngine('Pages on plain http, on this machine', (database) => {
   const app = useTestApp(database);
 
   it('O152 No page asks for https, and the cookies are kept', async () => {
@@ -133,7 +133,7 @@ onEachEngine('Pages on plain http, on this machine', (database) => {
   });
 });
 
-onEachEngine('The sign-in session behind https', (database) => {
+onOneEngine('The sign-in session behind https', (database) => {
   const app = useTestApp(database, {
     PUBLIC_URL: 'https://platform.example',
     OAUTH_DECISION_FAILURES: '2',

@@ -1,9 +1,9 @@
 import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { granted } from '../support/oauth-flow.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-onEachEngine('What may be used once', (database) => {
+onOneEngine('What may be used once', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 

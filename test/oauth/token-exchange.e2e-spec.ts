@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { approve, CHALLENGE, exchange, requestToken, VERIFIER } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const OTHER_VERIFIER = 'x'.repeat(43);
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
-onEachEngine('The exchange of an authorization code', (database) => {
+onOneEngine('The exchange of an authorization code', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let native: TestClient;

@@ -4,7 +4,7 @@ import { GrantRevocation } from '../../src/modules/oauth/grants/grant-revocation
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import * as grants from '../support/oauth-flow.js';
 import {
@@ -17,7 +17,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
-onEachEngine('The refresh of an access token', (database) => {
+onOneEngine('The refresh of an access token', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;

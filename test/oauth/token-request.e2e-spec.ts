@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import {
   expectTokenError,
   expectTokenHeaders,
@@ -20,7 +20,7 @@ function withParameters(count: number): string {
   return ['grant_type=password', ...others].join('&');
 }
 
-onEachEngine('A request of the token endpoint', (database) => {
+onOneEngine('A request of the token endpoint', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
@@ -236,7 +236,7 @@ onEachEngine('A request of the token endpoint', (database) => {
   });
 });
 
-onEachEngine('A path under /oauth that leads nowhere', (database) => {
+onOneEngine('A path under /oauth that leads nowhere', (database) => {
   const app = useTestApp(database);
 
   it.each(['/oauth/nope', '/oauth/token/', '/oauth/authorize/nope/deeper'])(

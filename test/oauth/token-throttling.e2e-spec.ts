@@ -1,5 +1,5 @@
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { sendForm } from '../support/oauth-flow.js';
 import { expectTokenHeaders, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -7,7 +7,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-onEachEngine('Too many attempts at the token endpoint', (database) => {
+onOneEngine('Too many attempts at the token endpoint', (database) => {
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
     OAUTH_TOKEN_FAILURES: '20',
@@ -154,7 +154,7 @@ onEachEngine('Too many attempts at the token endpoint', (database) => {
   });
 });
 
-onEachEngine('Token calls without a proxy in front', (database) => {
+onOneEngine('Token calls without a proxy in front', (database) => {
   const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '20', OAUTH_TOKEN_CALLS: '30' });
 
   it('O130 X-Forwarded-For is not believed', async () => {

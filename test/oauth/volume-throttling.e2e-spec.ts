@@ -1,7 +1,7 @@
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
 import { requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { granted } from '../support/oauth-flow.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -9,7 +9,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 const HONEST_REFRESHES = 1000;
 const USERS = 20;
 
-onEachEngine('Busy apps at the token endpoint', (database) => {
+onOneEngine('Busy apps at the token endpoint', (database) => {
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
     OAUTH_TOKEN_FAILURES: '20',
@@ -88,7 +88,7 @@ onEachEngine('Busy apps at the token endpoint', (database) => {
   });
 });
 
-onEachEngine('The budget of calls', (database) => {
+onOneEngine('The budget of calls', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_TOKEN_CALLS: '10' });
 
   const call = (client: TestClient, address: string): Promise<Response> =>

@@ -1,9 +1,9 @@
 import { approve, exchange, requestToken } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onEachEngine('The authorization code flow', (database) => {
+onOneEngine('The authorization code flow', (database) => {
   const app = useTestApp(database);
 
   it.each(['confidential', 'public'] as const)(

@@ -1,12 +1,12 @@
 import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
-import { onEachEngine, onEachServer } from '../support/database.js';
+import { onOneEngine, onEachServer } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { json } from '../support/responses.js';
 import { TestApp, useTestApp } from '../support/test-app.js';
 
 const OK = [200, { status: 'ok' }];
 
-onEachEngine('The health of a process', (database) => {
+onOneEngine('The health of a process', (database) => {
   let app: TestApp;
   let metricsPort: number;
   beforeAll(async () => {

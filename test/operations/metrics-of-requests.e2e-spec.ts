@@ -1,6 +1,6 @@
 import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
 import { authorizeLink, requestToken, Visitor } from '../support/browser.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { beginPublish, Member } from '../support/member.js';
 import { scrape } from '../support/prometheus.js';
@@ -9,7 +9,7 @@ import { TestApp } from '../support/test-app.js';
 
 const COUNT = 'http_request_duration_seconds_count';
 
-onEachEngine('The metrics of requests', (database) => {
+onOneEngine('The metrics of requests', (database) => {
   let app: TestApp;
   let metricsUrl: string;
 

@@ -2,7 +2,7 @@ import { DatabaseLoad } from '../../src/database/database-load.js';
 import { TransactionRunner } from '../../src/database/transaction.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
-import { onEachEngine, onEachServer, onSqlite, type TestDatabase } from '../support/database.js';
+import { onOneEngine, onEachServer, onSqlite, type TestDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { Member } from '../support/member.js';
 import { scrape } from '../support/prometheus.js';
@@ -90,7 +90,7 @@ onSqlite('The metrics of the queue for the one connection', (database) => {
   });
 });
 
-onEachEngine('The metrics of the call log', (database) => {
+onOneEngine('The metrics of the call log', (database) => {
   const { app, read } = measured(database);
 
   it('tell how many calls wait to be written, and how many were dropped, when too many did', async () => {

@@ -1,11 +1,11 @@
 import { Metrics } from '../../src/metrics/metrics.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { keepsNoLedger } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { leastStatements, useTestApp } from '../support/test-app.js';
 
-onEachEngine('The metrics of quotas', (database) => {
+onOneEngine('The metrics of quotas', (database) => {
   keepsNoLedger(database);
   const here = useTestApp(database);
   const there = useTestApp(database);

@@ -84,7 +84,9 @@ describe('The page of what the platform promises', () => {
     expect(alone.toSorted()).toEqual(Object.keys(WITHOUT_CLUSTER));
     expect(once.toSorted()).toEqual(Object.keys(ONCE));
     const manifest = JSON.parse(await readFile('package.json', 'utf8')) as Manifest;
-    expect(manifest.scripts['test:races']).toBe('RACE_ROUNDS=100 vitest run test/system/races');
+    expect(manifest.scripts['test:races']).toBe(
+      'RACE_ROUNDS=100 TEST_SUITE=system vitest run test/system/races',
+    );
   });
 
   it('is up to date; "npm run reliability" writes it', async () => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { SUITE } from '../suite.js';
 import { freePort } from './free-port.js';
 import { runSql } from './sql.js';
 
@@ -100,8 +101,8 @@ export async function startCommandedServer({
   parent,
   settings = [],
 }: PrivateServerOptions): Promise<PrivateServer | undefined> {
-  const { TEST_MYSQL_COMMAND: command = '', FAULTS } = process.env;
-  if (command === '' || FAULTS === undefined || parent !== undefined) return undefined;
+  const { TEST_MYSQL_COMMAND: command = '' } = process.env;
+  if (command === '' || SUITE !== 'faults' || parent !== undefined) return undefined;
   const server = new CommandedServer(command, await freePort(), [...FAST_SETTINGS, ...settings]);
   await server.prepare();
   return server;

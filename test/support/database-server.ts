@@ -28,14 +28,20 @@ export type ServerKind = 'mariadb' | 'mysql';
 type Prepare = (options: string[]) => Promise<unknown>;
 
 /**
- * Starts one server of each kind that is installed, each with a folder, a port and a password of its own. By a command only
- * where no servers are given.
+ * Starts one server of each kind that is installed, each with a folder, a port and a password of its own.
+ * @param areOthersGiven whether the run has servers already, so that no command needs to start one
+ * @param isOneEnough starts MySQL only where MariaDB is not installed
  */
-export async function startPrivateServers(areOthersGiven: boolean): Promise<PrivateServer[]> {
+export async function startPrivateServers(
+  areOthersGiven: boolean,
+  isOneEnough: boolean,
+): Promise<PrivateServer[]> {
   const startMysql = areOthersGiven ? startInstalled : startPrivateServer;
+  const mariadb = startPrivateServer('mariadb', { settings: NEVER_SYNCED });
+  const isMysqlNeeded = !isOneEnough || (!areOthersGiven && (await mariadb) === undefined);
   const servers = [
-    startPrivateServer('mariadb', { settings: NEVER_SYNCED }),
-    startMysql('mysql', { settings: NEVER_SYNCED }),
+    mariadb,
+    ...(isMysqlNeeded ? [startMysql('mysql', { settings: NEVER_SYNCED })] : []),
   ];
   const outcomes = await Promise.allSettled(servers);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');

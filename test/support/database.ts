@@ -34,6 +34,8 @@ export interface Engine {
 declare module 'vitest' {
   interface ProvidedContext {
     engines: Engine[];
+    /** Moves every file that runs on one engine on by so many engines: `npm run test:system` covers the others so. */
+    engineShift: number;
     browser: Program | null;
     prometheus: Program | null;
     /** Why there is no current `dist`; null when there is one. */
@@ -51,59 +53,53 @@ export interface TestDatabase {
   readonly url: string;
 }
 
-/** What these test is what databases do, each in its own way. */
-const ABOUT_DATABASES = /\/test\/(db|faults|e2e\/races)\//;
-
 const NO_SERVER: Engine = { kind: 'mysql', label: 'no MySQL or MariaDB found' };
 
-/** Runs the suite once on every engine of this run, each time against a database of its own. */
-export function onEachEngine(title: string, suite: (database: TestDatabase) => void): void {
-  for (const engine of engines()) onEngine(engine, title, suite);
+/**
+ * Runs the suite against a database of its own, on one engine of this run: for rules that do not depend on the engine. All
+ * suites of a file run on the same engine, chosen by the file's name, so that it is the same in every run.
+ */
+export function onOneEngine(title: string, suite: (database: TestDatabase) => void): void {
+  onEngine(engineOfFile(), title, suite);
 }
 
-/** The same on MySQL and MariaDB only, where units of work overlap. Without such a server the suite shows as skipped. */
+/** Runs the suite on every engine of this run, each time against a database of its own: for what depends on the engine. */
+export function onEachEngine(title: string, suite: (database: TestDatabase) => void): void {
+  for (const engine of inject('engines')) onEngine(engine, title, suite);
+}
+
+/** Runs the suite on every MySQL and MariaDB server, where transactions overlap. Without a server it is reported as skipped. */
 export function onEachServer(title: string, suite: (database: TestDatabase) => void): void {
   for (const engine of servers()) onEngine(engine, title, suite);
 }
 
-/** The same on one of them, for what is long and the same on both. */
+/** Runs the suite on the first server only. */
 export function onOneServer(title: string, suite: (database: TestDatabase) => void): void {
   for (const engine of servers().slice(0, 1)) onEngine(engine, title, suite);
 }
 
-/**
- * Those of this run; with `TEST_SERVERS=in-turn`, where time is short, a file that is not about databases has one of the servers,
- * always the same, and others have the others.
- */
-function engines(): readonly Engine[] {
-  const all = inject('engines');
-  const { testPath = '' } = expect.getState();
-  if (process.env.TEST_SERVERS !== 'in-turn' || ABOUT_DATABASES.test(testPath)) return all;
-  const running = all.filter(isServer);
-  const [first = 0] = createHash('sha256').update(basename(testPath)).digest();
-  const own = running[first % running.length];
-  return all.filter((engine) => !isServer(engine) || engine === own);
-}
-
-function servers(): readonly Engine[] {
-  const running = engines().filter(isServer);
-  return running.length > 0 ? running : [NO_SERVER];
-}
-
-function isServer({ serverUrl }: Engine): boolean {
-  return serverUrl !== undefined;
-}
-
-/** The same on SQLite and on one server, for what is long and the same on every server. */
+/** Runs the suite on SQLite and on the first server. */
 export function onSqliteAndOneServer(title: string, suite: (database: TestDatabase) => void): void {
   onSqlite(title, suite);
   onOneServer(title, suite);
 }
 
-/** The same on SQLite only: what a file does that no server does. */
+/** Runs the suite on SQLite only. */
 export function onSqlite(title: string, suite: (database: TestDatabase) => void): void {
   for (const engine of inject('engines'))
     if (engine.kind === 'sqlite') onEngine(engine, title, suite);
+}
+
+function engineOfFile(): Engine {
+  const all = inject('engines');
+  const { testPath = '' } = expect.getState();
+  const [first = 0] = createHash('sha256').update(basename(testPath)).digest();
+  return all[(first + inject('engineShift')) % all.length] ?? NO_SERVER;
+}
+
+function servers(): readonly Engine[] {
+  const running = inject('engines').filter(({ serverUrl }) => serverUrl !== undefined);
+  return running.length > 0 ? running : [NO_SERVER];
 }
 
 function onEngine(engine: Engine, title: string, suite: (database: TestDatabase) => void): void {

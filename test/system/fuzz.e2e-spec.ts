@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { RUNS, SEED } from '../support/arbitraries.js';
-import { onEachEngine } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { placesOf, publishedDocument } from '../support/published-document.js';
 import { isForm, type MadeRequest, RequestArbitraries } from '../support/request-arbitraries.js';
@@ -16,7 +16,7 @@ const named = places.map((place) => [place.operation.operationId, place] as cons
 const fallible = named.filter(([operationId]) => operationId !== 'metadata');
 
 /** Servers get fewer, since the database has no say in what is valid. */
-onEachEngine('Requests made from the published document', (database) => {
+onOneEngine('Requests made from the published document', (database) => {
   const numRuns = RUNS ?? (database.engine.kind === 'sqlite' ? 500 : 50);
   const app = useTestApp(database, {
     QUOTA_DEFAULT_LIMIT: '1000000',

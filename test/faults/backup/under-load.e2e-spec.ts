@@ -21,7 +21,7 @@ import { KeyedLoad } from '../created-once/keyed-load.js';
 import { MixedLoad } from '../database-away/mixed-load.js';
 import { show } from '../figures.js';
 import { storedGrants, violationsIn } from '../model/token-rows.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 
 const COPIES = times(3, 1);
 const COPY_MS = 60_000;

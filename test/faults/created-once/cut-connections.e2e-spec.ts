@@ -7,7 +7,7 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { Rotations } from '../failover/rotations.js';
 import { Trades } from '../failover/trades.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';
 
 const BROKEN_MS = times(6000, 1500);

@@ -6,7 +6,7 @@ import { allAre, publishedBy } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { inFlight, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 
 const BODY = '{"content":"Hi"}';
 const EVERY = times(1, 17);

@@ -5,7 +5,7 @@ import { Member } from '../../support/member.js';
 import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { IS_QUICK, times } from '../promises.js';
+import { IS_QUICK, times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';
 
 /** 200 together. SQLite is for one process: while that starts, nobody is answered. */

@@ -8,7 +8,7 @@ import { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { Load, type Outcome } from './load.js';
 
 const DB_TIMEOUT_MS = 1000;

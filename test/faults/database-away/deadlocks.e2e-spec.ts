@@ -12,7 +12,7 @@ import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { Trades } from '../failover/trades.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { deadlocksOn, DeadlockStorm, OPPOSITES } from './deadlock-storm.js';
 import { MixedLoad } from './mixed-load.js';
 

@@ -4,7 +4,7 @@ import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { serve, type Served } from '../../support/service-process.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { BreakableServer } from './breakable-server.js';
 import { type Call, callsOf } from './calls.js';
 import { FAULTS } from './faults.js';

@@ -8,7 +8,7 @@ import { granted, opens } from '../../support/oauth-flow.js';
 import { useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { MixedLoad } from './mixed-load.js';
 
 const HOLD_MS = times(6000, 3000);

@@ -7,7 +7,7 @@ import { serve, type Served } from '../../support/service-process.js';
 import type { TestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { Rotations } from './rotations.js';
 import { Trades } from './trades.js';
 

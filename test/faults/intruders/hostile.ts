@@ -1,4 +1,4 @@
-import { IS_QUICK } from '../promises.js';
+import { IS_QUICK } from '../../suite.js';
 
 /** Texts on one line, by what they are code to. */
 const LINES = {

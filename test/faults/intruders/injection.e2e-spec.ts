@@ -24,7 +24,7 @@ import { startProcess } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile.js';
 import { converse, requestOf } from './wire.js';
 

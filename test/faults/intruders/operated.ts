@@ -5,7 +5,7 @@ import type { User } from '../../../src/modules/users/user.entity.js';
 import { approve, exchange, type Site } from '../../support/browser.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { PUBLIC_URL, type Unprivileged } from './unprivileged.js';
 
 /** How many are in a file: what a statement changes for them is more than SQLite keeps in memory by itself. */

@@ -7,7 +7,7 @@ import { sqliteFile } from '../../support/database.js';
 import { publishedDocument } from '../../support/published-document.js';
 import { type TestApp, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { IS_QUICK } from '../promises.js';
+import { IS_QUICK } from '../../suite.js';
 import { repetitionsOf } from './pattern-parts.js';
 import { routesOf } from './routes.js';
 import {

@@ -3,7 +3,7 @@ import { RUNS, SEED } from '../../support/arbitraries.js';
 import { onEachEngine } from '../../support/database.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { Cast } from './api-cast.js';
 import { Dialogue, Tally } from './api-dialogue.js';
 import { operations } from './api-operations.js';

@@ -3,7 +3,7 @@ import { RUNS, SEED } from '../../support/arbitraries.js';
 import { onEachEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { IS_QUICK, times } from '../promises.js';
+import { IS_QUICK, times } from '../../suite.js';
 import type { ClientName } from './token-request.js';
 import { GRANTED } from './token-rules.js';
 import { steps } from './token-steps.js';

@@ -5,7 +5,7 @@ import { expectRefusal } from '../../support/api.js';
 import { onOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { inFlight, useTestApp } from '../../support/test-app.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { Caller, type RawAnswer } from './caller.js';
 import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
 

@@ -4,7 +4,7 @@ import { Member } from '../../support/member.js';
 import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 import { Caller, type RawAnswer } from './caller.js';
 import { percentile } from './crowd.js';
 import { publish, publishBegun, publishCompressed, readPosts } from './requests.js';

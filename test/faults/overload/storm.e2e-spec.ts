@@ -4,7 +4,7 @@ import { Member } from '../../support/member.js';
 import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { IS_QUICK, times } from '../promises.js';
+import { IS_QUICK, times } from '../../suite.js';
 import type { RawAnswer } from './caller.js';
 import { Crowd, isAdmitted, type Manners, percentile } from './crowd.js';
 import { publish, readPosts } from './requests.js';

@@ -20,7 +20,7 @@ import { type AppProcess, startProcess } from '../../support/service-process.js'
 import { NO_BUDGETS } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
-import { IS_QUICK, times } from '../promises.js';
+import { IS_QUICK, times } from '../../suite.js';
 import { expectKept, publisherIn } from './kept-rows.js';
 import { expectVisited } from './visited-rows.js';
 import { Visits } from './visits.js';

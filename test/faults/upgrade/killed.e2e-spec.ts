@@ -9,7 +9,7 @@ import { connect, onEachEngine, onOneServer, type TestDatabase } from '../../sup
 import { schemaOf } from '../../support/released.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { show } from '../figures.js';
-import { IS_QUICK, times } from '../promises.js';
+import { IS_QUICK, times } from '../../suite.js';
 import { expectKept } from './kept-rows.js';
 import { usedDatabase } from './used-release.js';
 

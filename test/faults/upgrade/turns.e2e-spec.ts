@@ -4,7 +4,7 @@ import { Migrator } from '../../../src/database/migrator.js';
 import { connect, onEachServer } from '../../support/database.js';
 import { releasedDatabase, restore } from '../../support/released.js';
 import { show } from '../figures.js';
-import { times } from '../promises.js';
+import { times } from '../../suite.js';
 
 const RELEASE = '1.0.0';
 /** The shortest wait for a lock that a server knows is a second: this is many of them. */

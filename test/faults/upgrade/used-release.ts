@@ -8,7 +8,7 @@ import {
   releasedVersion,
   restore,
 } from '../../support/released.js';
-import { IS_QUICK } from '../promises.js';
+import { IS_QUICK } from '../../suite.js';
 import { publisherIn } from './kept-rows.js';
 import { Visits } from './visits.js';
 

@@ -1,6 +1,6 @@
 import { Auth, type AuthConfig } from '@auth/core';
 import { getToken, type JWT } from '@auth/core/jwt';
-import { onEachEngine } from '../../support/database.js';
+import { onOneEngine } from '../../support/database.js';
 import { json } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { decide, forged, statusOfMe } from './member.js';
@@ -91,7 +91,7 @@ class PartnerSite {
   }
 }
 
-onEachEngine('Auth.js (@auth/core)', (database) => {
+onOneEngine('Auth.js (@auth/core)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 

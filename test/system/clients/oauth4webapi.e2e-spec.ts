@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { onEachEngine } from '../../support/database.js';
+import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { decide, forged, statusOfMe } from './member.js';
 import { connect } from './recipes/oauth4webapi.js';
@@ -12,7 +12,7 @@ const kinds = [
   { how: 'a public app with PKCE alone', proofBy: undefined },
 ];
 
-onEachEngine('oauth4webapi', (database) => {
+onOneEngine('oauth4webapi', (database) => {
   const app = useTestApp(database);
 
   const settingsOf = ({ clientId, secret, redirectUris: [redirectUri = ''] }: TestClient) => ({

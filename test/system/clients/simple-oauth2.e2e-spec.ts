@@ -1,5 +1,5 @@
 import { AuthorizationCode } from 'simple-oauth2';
-import { onEachEngine } from '../../support/database.js';
+import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { decide, forged, statusOfMe } from './member.js';
 import { connect } from './recipes/simple-oauth2.js';
@@ -12,7 +12,7 @@ const answered = (status: number, error: string): object => ({
   data: { payload: { error } },
 });
 
-onEachEngine('simple-oauth2', (database) => {
+onOneEngine('simple-oauth2', (database) => {
   const app = useTestApp(database);
 
   const settingsOf = ({ clientId, secret, redirectUris: [redirectUri = ''] }: TestClient) => ({

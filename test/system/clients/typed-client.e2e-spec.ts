@@ -4,7 +4,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { SCOPES } from '../../../src/common/scopes.js';
 import type { paths } from '../../../openapi/types.js';
 import { approve } from '../../support/browser.js';
-import { onEachEngine } from '../../support/database.js';
+import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 
 const TYPES = new URL('../../../openapi/types.d.ts', import.meta.url);
@@ -18,7 +18,7 @@ describe('The types of the published document', () => {
 });
 
 /** Everything below is what a partner writes who has the document and nothing else; `npm run types` compiles it. */
-onEachEngine('A client that was generated from the published document', (database) => {
+onOneEngine('A client that was generated from the published document', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let credentials: { client_id: string; client_secret?: string };

@@ -1,0 +1,10 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { LICENCES_PAGE, licencesPage } from '../support/shipped-packages.js';
+
+describe('The page of licences', () => {
+  it('lists every package that is shipped; "WRITE_PAGES=1 npx vitest run test/docs/licences" writes it', async () => {
+    const page = await licencesPage();
+    if (process.env.WRITE_PAGES === '1') await writeFile(LICENCES_PAGE, page);
+    expect(await readFile(LICENCES_PAGE, 'utf8')).toBe(page);
+  });
+});

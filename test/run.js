@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { Command, Option } from 'commander';
+
+/** Time limits of a run on two cores, in minutes. */
+const LIMITS = {
+  system: { whole: 25, quick: 5 },
+  faults: { whole: 20, quick: 3 },
+};
+
+const program = new Command('test/run.js').description(
+  'Runs a test suite that is longer than `npm test`.',
+);
+
+program
+  .command('system')
+  .usage('[options] [files...]')
+  .description(
+    'Tests the whole system: real processes, Chromium, client libraries, races, every database engine.',
+  )
+  .option('--quick', 'fewer repetitions, and rules on no further engine, as in CI')
+  .argument('[files...]', 'only files of test/system/ whose path contains one of these words')
+  .addHelpText('after', limitsOf('system'))
+  .action((files, { quick }) => run('system', files.length > 0 ? files : [], { quick }));
+
+program
+  .command('faults')
+  .usage('[options] [files...]')
+  .description(
+    'Breaks the service, its database and its network in every way that docs/reliability.md promises to survive, and prints the measured figures.',
+  )
+  .option('--quick', 'each fault a few times, as in CI')
+  .addOption(
+    new Option(
+      '--write',
+      'write the figures of a whole run that passes to docs/reliability.md; only the audit may be skipped, when the registry does not answer',
+    ).conflicts('quick'),
+  )
+  .argument('[files...]', 'only files of test/faults/ whose path contains one of these words')
+  .addHelpText(
+    'after',
+    `${limitsOf('faults')}
+TEST_MYSQL_COMMAND names a command that starts MySQL where it is not installed. It supports "start PORT", which prints the URL of
+an administrator and passes the options in MYSQL_ARGS on to the server, and "drop PORT", which stops the server and deletes its
+data ("stop PORT" is the fallback, and keeps the data). Each server gets a free port. Tests that need no server of their own use
+one of these, too, unless TEST_DATABASE_URLS names others.
+
+TEST_GROUP_COMMAND names a command that supports "start", "status" and "rejoin PORT" for a group of three MySQL servers on this
+machine with a single primary and a root user without a password. The first two print a line for each server, such as
+"3311 ONLINE PRIMARY". A running group is used as it is, and keeps running afterwards; missing servers are told to rejoin.
+
+Servers of either command run on this machine as mysqld --port=PORT, by which the tests find and kill them.
+Tests that need a command that is not set are reported as skipped.`,
+  )
+  .action((files, { quick, write }) => {
+    if (write && files.length > 0)
+      program.error('--write needs a whole run: leave out [files...].');
+    run('faults', files, { quick, write });
+  });
+
+function run(suite, files, { quick, write = false }) {
+  const extent = quick ? 'quick' : 'whole';
+  const startedAt = performance.now();
+  const child = spawn('npx', ['vitest', 'run', ...files], {
+    env: {
+      ...process.env,
+      TEST_SUITE: suite,
+      TEST_EXTENT: extent,
+      ...(write && { WRITE_PAGES: '1' }),
+    },
+    stdio: 'inherit',
+  });
+  child.once('exit', (code) => {
+    process.exitCode = code ?? 1;
+    if (files.length === 0) printDuration(suite, extent, performance.now() - startedAt);
+  });
+}
+
+/** The duration depends on the machine, so exceeding the limit does not fail the run. */
+function printDuration(suite, extent, milliseconds) {
+  const seconds = Math.ceil(milliseconds / 1000);
+  const limit = LIMITS[suite][extent];
+  const verdict = seconds > limit * 60 ? `, over the limit of ${limit} minutes on two cores` : '';
+  process.stdout.write(`Duration: ${Math.floor(seconds / 60)} min ${seconds % 60} s${verdict}.\n`);
+}
+
+function limitsOf(suite) {
+  const { whole, quick } = LIMITS[suite];
+  return `
+A whole run takes at most ${whole} minutes on two cores, and with --quick ${quick} minutes with SQLite and one server.
+`;
+}
+
+program.parse();

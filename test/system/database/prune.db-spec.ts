@@ -1,0 +1,163 @@
+import type { EntityTarget, ObjectLiteral } from 'typeorm';
+import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
+import { later } from '../../../src/common/clock.js';
+import { IdempotencyKey } from '../../../src/idempotency/idempotency-key.entity.js';
+import { Comment } from '../../../src/modules/comments/comment.entity.js';
+import { Authorization } from '../../../src/modules/oauth/authorize/authorization.entity.js';
+import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
+import { KnownBrowser } from '../../../src/modules/oauth/sign-in/known-browser.entity.js';
+import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
+import { OtpFailures } from '../../../src/modules/oauth/sign-in/otp-failures.entity.js';
+import { SignInSession } from '../../../src/modules/oauth/sign-in/sign-in-session.entity.js';
+import { ThrottleHit } from '../../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { AuthorizationCode } from '../../../src/modules/oauth/token/authorization-code.entity.js';
+import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { PostLike } from '../../../src/modules/posts/post-like.entity.js';
+import { Post } from '../../../src/modules/posts/post.entity.js';
+import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { JobRun } from '../../../src/operations/job-run.entity.js';
+import { PRUNE } from '../../../src/operations/jobs/job-names.js';
+import { hourOf } from '../../../src/operations/jobs/job-periods.js';
+import { Prune } from '../../../src/operations/jobs/prune.service.js';
+import { onEachEngine } from '../../support/database.js';
+import { analyzeTables, insertMany } from '../../support/fixtures.js';
+import { keepsNoLedger } from '../../support/invariants.js';
+import { queriesOf, type RecordedQuery, scansOf } from '../../support/queries.js';
+import { useTestApp } from '../../support/test-app.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const ROWS = 3000;
+
+onEachEngine('The searches of pruning', (database) => {
+  keepsNoLedger(database);
+  const app = useTestApp(database);
+
+  function fill<T extends ObjectLiteral>(
+    entity: EntityTarget<T>,
+    row: (number: number, hash: string) => ObjectLiteral,
+  ): Promise<void> {
+    return insertMany(app().dataSource, entity, ROWS, row);
+  }
+
+  /** Mostly rows that stay, as in a service that prunes every hour. */
+  async function fillAll(): Promise<void> {
+    const now = app().clock.now();
+    const dayAgo = later(now, -DAY);
+    const live = { createdAt: dayAgo, expiresAt: later(now, DAY) };
+    const common = { clientId: 'svc_app_x', scope: 'posts.read', redirectUri: 'x:/', state: 's' };
+    const ends = [{ revokedAt: dayAgo }, { expiresAt: dayAgo }];
+    await fill(Grant, (number) => ({
+      ...live,
+      ...common,
+      id: `grt_${number}`,
+      userId: `usr_${number}`,
+      requestedScope: common.scope,
+      ...ends[number % 100],
+    }));
+    const token = (number: number, hash: string) => ({ ...live, hash, grantId: `grt_${number}` });
+    const used = { consumedAt: dayAgo, expiresAt: dayAgo, redirectUri: 'x:/' };
+    await fill(AccessToken, (number, hash) => ({ ...token(number, hash), ...common }));
+    await fill(RefreshToken, (number, hash) => ({ ...token(number, hash), ...used }));
+    await fill(AuthorizationCode, (number, hash) => ({ ...token(number, hash), ...used }));
+    const browser = (hash: string) => ({ browserHash: hash, tokenHash: hash });
+    await fill(Authorization, (number, hash) => ({
+      ...live,
+      ...common,
+      ...browser(hash),
+      id: `txn_${number}`,
+    }));
+    await fill(KnownBrowser, (_, hash) => ({ ...browser(hash), phone: '+1', signedInAt: now }));
+    await fill(OtpChallenge, (number, hash) => ({
+      ...live,
+      transactionId: `txn_${number}`,
+      phone: '+1',
+      codeHash: hash,
+    }));
+    await fill(OtpFailures, (number) => ({ phone: `+1${number}`, failures: 1, lastAt: now }));
+    await fill(SignInSession, (number, hash) => ({ ...live, hash, userId: `usr_${number}` }));
+    await fill(JobRun, (number) => ({
+      job: number % 2 === 0 ? PRUNE : 'other',
+      period: hourOf(later(now, -Math.floor(number / 2) * HOUR)).name,
+      startedAt: now,
+    }));
+    await fill(IdempotencyKey, (number, hash) => ({
+      ...live,
+      hash,
+      clientId: common.clientId,
+      userId: `usr_${number}`,
+      requestHash: hash,
+      made: '{}',
+    }));
+    await fillLogs(now);
+    await fillPosts(now);
+    await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
+    await analyzeTables(database, app().dataSource);
+  }
+
+  async function fillLogs(now: Date): Promise<void> {
+    const at = (number: number): Date => later(now, -number * HOUR);
+    await fill(ApiCall, (number) => ({
+      at: at(4 * number),
+      id: `call_${number}`,
+      clientId: 'svc_app_x',
+      route: 'GET /dev/v1/me',
+      status: 200,
+      durationMs: 1,
+      requestId: `req_${number}`,
+    }));
+    await fill(AuditEvent, (number) => ({
+      at: at(6 * number),
+      id: `evt_${number}`,
+      action: 'app.created',
+      actor: 'olga',
+      subject: 'svc_app_x',
+      details: {},
+    }));
+  }
+
+  /** One post of a hundred was deleted long ago. */
+  async function fillPosts(now: Date): Promise<void> {
+    const deleted = (number: number, every: number) =>
+      number % every === 0 ? later(now, -(40 + number / every) * DAY) : null;
+    await fill(Post, (number) => ({
+      id: `post_${number}`,
+      userId: `usr_${number}`,
+      type: 'general',
+      visibility: 'public',
+      images: [],
+      tags: [],
+      createdAt: now,
+      deletedAt: deleted(number, 100),
+    }));
+    await fill(PostLike, (number) => ({
+      postId: `post_${number}`,
+      userId: `usr_${number}`,
+      createdAt: now,
+    }));
+    await fill(Comment, (number) => ({
+      id: `cmt_${number}`,
+      postId: `post_${number}`,
+      userId: `usr_${number}`,
+      text: 'Hi',
+      createdAt: now,
+      deletedAt: deleted(number, 70),
+    }));
+  }
+
+  async function searches(): Promise<RecordedQuery[]> {
+    const found = await queriesOf(app().dataSource, () => app().service(Prune).run());
+    return found.filter(({ query }) => /^SELECT .* LIMIT 1000$/s.test(query));
+  }
+
+  it('O142 Never read a whole table, and stop at a thousand rows', async () => {
+    await fillAll();
+    const all = await searches();
+    expect(all.length).toBeGreaterThan(20);
+    for (const { query, parameters } of all) {
+      const scans = await scansOf(database, app().dataSource, query, parameters);
+      expect(scans, query).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,114 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Migrator } from '../../../src/database/migrator.js';
+import { RELEASES as KNOWN_RELEASES } from '../../../src/database/releases.js';
+import { anasPosts } from '../../../src/modules/demo/demo-content.js';
+import { DemoService } from '../../../src/modules/demo/demo.service.js';
+import { connect, onEachEngine, onSqlite, type TestDatabase } from '../../support/database.js';
+import type { PageBody, PostBody } from '../../support/member.js';
+import {
+  dump,
+  fileOf,
+  releasedDatabase,
+  type ReleasedDatabase,
+  restore,
+} from '../../support/released.js';
+import { json } from '../../support/responses.js';
+import { TestApp } from '../../support/test-app.js';
+
+const RELEASES = await readdir('test/released');
+
+/** With `WRITE_RELEASE`, keeps the database of the newest release in CHANGELOG.md, with the demo in it. */
+async function keepRelease(database: TestDatabase, app: TestApp): Promise<void> {
+  const [, release = ''] =
+    /^## (\d+\.\d+\.\d+)\b/m.exec(await readFile('CHANGELOG.md', 'utf8')) ?? [];
+  await app.service(DemoService).seedIfEmpty();
+  const file = fileOf(release, database);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify(await dump(database), null, 2)}\n`);
+}
+
+/** Once a release: `npm run db:release`. */
+function keeping(): void {
+  onEachEngine('The database of a release is kept', (database) => {
+    it('with its schema and a demo', async () => {
+      const app = await TestApp.start(database, { DEMO: '1' });
+      await keepRelease(database, app);
+      await app.stop();
+    });
+  });
+}
+
+function checking(): void {
+  it('has a kept database for the newest release', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+    expect(RELEASES).toContain(version);
+  });
+
+  it('can go back to each release: its newest migration is named in src/database/releases.ts', async () => {
+    const newest = RELEASES.map(async (release) => {
+      const kept = await readFile(`test/released/${release}/sqlite.json`, 'utf8');
+      const { rows } = JSON.parse(kept) as ReleasedDatabase;
+      return [release, rows['migrations']?.at(-1)?.['name']];
+    });
+    expect(KNOWN_RELEASES).toEqual(Object.fromEntries(await Promise.all(newest)));
+  });
+
+  describe.each(RELEASES)('The database of %s', (release) => {
+    onEachEngine('upgrades', (database) => {
+      let app: TestApp | undefined;
+      beforeAll(async () => {
+        await restore(database, await releasedDatabase(release, database));
+        app = await TestApp.start(database, { DEMO: '1' });
+      });
+      afterAll(() => app?.stop());
+
+      it('to the schema of this version', async () => {
+        const dataSource = await connect(database.url);
+        const difference = await new Migrator(dataSource).difference();
+        await dataSource.destroy();
+        expect(difference).toEqual({ pending: [], unknown: [], statements: [] });
+      });
+
+      it('and serves what it held', async () => {
+        if (!app) throw new Error('The app has started.');
+        const token = await app.service(DemoService).accessToken();
+        const { data, meta } = await json<PageBody<PostBody>>(
+          await app.call(token, 'GET', '/posts'),
+        );
+        expect(meta.total).toBe(anasPosts.length);
+        expect(data.map(({ content }) => content).toSorted()).toEqual(
+          anasPosts.map(({ draft }) => draft.content).toSorted(),
+        );
+        for (const { id } of data) {
+          const analytics = await app.call(token, 'GET', `/posts/${id}/analytics`);
+          expect(analytics.status).toBe(200);
+        }
+        const created = await app.call(token, 'POST', '/posts', { content: 'After the upgrade' });
+        expect(created.status).toBe(201);
+      });
+    });
+  });
+
+  describe('A released migration', () => {
+    onSqlite('is never edited:', (database) => {
+      it.each(RELEASES)('those of %s make what they made then', async (release) => {
+        const kept = await releasedDatabase(release, database);
+        const names = (kept.rows['migrations'] ?? []).map(({ name }) => name);
+        const dataSource = await connect(database.url);
+        const ours = dataSource.migrations.filter(({ name }) => names.includes(name));
+        expect(ours).toHaveLength(names.length);
+        const runner = dataSource.createQueryRunner();
+        for (const migration of ours) await migration.up(runner);
+        await runner.release();
+        await dataSource.destroy();
+        const withoutLog = (statements: string[]) =>
+          statements.filter((statement) => !/"migrations"/.test(statement));
+        expect((await dump(database)).statements).toEqual(withoutLog(kept.statements));
+      });
+    });
+  });
+}
+
+if (process.env.WRITE_RELEASE === undefined) checking();
+else keeping();

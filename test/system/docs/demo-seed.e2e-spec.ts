@@ -1,0 +1,71 @@
+import { DEMO_USER_ID, demoApps } from '../../../src/modules/demo/demo-content.js';
+import { DemoService } from '../../../src/modules/demo/demo.service.js';
+import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
+import { UsersService } from '../../../src/modules/users/users.service.js';
+import { onOneEngine } from '../../support/database.js';
+import { complaints } from '../../support/logs.js';
+import { startProcess } from '../../support/service-process.js';
+import { TestApp, useTestApp } from '../../support/test-app.js';
+
+const change = { actor: 'test' };
+
+async function contents(app: TestApp) {
+  return {
+    apps: (await app.service(AppsService).list()).length,
+    posts: await app.service(UsersService).postCount(DEMO_USER_ID),
+  };
+}
+
+onOneEngine('Seeding a demo that was interrupted', (database) => {
+  const app = useTestApp(database, { DEMO: '1' });
+
+  it('goes on where it stopped, tells the secret it made, and is done then', async () => {
+    const [first] = demoApps(app().baseUrl);
+    if (first) await app().service(AppsService).register(first, change);
+    const landing = async () => (await app().fetch('/')).text();
+    expect(await landing()).toContain('The demo is off');
+
+    const seeded = await app().service(DemoService).seedIfEmpty();
+    expect(seeded?.clientSecret).toMatch(/^svc_sec/);
+    expect(await contents(app())).toEqual({ apps: 3, posts: 3 });
+    expect(await landing()).toContain('The demo is on');
+
+    expect(await app().service(DemoService).seedIfEmpty()).toBeUndefined();
+    expect(await contents(app())).toEqual({ apps: 3, posts: 3 });
+  });
+});
+
+onOneEngine('Seeding a demo', (database) => {
+  const app = useTestApp(database);
+
+  it('leaves a database alone that has an app of somebody else', async () => {
+    await app().addClient();
+    expect(await app().service(DemoService).seedIfEmpty()).toBeUndefined();
+    expect(await contents(app())).toEqual({ apps: 1, posts: 0 });
+  });
+});
+
+onOneEngine('Two processes on an empty demo database', (database) => {
+  it('both start, and one of them seeds', async () => {
+    const env = { DEMO: '1' };
+    const processes = await Promise.all([1, 2].map(() => startProcess({ ...database, env })));
+    const app = await TestApp.start(database);
+    try {
+      await expect.poll(() => contents(app)).toEqual({ apps: 3, posts: 3 });
+    } finally {
+      await app.stop();
+      for (const process of processes)
+        expect([await process.stop(), complaints(process.output())]).toEqual([0, []]);
+    }
+  });
+});
+
+onOneEngine('The service on a schema that is not there', (database) => {
+  it('warns instead of seeding', async () => {
+    const process = await startProcess({ ...database, env: { DEMO: '1', MIGRATE: '0' } });
+    const told = complaints(process.output());
+    expect(told).toEqual([expect.objectContaining({ level: 'warn', context: 'Migrations' })]);
+    expect(told[0]?.msg).toContain('Migrations are pending');
+    expect(await process.stop()).toBe(0);
+  });
+});

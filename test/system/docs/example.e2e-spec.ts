@@ -1,0 +1,175 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { onOneEngine } from '../../support/database.js';
+import { freePort } from '../../support/free-port.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
+
+const ANAS_PHONE = '+14155550101';
+
+/** A browser without scripts, at the pages of two servers: cookies are kept by host and port. */
+class Browser {
+  private readonly cookies = new Map<string, Map<string, string>>();
+
+  async open(url: string | URL, init: RequestInit = {}): Promise<Response> {
+    const { origin } = new URL(url);
+    const jar = this.cookies.get(origin) ?? new Map<string, string>();
+    this.cookies.set(origin, jar);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      ...init,
+      headers: { ...(cookie !== '' && { cookie }), ...(init.method === 'POST' && { origin }) },
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      jar.set(name, value);
+    }
+    return answer;
+  }
+
+  /** Sends the form of `page` that posts to `action`, with its hidden fields and `fields`. */
+  async submit(page: Response, action: string, fields: [string, string][]): Promise<Response> {
+    const html = await page.text();
+    const form = new RegExp(`<form[^>]*action="${action}".*?</form>`, 's').exec(html)?.[0] ?? '';
+    const hidden = [...form.matchAll(/type="hidden" name="(.*?)" value="(.*?)"/g)].map(
+      ([, name = '', value = '']): [string, string] => [name, value],
+    );
+    if (hidden.length === 0) throw new Error(`No form posts to ${action}:\n${html}`);
+    const body = new URLSearchParams([...hidden, ...fields]);
+    return this.open(new URL(action, page.url), { method: 'POST', body });
+  }
+}
+
+/** The example, running. */
+class Example {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+  ) {}
+
+  static async start(env: Record<string, string>): Promise<Example> {
+    const child = spawn(process.execPath, ['examples/third-party-app/app.js'], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
+    if (url === undefined) throw new Error(`The example printed no link: ${line}`);
+    return new Example(child, url);
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.kill();
+    await ended;
+  }
+}
+
+/** Goes from the example's link to its result page, as Ana, who finds the code among her messages. */
+async function runFlow(
+  example: Example,
+  service: AppProcess,
+  answer: [string, string][],
+): Promise<string> {
+  const browser = new Browser();
+  const link = (await browser.open(example.url)).headers.get('location') ?? '';
+  const phonePage = await browser.open(link);
+  const earlier = (await messages(service)).length;
+  const codePage = await browser.submit(phonePage, '/oauth/authorize/sign-in', [
+    ['phone', ANAS_PHONE],
+  ]);
+  await expect.poll(async () => (await messages(service)).length).toBe(earlier + 1);
+  const code = /\b\d{6}\b/.exec((await messages(service)).at(-1) ?? '')?.[0] ?? '';
+  const consent = await browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
+  const decided = await browser.submit(consent, '/oauth/authorize/decision', answer);
+  const back = await browser.open(decided.headers.get('location') ?? '');
+  return back.text();
+}
+
+async function messages({ smsFile }: AppProcess): Promise<string[]> {
+  const lines = await readFile(smsFile, 'utf8').catch(() => '');
+  return lines.split('\n').filter((line) => line !== '');
+}
+
+const SCOPES = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'];
+const ALLOW: [string, string] = ['decision', 'approve'];
+const allowing = (scopes: string[]): [string, string][] => [
+  ...scopes.map((scope): [string, string] => ['scope', scope]),
+  ALLOW,
+];
+
+onOneEngine('The example app against the demo', (database) => {
+  let service: AppProcess;
+  let example: Example | undefined;
+
+  beforeAll(async () => {
+    const env = { DEMO: '1', OTP_RESEND_SECONDS: '0', OTP_PHONE_HOURLY: '0', LOG_LEVEL: 'warn' };
+    service = await startProcess({ url: database.url, env });
+  });
+  afterEach(() => example?.stop());
+  afterAll(() => service?.stop());
+
+  it('runs the whole flow as the public app of the demo', async () => {
+    example = await Example.start({ ISSUER: service.baseUrl });
+    const result = await runFlow(example, service, allowing(SCOPES));
+    expect(result).toContain('<h1>It works</h1>');
+    expect(result).toContain(`Granted: ${SCOPES.join(' ')}`);
+    expect(result).toContain('Signed in: Ana Lee, Riverside');
+    expect(result).toMatch(/Published: http:\/\/127\.0\.0\.1:\d+\/post\/post_/);
+    expect(result).toContain('Refreshed: a new access token for 3600 seconds');
+    expect(result).toContain('Posts: 4, the newest says "Hello from a third-party app');
+  });
+
+  it('does with fewer scopes what they allow', async () => {
+    example = await Example.start({ ISSUER: service.baseUrl });
+    const result = await runFlow(example, service, allowing(['profile.read']));
+    expect(result).toContain('Granted: profile.read<');
+    expect(result).toContain('Signed in: Ana Lee');
+    expect(result).not.toContain('Published');
+  });
+
+  it('says so when the member does not allow it', async () => {
+    example = await Example.start({ ISSUER: service.baseUrl });
+    const result = await runFlow(example, service, [['decision', 'deny']]);
+    expect(result).toContain('access_denied');
+  });
+
+  it('runs the whole flow as a confidential app that the operator registered', async () => {
+    const port = String(await freePort());
+    const app = await register(database.url, `http://127.0.0.1:${port}/callback`);
+    example = await Example.start({
+      ISSUER: service.baseUrl,
+      CLIENT_ID: app.client_id,
+      CLIENT_SECRET: app.client_secret,
+      PORT_EXAMPLE: port,
+    });
+    const result = await runFlow(example, service, allowing(SCOPES));
+    expect(result).toContain('<h1>It works</h1>');
+    expect(result).toContain('Published: ');
+  });
+
+  it('finishes nothing that another browser began', async () => {
+    example = await Example.start({ ISSUER: service.baseUrl });
+    const begun = new URL(
+      (await fetch(example.url, { redirect: 'manual' })).headers.get('location') ?? '',
+    );
+    const state = begun.searchParams.get('state') ?? '';
+    const answer = await fetch(`${example.url}/callback?code=svcac_x&state=${state}`);
+    expect(answer.status).toBe(400);
+  });
+});
+
+async function register(
+  databaseUrl: string,
+  redirectUri: string,
+): Promise<{ client_id: string; client_secret: string }> {
+  const options = ['--name', 'Garden Share', '--redirect-uri', redirectUri, '--json'];
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['dist/src/bundle/cli.js', 'app', 'create', ...options, '--scope', SCOPES.join(' ')],
+    { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl } },
+  );
+  return JSON.parse(stdout) as { client_id: string; client_secret: string };
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onEachEngine } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import {
+  asWritten,
+  BACKUP,
+  canBackUp,
+  CLI,
+  linesOf,
+  PastedCommands,
+  restore,
+} from '../../support/operator-page.js';
+import { runSql } from '../../support/sql.js';
+import { TestApp } from '../../support/test-app.js';
+
+/** Each command starts a process. */
+const COMMANDS_MS = 90_000;
+
+onEachEngine('docs/operate.md', (database) => {
+  let folder: string;
+  let app: TestApp | undefined;
+  let operator: PastedCommands;
+  const variables: Record<string, string> = { DATABASE_URL: database.url };
+
+  /** What all blocks of a section print, one after the other. */
+  async function section(name: string, kind = 'run', named = asWritten): Promise<string> {
+    let printed = '';
+    for (const line of linesOf(name, kind)) printed += await operator.run(named(line));
+    return printed;
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'platform-operate-'));
+    operator = new PastedCommands(folder, variables);
+  });
+  afterAll(async () => {
+    await app?.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it(
+    'Install: an empty database gets its schema and the first app',
+    { timeout: COMMANDS_MS },
+    async () => {
+      const printed = await section('Install');
+      expect(printed).toContain('Applied CreatePlatform');
+      variables.CLIENT_ID = /svc_app_\w{26}/.exec(printed)?.[0] ?? '';
+      app = await TestApp.start(database);
+      // Commands go by the real clock.
+      app.clock.set(new Date().toISOString());
+      const member = await Member.join(app);
+      const { user, token } = member;
+      const { id } = await member.publish();
+      await member.delete(`/posts/${id}`);
+      Object.assign(variables, { USER_ID: user.id, POST_ID: id });
+      await writeFile(join(folder, 'token.txt'), `${token}\n`);
+      await writeFile(
+        join(folder, 'members.csv'),
+        'phone,name,neighborhood\n+14155550142,Dana Reyes,Riverside\n',
+      );
+    },
+  );
+
+  it.each([
+    ['# Operate the platform', /ok/],
+    ['Upgrade', /applied +Operate/],
+    ['Jobs and cron', /Opened \d{4}-\d\d/],
+    ['Watch', /"action":"app\.created"/],
+    ['A partner says 401', /live/],
+    ['A partner says 429', /CLIENT_ID/],
+    ['Raise a quota', /limit +500[^]*plan +partner[^]*plan +default/],
+    ['Rotate a secret', /svc_sec_/],
+    ['A credential has leaked', /disabled[^]*enabled/],
+    ['The database is away', /ok/],
+    ['The disk is full', /Would delete[^]*Deleted/],
+    ['Messages do not arrive', /locked/],
+    ['Counters do not add up', /ok/],
+    ['A post was deleted by mistake', /Restored/],
+    ['Members', /Dana|added/],
+  ])('%s: does what it says', { timeout: COMMANDS_MS }, async (name, expected) => {
+    if (name === 'A credential has leaked') await section(name, 'run-token');
+    expect(await section(name)).toMatch(expected);
+  });
+
+  it('Upgrade: goes back to the release before, and forward again', async () => {
+    expect(await section('Upgrade', 'run-back')).toMatch(/^Undid Operate/);
+    expect(await section('Upgrade')).toContain('Applied Operate');
+  });
+
+  const { kind } = database.engine;
+  it.skipIf(!canBackUp(database))(
+    'Back up and restore: the copy is whole, and the doctor tells what a dump does not hold',
+    async () => {
+      const url = await restore(database, folder, (...block) => section(BACKUP, ...block));
+      try {
+        variables.DATABASE_URL = url;
+        const printed = await section(BACKUP, 'run-restored');
+        expect(printed).toContain('The database is what this version expects.');
+        expect(printed).not.toContain('failed');
+        const [statement] = /ALTER DATABASE .*;/.exec(printed) ?? [];
+        expect(statement !== undefined).toBe(kind !== 'sqlite');
+        if (statement !== undefined) await runSql(url, statement);
+        expect(await operator.run(`${CLI}doctor`)).not.toContain('collation');
+        expect(await operator.run(`${CLI}app show ${variables.CLIENT_ID}`)).toContain('Garden');
+      } finally {
+        variables.DATABASE_URL = database.url;
+        if (kind !== 'sqlite') await runSql(url, `DROP DATABASE ${new URL(url).pathname.slice(1)}`);
+      }
+    },
+  );
+});

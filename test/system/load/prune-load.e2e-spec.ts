@@ -1,0 +1,48 @@
+import { later } from '../../../src/common/clock.js';
+import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
+import { ApiUsageDaily } from '../../../src/modules/quota/api-usage-daily.entity.js';
+import { Prune } from '../../../src/operations/jobs/prune.service.js';
+import { Repeated } from '../../support/background.js';
+import { onEachServer } from '../../support/database.js';
+import { recordCalls } from '../../support/fixtures.js';
+import { Member } from '../../support/member.js';
+import { useTestApp } from '../../support/test-app.js';
+
+const DAY = 86_400_000;
+const ROWS = 20_000;
+
+onEachServer('Pruning many rows under load', (database) => {
+  /** A statement that took longer would fail the run. */
+  const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
+
+  it('keeps every request short and every statement small', { timeout: 120_000 }, async () => {
+    const { manager } = app().dataSource;
+    const start = later(app().clock.now(), -500 * DAY);
+    const moments = Array.from({ length: ROWS }, (_, number) => later(start, number * 60_000));
+    await recordCalls(app().dataSource, moments);
+    const members = await Promise.all([1, 2, 3].map(() => Member.join(app())));
+    const times: number[] = [];
+    const calling = new Repeated();
+    for (const member of members)
+      calling.begin(async () => {
+        const began = performance.now();
+        expect((await member.get('/me')).status).toBe(200);
+        times.push(performance.now() - began);
+      });
+    let deleted: unknown;
+    const statements = await app().statementsOf(async () => {
+      deleted = await app().service(Prune).run();
+    });
+    await calling.stop();
+
+    expect(deleted).toMatchObject({ api_calls: ROWS });
+    expect(await manager.countBy(ApiCall, { at: moments[0] })).toBe(0);
+    const totals = await manager.find(ApiUsageDaily);
+    expect(totals.reduce((sum, { calls }) => sum + calls, 0)).toBe(ROWS);
+    const batches = statements.filter((sql) => /^DELETE FROM .api_calls./.test(sql));
+    expect(batches).toHaveLength(ROWS / 1000);
+    const sorted = times.toSorted((one, other) => one - other);
+    expect(sorted.length).toBeGreaterThan(100);
+    expect(sorted[Math.floor(sorted.length * 0.99)]).toBeLessThan(1000);
+  });
+});

@@ -1,0 +1,81 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
+import { newId } from '../../../src/common/ids.js';
+import { VERSION } from '../../../src/operations/version.js';
+import { runProcess } from '../../support/command-line.js';
+import { connectMigrated, sqliteFile } from '../../support/database.js';
+
+const PROGRAM = 'dist/src/bundle/cli.js';
+/** A device of Linux that never has room. */
+const FULL = '/dev/full';
+
+describe('The command line as a process', () => {
+  const { url } = sqliteFile();
+
+  it('tells its version', async () => {
+    expect(await runProcess(['--version'])).toEqual({
+      code: 0,
+      stdout: `${VERSION}\n`,
+      stderr: '',
+    });
+  });
+
+  it('ends with 130 and a sentence when it is interrupted', async () => {
+    const silent = createServer();
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const child = spawn(process.execPath, [PROGRAM, 'app', 'list'], {
+      env: { PATH: process.env.PATH, DATABASE_URL: `mysql://nobody@127.0.0.1:${port}/none` },
+    });
+    const printed = { stdout: '', stderr: '' };
+    child.stdout.on('data', (text: Buffer) => (printed.stdout += text.toString()));
+    child.stderr.on('data', (text: Buffer) => (printed.stderr += text.toString()));
+    await once(silent, 'connection');
+    const closed = once(child, 'close');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([130, null]);
+    expect(printed).toEqual({
+      stdout: '',
+      stderr: 'Interrupted. What was done before stays; the step that was under way is undone.\n',
+    });
+    silent.close();
+  });
+
+  it('ends without a word when its reader has read enough', async () => {
+    const dataSource = await connectMigrated(url);
+    const at = new Date();
+    const event = {
+      at,
+      action: 'x',
+      actor: 'x',
+      subject: 'x',
+      reason: 'y'.repeat(400),
+      details: {},
+    };
+    for (let batch = 0; batch < 4; batch += 1) {
+      const events = Array.from({ length: 500 }, () => ({ ...event, id: newId('evt', at) }));
+      await dataSource.manager.insert(AuditEvent, events);
+    }
+    await dataSource.destroy();
+    const command = `${process.execPath} ${PROGRAM} audit list --limit all | head -n 1`;
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', command], {
+      env: { PATH: process.env.PATH, DATABASE_URL: url },
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: `${at.toISOString()}  x\n`, stderr: '' });
+  });
+
+  it.skipIf(!existsSync(FULL))('says that its result cannot be written', async () => {
+    const command = `${process.execPath} ${PROGRAM} db status > ${FULL}`;
+    const failure: unknown = await promisify(execFile)('sh', ['-c', command], {
+      env: { PATH: process.env.PATH, DATABASE_URL: url },
+    }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^The result cannot be written: .*ENOSPC/),
+    });
+  });
+});

@@ -1,0 +1,149 @@
+import { connect } from 'node:net';
+import { authorizeLink, Visitor } from '../../support/browser.js';
+import { Cluster } from '../../support/cluster.js';
+import { onOneEngine } from '../../support/database.js';
+import { complaints, type LogLine, logLines } from '../../support/logs.js';
+import { Member } from '../../support/member.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { useTestApp } from '../../support/test-app.js';
+
+onOneEngine('The line of a request', (database) => {
+  const operator = useTestApp(database);
+  let service: AppProcess;
+  let requests = 0;
+  beforeAll(async () => {
+    operator().clock.set(new Date().toISOString());
+    service = await startProcess({ url: database.url, env: { LOG_LEVEL: 'debug', DEMO: '0' } });
+  });
+  afterAll(async () => {
+    await service?.stop();
+  });
+
+  /** What is logged of this request, once its end is. */
+  async function linesOf(path: string, init: RequestInit = {}): Promise<LogLine[]> {
+    requests += 1;
+    const id = `request-${requests}`;
+    const headers = { ...init.headers, 'x-request-id': id };
+    await fetch(`${service.baseUrl}${path}`, { redirect: 'manual', ...init, headers });
+    return linesOfId(id);
+  }
+
+  async function linesOfId(id: string): Promise<LogLine[]> {
+    const lines = () => logLines(service.output()).filter(({ request_id }) => request_id === id);
+    await expect.poll(() => lines().some(({ msg }) => msg === 'request')).toBe(true);
+    return lines();
+  }
+
+  it('tells method, pattern of the route, status, milliseconds, and the app of the token', async () => {
+    const member = await Member.join(operator());
+    const post = await member.publish();
+    const headers = { authorization: `Bearer ${member.token}` };
+    const lines = await linesOf(`/dev/v1/posts/${post.id}x?of=nobody`, { headers });
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
+        context: 'Requests',
+        request_id: expect.any(String),
+        msg: 'request',
+        method: 'GET',
+        route: '/dev/v1/posts/:id',
+        status: 404,
+        duration_ms: expect.any(Number),
+        client_id: member.client.clientId,
+        error: 'not_found',
+      },
+    ]);
+    expect(lines[0]?.duration_ms).toBeGreaterThan(0);
+    const [read] = await linesOf(`/dev/v1/posts/${post.id}`, { headers });
+    expect(read).toMatchObject({ status: 200 });
+    expect(read).not.toHaveProperty('error');
+    expect(service.output()).not.toContain(post.id);
+    expect(service.output()).not.toContain('of=nobody');
+  });
+
+  it('tells the app that proved itself at the token endpoint, and none before it did', async () => {
+    const client = await operator().addClient();
+    const ask = (secret?: string): Promise<LogLine[]> =>
+      linesOf('/oauth/token', {
+        method: 'POST',
+        body: new URLSearchParams({
+          client_id: client.clientId,
+          client_secret: secret ?? '',
+          grant_type: 'refresh_token',
+          refresh_token: 'none',
+        }),
+      });
+    const [proven] = await ask(client.secret);
+    expect(proven).toMatchObject({
+      status: 400,
+      client_id: client.clientId,
+      error: 'invalid_grant',
+    });
+    const [claimed] = await ask('wrong');
+    expect(claimed).toMatchObject({ status: 401, error: 'invalid_client' });
+    expect(claimed).not.toHaveProperty('client_id');
+  });
+
+  it('tells the app whose request a form of the pages belongs to', async () => {
+    const client = await operator().addClient();
+    const visitor = new Visitor(new Cluster(service.baseUrl, [service]));
+    const page = await visitor.open(authorizeLink(client));
+    await visitor.submit(page, '/oauth/authorize/sign-in', { phone: 'none' });
+    const told = (): LogLine[] =>
+      logLines(service.output()).filter(({ route }) => route === '/oauth/authorize/sign-in');
+    await expect.poll(told).toMatchObject([{ method: 'POST', client_id: client.clientId }]);
+  });
+
+  it.each([
+    ['an unknown path', 'GET', '/nothing/here', 'unrouted', 404, 'not_found'],
+    ['an unknown path of OAuth', 'GET', '/oauth/nothing', 'unrouted', 404, 'invalid_request'],
+    ['another method', 'DELETE', '/dev/v1/me', 'unrouted', 405, 'method_not_allowed'],
+    ['OPTIONS', 'OPTIONS', '/dev/v1/me', 'unrouted', 204, undefined],
+    ['a file of the documentation', 'GET', '/docs/swagger-ui.css', 'unrouted', 200, undefined],
+    ['the document', 'GET', '/openapi.json', '/openapi.json', 200, undefined],
+    ['a link of no app', 'GET', '/oauth/authorize', '/oauth/authorize', 400, 'unknown_app'],
+  ])('is written for %s: %s %s', async (_kind, method, path, route, status, error) => {
+    const lines = await linesOf(path, { method });
+    expect(lines).toMatchObject([
+      { level: 'info', method, route, status, ...(error && { error }) },
+    ]);
+  });
+
+  it.each(['/livez', '/readyz'])('is one for debugging where %s is asked for', async (path) => {
+    expect(await linesOf(path)).toMatchObject([{ level: 'debug', route: path, status: 200 }]);
+  });
+
+  it('is followed by no other, but for a fault of ours, which has its stack', async () => {
+    const member = await Member.join(operator());
+    const rename = (from: string, to: string): Promise<unknown> =>
+      operator().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
+    await rename('posts', 'posts_away');
+    const lines = await linesOf('/dev/v1/posts', {
+      headers: { authorization: `Bearer ${member.token}` },
+    }).finally(() => rename('posts_away', 'posts'));
+    expect(lines).toMatchObject([
+      { level: 'error', context: 'ApiErrorFilter', msg: 'internal_error' },
+      { level: 'info', msg: 'request', status: 500, error: 'internal_error' },
+    ]);
+    expect(lines[0]?.stack).toMatch(/^QueryFailedError: .*\n {4}at /);
+  });
+
+  it('has the status 499 when the client left, and no error, since nobody was told one', async () => {
+    const { hostname, port } = new URL(service.baseUrl);
+    const member = await Member.join(operator());
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /dev/v1/posts HTTP/1.1\r\nHost: x\r\nX-Request-Id: left\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+      () => setTimeout(() => socket.destroy(), 200),
+    );
+    const lines = await linesOfId('left');
+    expect(lines).toMatchObject([{ level: 'info', route: '/dev/v1/posts', status: 499 }]);
+    expect(lines[0]).not.toHaveProperty('error');
+  });
+
+  it('does not make the log of a service that is well complain', () => {
+    const told = complaints(service.output()).filter(({ msg }) => msg !== 'internal_error');
+    expect(told).toEqual([]);
+  });
+});

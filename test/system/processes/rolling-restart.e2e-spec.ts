@@ -1,0 +1,80 @@
+import { Balancer } from '../../support/balancer.js';
+import { onOneServer } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import { freePort } from '../../support/free-port.js';
+import { Member } from '../../support/member.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { useTestApp } from '../../support/test-app.js';
+
+const CLIENTS = 6;
+/** Several looks of the balancer. */
+const DELAY_MS = 1000;
+
+onOneServer('A rolling restart of two processes behind a balancer', (database) => {
+  const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
+  let processes: AppProcess[] = [];
+  let balancer: Balancer;
+
+  const start = async (port: number): Promise<AppProcess> =>
+    startProcess({
+      url: database.url,
+      env: {
+        PORT: String(port),
+        MIGRATE: '0',
+        DEMO: '0',
+        QUOTA_DEFAULT_LIMIT: '100000',
+        SHUTDOWN_DELAY_MS: String(DELAY_MS),
+      },
+    });
+
+  beforeEach(async () => {
+    operator().clock.set(new Date().toISOString());
+    processes = await Promise.all([start(await freePort()), start(await freePort())]);
+    balancer = await Balancer.start(processes.map(({ baseUrl }) => baseUrl));
+  });
+  afterEach(async () => {
+    await balancer?.stop();
+    await Promise.all(processes.map((process) => process.stop()));
+  });
+
+  it('drops no request and loses no post', { timeout: 90_000 }, async () => {
+    const member = await Member.join(operator());
+    const headers = {
+      authorization: `Bearer ${member.token}`,
+      'content-type': 'application/json',
+    };
+    const answers: string[] = [];
+    const over = new AbortController();
+    const calls = [
+      { method: 'GET', path: '/me' },
+      { method: 'POST', path: '/posts', body: JSON.stringify({ content: 'Hi' }) },
+      { method: 'GET', path: '/posts?limit=1' },
+    ];
+    const client = async (): Promise<void> => {
+      for (let turn = 0; !over.signal.aborted; turn += 1) {
+        const { method = '', path = '', body } = calls[turn % calls.length] ?? {};
+        const url = `${balancer.baseUrl}/dev/v1${path}`;
+        const answer = await fetch(url, { method, headers, body });
+        const text = await answer.text();
+        answers.push(answer.ok ? `${method} ${answer.status}` : `${answer.status} ${text}`);
+      }
+    };
+    const load = Array.from({ length: CLIENTS }, client);
+
+    for (const [place, old] of processes.entries()) {
+      old.signal('SIGTERM');
+      expect(await old.ended).toBe(0);
+      expect(balancer.sendsTo(old.baseUrl)).toBe(false);
+      const renewed = await start(Number(new URL(old.baseUrl).port));
+      processes[place] = renewed;
+      await expect.poll(() => balancer.sendsTo(renewed.baseUrl), { timeout: 10_000 }).toBe(true);
+    }
+    over.abort();
+    await Promise.all(load);
+
+    expect(new Set(answers)).toEqual(new Set(['GET 200', 'POST 201']));
+    const published = answers.filter((answer) => answer === 'POST 201').length;
+    expect(published).toBeGreaterThan(50);
+    expect(await publishedBy(operator(), member)).toEqual(allAre(published));
+  });
+});

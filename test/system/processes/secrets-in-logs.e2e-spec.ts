@@ -1,0 +1,257 @@
+import Sqlite from 'better-sqlite3';
+import {
+  authorizeLink,
+  exchange,
+  redirectParameters,
+  requestToken,
+  VERIFIER,
+  Visitor,
+} from '../../support/browser.js';
+import { Cluster } from '../../support/cluster.js';
+import { CommandLine } from '../../support/command-line.js';
+import { onOneEngine } from '../../support/database.js';
+import { complaints, requestLines } from '../../support/logs.js';
+import { json, type TokenBody } from '../../support/responses.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { NO_BUDGETS, type TestClient, useTestApp } from '../../support/test-app.js';
+
+const LONGEST_MS = 120_000;
+/** Statements, queries of URLs and headers, whose values are the secrets of somebody else's run; of JSON, too. */
+const CARRIERS = /\bSELECT .+ FROM\b|[?&](code|state|client_secret)=|"?(authorization|cookie)"?:/i;
+
+onOneEngine('The log of a run at its most talkative', (database) => {
+  const operator = useTestApp(database);
+  const cli = new CommandLine(database);
+  /** What must not be printed, by what it is. */
+  const secrets = new Map<string, string>();
+  let proxy: TcpProxy | undefined;
+  let service: AppProcess;
+  let site: Cluster;
+
+  beforeAll(async () => {
+    operator().clock.set(new Date().toISOString());
+    if (database.engine.kind !== 'sqlite') proxy = await TcpProxy.start(database.url);
+    const env = { ...NO_BUDGETS, LOG_LEVEL: 'verbose', DB_TIMEOUT_MS: '1000', DEMO: '0' };
+    service = await startProcess({ url: proxy?.url ?? database.url, env });
+    site = new Cluster(service.baseUrl, [service]);
+  });
+  afterAll(async () => {
+    await proxy?.mend();
+    await service?.stop();
+    await proxy?.stop();
+  });
+
+  function keep(what: string, value: string | undefined): string {
+    secrets.set(`${what} ${secrets.size}`, value ?? '');
+    return value ?? '';
+  }
+
+  function keepTokens({ access_token, refresh_token }: TokenBody): void {
+    keep('access token', access_token);
+    keep('refresh token', refresh_token);
+  }
+
+  function keepCookies({ cookies }: Visitor): void {
+    for (const [name, value] of cookies) keep(`cookie ${name}`, value);
+  }
+
+  function basic({ clientId, secret }: TestClient, password = secret): Record<string, string> {
+    const credentials = Buffer.from(`${clientId}:${password}`).toString('base64');
+    return { authorization: `Basic ${keep('Basic credentials', credentials)}` };
+  }
+
+  /** Keeps the database from answering, as a cut cable or, on SQLite, as another program in the file. */
+  async function withoutDatabase(work: () => Promise<void>): Promise<void> {
+    const file = proxy ? undefined : new Sqlite(database.url.slice('sqlite:'.length));
+    file?.exec('BEGIN EXCLUSIVE');
+    await proxy?.cut();
+    try {
+      await work();
+    } finally {
+      await proxy?.mend();
+      file?.close();
+    }
+  }
+
+  async function withoutTable(table: string, work: () => Promise<void>): Promise<void> {
+    const rename = (from: string, to: string): Promise<unknown> =>
+      operator().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
+    await rename(table, `${table}_away`);
+    try {
+      await work();
+    } finally {
+      await rename(`${table}_away`, table);
+    }
+  }
+
+  /** Signs in, with a wrong code first, and allows everything: the code. Nothing of it works while the database is away. */
+  async function approve(client: TestClient): Promise<string> {
+    const { phone } = await operator().addUser();
+    for (const part of [phone.slice(1), phone.slice(2)]) keep('phone', part);
+    const visitor = new Visitor(site);
+    const phonePage = await visitor.open(
+      authorizeLink(client, { state: keep('state', 'a-state-of-the-app') }),
+    );
+    keepCookies(visitor);
+    keep('form token', /name="token" value="([^"]+)"/.exec(phonePage.html)?.[1]);
+    const sendPhone = () => visitor.submit(phonePage, '/oauth/authorize/sign-in', { phone });
+    await withoutDatabase(async () => expect((await sendPhone()).status).toBe(503));
+    const codePage = await sendPhone();
+    const password = keep('one-time password', await site.sms.password(phone));
+    const sendCode = (code: string) =>
+      visitor.submit(codePage, '/oauth/authorize/verify', { code });
+    const wrong = keep('wrong password', password === '482913' ? '482914' : '482913');
+    expect((await sendCode(wrong)).title).toMatch(/^Error:/);
+    await withoutDatabase(async () => expect((await sendCode(password)).status).toBe(503));
+    const consent = await sendCode(password);
+    keepCookies(visitor);
+    const decide = () =>
+      visitor.submit(consent, '/oauth/authorize/decision', {
+        scope: [...client.scopes],
+        decision: 'approve',
+      });
+    await withoutTable('grants', async () => expect((await decide()).status).toBe(500));
+    return keep('code', redirectParameters(await decide()).get('code') ?? undefined);
+  }
+
+  it(
+    'O143 Holds no secret, code, token, password, verifier, cookie or phone, whatever goes wrong',
+    { timeout: LONGEST_MS },
+    async () => {
+      keep('verifier', VERIFIER);
+      const client = await operator().addClient();
+      keep('client secret', client.secret);
+      const code = await approve(client);
+      const redirect_uri = client.redirectUris[0] ?? '';
+      const form = { grant_type: 'authorization_code', code, redirect_uri };
+      const none = { client_id: undefined, client_secret: undefined };
+      const wrong = keep('wrong secret', `svc_sec_${'w'.repeat(43)}`);
+      const attempts: [number, () => Promise<Response>][] = [
+        [401, () => requestToken(site, client, { ...form, client_secret: wrong })],
+        [401, () => requestToken(site, client, { ...form, ...none }, basic(client, wrong))],
+        [400, () => requestToken(site, client, { ...form, code: `${code}x` })],
+        [400, () => requestToken(site, client, { ...form, code_verifier: VERIFIER })],
+      ];
+      for (const [status, attempt] of attempts) expect((await attempt()).status).toBe(status);
+      const inUrl = `/oauth/token?code=${code}&client_secret=${client.secret}`;
+      await site.fetch(inUrl, { method: 'POST', body: new URLSearchParams(form) });
+      const trade = () => requestToken(site, client, { ...form, ...none }, basic(client));
+      await withoutDatabase(async () => expect((await trade()).status).toBe(503));
+      await withoutTable('refresh_tokens', async () => expect((await trade()).status).toBe(500));
+      const first = await json<TokenBody>(await trade());
+      keepTokens(first);
+
+      const refresh = ({ refresh_token }: TokenBody) =>
+        requestToken(site, client, { grant_type: 'refresh_token', refresh_token });
+      await withoutDatabase(async () => expect((await refresh(first)).status).toBe(503));
+      await withoutTable('access_tokens', async () => {
+        expect((await refresh(first)).status).toBe(500);
+      });
+      const second = await json<TokenBody>(await refresh(first));
+      keepTokens(second);
+      const headers = { authorization: `Bearer ${second.access_token}` };
+      const publish = () =>
+        site.fetch('/dev/v1/posts', {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ content: keep('text of a post', 'Hello, street of mine') }),
+        });
+      expect((await publish()).status).toBe(201);
+      await withoutDatabase(async () => expect((await publish()).status).toBe(503));
+      await withoutTable('posts', async () => expect((await publish()).status).toBe(500));
+      const query = `?${keep('query', 'whose=nobodys')}&access_token=${second.access_token}`;
+      expect((await site.fetch(`/dev/v1/me${query}`)).status).toBe(401);
+      expect((await site.fetch(`/dev/v1/me${query}`, { headers })).status).toBe(400);
+      const third = await json<TokenBody>(await refresh(second));
+      keepTokens(third);
+      expect((await refresh(first)).status).toBe(400);
+      expect((await site.fetch('/dev/v1/me', { headers })).status).toBe(401);
+
+      const phoneApp = await operator().addClient({ kind: 'public' });
+      const tokens = await json<TokenBody>(await exchange(site, phoneApp, await approve(phoneApp)));
+      keepTokens(tokens);
+      const ask = (path: string, of: TestClient, token: string) => {
+        const body = { client_id: of.clientId, client_secret: of.secret ?? '', token };
+        return site.fetch(path, { method: 'POST', body: new URLSearchParams(body) });
+      };
+      const { access_token, refresh_token } = tokens;
+      await withoutDatabase(async () => {
+        await ask('/oauth/introspect', client, access_token);
+        expect((await ask('/oauth/revoke', phoneApp, refresh_token)).status).toBe(503);
+      });
+      expect((await ask('/oauth/introspect', client, access_token)).status).toBe(200);
+      expect((await ask('/oauth/revoke', client, access_token)).status).toBe(400);
+      expect((await ask('/oauth/revoke', phoneApp, refresh_token)).status).toBe(200);
+
+      await expectNothingTold(service.output());
+    },
+  );
+
+  it('O143 The commands print a client secret once, as the answer, and nothing of the others', async () => {
+    const { clientId, secret } = await operator().addClient();
+    keep('client secret', secret);
+    const rotated = await cli.run('app', 'secret', 'rotate', clientId);
+    const [fresh = ''] = /svc_sec_[A-Za-z0-9_-]{43}/.exec(rotated.stdout) ?? [];
+    expect(rotated.stdout.split(fresh)).toHaveLength(2);
+    keep('client secret', fresh);
+    const outcomes = [
+      await cli.run('app', 'list'),
+      await cli.run('app', 'show', clientId, '--json'),
+      await cli.run('app', 'secret', 'list', clientId, '--all'),
+      await cli.run('app', 'disable', clientId, '--yes'),
+      await cli.run('quota', 'show', clientId),
+      await cli.run('prune', '--dry-run'),
+      await cli.run('db', 'status'),
+    ];
+    for (const { code } of outcomes) expect(code).toBe(0);
+    const failed = await cli.run('app', 'show', fresh);
+    expect(failed.code).not.toBe(0);
+    const printed = outcomes.map(({ stdout, stderr }) => stdout + stderr).join('\n');
+    await expectNothingTold(`${printed}\n${rotated.stderr}`);
+  });
+
+  async function expectNothingTold(printed: string): Promise<void> {
+    expect(secrets.size).toBeGreaterThan(1);
+    const told = [...secrets].filter(([, value]) =>
+      /^\d{6}$/.test(value) ? new RegExp(`\\b${value}\\b`).test(printed) : printed.includes(value),
+    );
+    expect(told.map(([what]) => what)).toEqual([]);
+    expect(printed).not.toMatch(/\b(Bearer|Basic) [A-Za-z0-9+/_=-]{8,}/);
+    expect(printed).not.toMatch(CARRIERS);
+  }
+
+  it('O143 Holds what went wrong, so that an operator can look into it', () => {
+    const printed = service.output();
+    expect(printed.match(/req_[0-9a-z]{26}/g)?.length).toBeGreaterThan(10);
+    const stacks = complaints(printed).map(({ stack }) => stack ?? '');
+    expect(stacks.join('\n')).toMatch(/^ {4}at /m);
+    expect(printed).toMatch(/refresh_tokens/);
+    expect(printed).toMatch(
+      database.engine.kind === 'sqlite' ? /database is locked/ : /ECONNREFUSED|PROTOCOL|ECONNRESET/,
+    );
+  });
+
+  it('Tells of each request in one line, by the route and never by the address', () => {
+    const lines = requestLines(service.output());
+    expect(lines.length).toBeGreaterThan(20);
+    expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);
+    const routes = new Set(lines.map(({ route }) => route));
+    expect(routes).toContain('/oauth/token');
+    expect(routes).toContain('/oauth/authorize/decision');
+    expect(routes).toContain('/dev/v1/posts');
+  });
+
+  it('Tells of a fault of ours by the id of its request, with a stack, and of its end like any other', () => {
+    const faults = complaints(service.output()).filter(
+      ({ level, stack }) => level === 'error' && stack,
+    );
+    const ids = faults.map(({ request_id }) => request_id).filter((id) => id !== undefined);
+    const ends = requestLines(service.output());
+    for (const id of ids) {
+      const [end] = ends.filter(({ request_id }) => request_id === id);
+      expect(end).toMatchObject({ status: expect.toBeOneOf([200, 500, 503]) });
+    }
+    expect(ids.length).toBeGreaterThan(5);
+  });
+});

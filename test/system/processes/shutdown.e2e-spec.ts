@@ -1,0 +1,216 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { json as jsonOf, text as textOf } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onOneEngine, onSqlite } from '../../support/database.js';
+import { allAre, publishedBy } from '../../support/fixtures.js';
+import { complaints } from '../../support/logs.js';
+import { Member } from '../../support/member.js';
+import { type ErrorBody, json } from '../../support/responses.js';
+import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { useTestApp } from '../../support/test-app.js';
+
+const DELAY_MS = 1500;
+const PUBLISHERS = 8;
+const PAUSE_MS = 50;
+
+onOneEngine('SIGTERM during traffic', (database) => {
+  const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
+  let service: AppProcess;
+  beforeEach(async () => {
+    operator().clock.set(new Date().toISOString());
+    service = await startProcess({
+      url: database.url,
+      env: {
+        MIGRATE: '0',
+        DEMO: '0',
+        QUOTA_DEFAULT_LIMIT: '100000',
+        SHUTDOWN_DELAY_MS: String(DELAY_MS),
+      },
+    });
+  });
+  afterEach(() => service?.stop());
+
+  /** Publishes one post after the other until it is refused. Answers the statuses; fails when there is no answer. */
+  async function publishUntilRefused(token: string): Promise<number[]> {
+    const statuses: number[] = [];
+    while (statuses.at(-1) !== 503) {
+      const answer = await fetch(`${service.baseUrl}/dev/v1/posts`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ content: 'Hi' }),
+      });
+      await answer.text();
+      statuses.push(answer.status);
+    }
+    return statuses;
+  }
+
+  /** Asks every now and then, until it is refused. */
+  async function askUntilRefused(path: string, init?: RequestInit): Promise<void> {
+    let answer: Response;
+    do {
+      await sleep(PAUSE_MS);
+      answer = await fetch(service.baseUrl + path, init);
+      await answer.text();
+    } while (answer.status !== 503);
+  }
+
+  const readiness = async (): Promise<unknown> => {
+    const answer = await fetch(`${service.baseUrl}/readyz`);
+    const { status, headers } = answer;
+    return [status, await json(answer), headers.get('connection'), headers.get('retry-after')];
+  };
+
+  it(
+    'C28 C145 unreadies the service at once, serves on, refuses in words, and loses no publish: exit code 0',
+    { timeout: 60_000 },
+    async () => {
+      const member = await Member.join(operator());
+      const posts = async (): Promise<number> => (await publishedBy(operator(), member)).posts;
+      const publishing = Array.from({ length: PUBLISHERS }, () =>
+        publishUntilRefused(member.token),
+      );
+      await expect.poll(posts, { timeout: 10_000 }).toBeGreaterThan(10);
+      expect(await readiness()).toEqual([200, { status: 'ok' }, 'keep-alive', null]);
+      const others = [
+        askUntilRefused('/oauth/token', { method: 'POST', body: new URLSearchParams() }),
+        askUntilRefused('/oauth/authorize'),
+        askUntilRefused('/post/unknown'),
+      ];
+
+      service.signal('SIGTERM');
+      await expect
+        .poll(readiness, { timeout: DELAY_MS / 2 })
+        .toEqual([
+          503,
+          { status: 'not ready', reason: 'the service is shutting down' },
+          'close',
+          '5',
+        ]);
+      const before = await posts();
+      await expect.poll(posts, { timeout: DELAY_MS / 2 }).toBeGreaterThan(before);
+      const statuses = (await Promise.all(publishing)).flat();
+      await Promise.all(others);
+      expect(await service.ended).toBe(0);
+
+      expect(new Set(statuses)).toEqual(new Set([201, 503]));
+      const answered = statuses.filter((status) => status === 201).length;
+      expect(await publishedBy(operator(), member)).toEqual(allAre(answered));
+      expect(complaints(service.output())).toEqual([]);
+    },
+  );
+
+  it(
+    'C28 lets a request finish that was under way, refuses the next on an open connection, and writes the call log',
+    { timeout: 60_000 },
+    async () => {
+      const member = await Member.join(operator());
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const headers = {
+        authorization: `Bearer ${member.token}`,
+        'x-request-id': 'asked-of-an-ending-service',
+      };
+      const get = async (): Promise<IncomingMessage> => {
+        const [answer] = (await once(
+          request(`${service.baseUrl}/dev/v1/me`, { agent, headers }).end(),
+          'response',
+        )) as [IncomingMessage];
+        return answer;
+      };
+      const body = JSON.stringify({ content: 'Slow' });
+      const slow = request(`${service.baseUrl}/dev/v1/posts`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length },
+      });
+      slow.write(body.slice(0, 5));
+      const idle = await get();
+      idle.resume();
+      await once(idle, 'end');
+      expect(idle.headers.connection).toBe('keep-alive');
+
+      service.signal('SIGTERM');
+      await sleep(DELAY_MS + 400);
+      const refused = await get();
+      const { error, request_id } = (await jsonOf(refused)) as ErrorBody;
+      expect([refused.statusCode, error, request_id]).toEqual([
+        503,
+        'service_unavailable',
+        'asked-of-an-ending-service',
+      ]);
+      expect(refused.headers.connection).toBe('close');
+      expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+      await expect
+        .poll(() => fetch(`${service.baseUrl}/livez`).catch((failure: Error) => failure.message), {
+          timeout: 3000,
+        })
+        .toBe('fetch failed');
+      slow.end(body.slice(5));
+      const [finished] = (await once(slow, 'response')) as [IncomingMessage];
+      expect([finished.statusCode, finished.headers.connection]).toEqual([201, 'close']);
+      finished.resume();
+      expect(await service.ended).toBe(0);
+      agent.destroy();
+      expect(await publishedBy(operator(), member)).toMatchObject({ posts: 1, recorded: 1 });
+    },
+  );
+
+  it('C28 does nothing that is sent behind the last request of a connection', async () => {
+    const member = await Member.join(operator());
+    const { host, hostname, port } = new URL(service.baseUrl);
+    const body = JSON.stringify({ content: 'Hi' });
+    const publish = [
+      'POST /dev/v1/posts HTTP/1.1',
+      `Host: ${host}`,
+      `Authorization: Bearer ${member.token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    ].join('\r\n');
+    service.signal('SIGTERM');
+    await expect.poll(readiness).toEqual([503, expect.anything(), 'close', expect.anything()]);
+    const connection = connect(Number(port), hostname);
+    connection.write(publish.repeat(3));
+    const answers = await textOf(connection);
+    expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
+    expect(await service.ended).toBe(0);
+    expect(await publishedBy(operator(), member)).toEqual(allAre(1));
+  });
+});
+
+onSqlite('The signals that end the service', (database) => {
+  const started = (env: Record<string, string> = {}): Promise<AppProcess> =>
+    startProcess({ url: database.url, env: { DEMO: '0', ...env } });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '%s ends it with exit code 0',
+    async (signal) => {
+      const service = await started();
+      service.signal(signal);
+      expect(await service.ended).toBe(0);
+    },
+  );
+
+  it('C28 A second one ends it at once', async () => {
+    const service = await started({ SHUTDOWN_DELAY_MS: '20000' });
+    service.signal('SIGINT');
+    const readiness = async (): Promise<number> =>
+      (await fetch(`${service.baseUrl}/readyz`)).status;
+    await expect.poll(readiness, { timeout: 5000 }).toBe(503);
+    expect((await fetch(`${service.baseUrl}/livez`)).status).toBe(200);
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(1);
+  });
+
+  it('A connection on which nothing was ever asked does not hold it up', async () => {
+    const service = await started();
+    const silent = connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
+    await once(silent, 'connect');
+    await sleep(100);
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(0);
+    silent.destroy();
+  });
+});

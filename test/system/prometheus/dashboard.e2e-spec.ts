@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises';
+import { inject } from 'vitest';
+import { PruneCron } from '../../../src/operations/jobs/prune.cron.js';
+import { QuotaResetCron } from '../../../src/operations/jobs/quota-reset.cron.js';
+import { UsageRollupCron } from '../../../src/operations/jobs/usage-rollup.cron.js';
+import { MetricsServer } from '../../../src/operations/metrics/metrics-server.js';
+import { requestToken } from '../../support/browser.js';
+import { onOneEngine } from '../../support/database.js';
+import { freePort } from '../../support/free-port.js';
+import { Member } from '../../support/member.js';
+import {
+  ALERTS,
+  alerts,
+  dashboardExpressions,
+  type Expression,
+  groupingOf,
+  type Prometheus,
+  scrape,
+  selectorsOf,
+  startPrometheus,
+  wordsOf,
+} from '../../support/prometheus.js';
+import { TestApp } from '../../support/test-app.js';
+
+/** What Prometheus adds to the metrics of whoever it scrapes. */
+const OF_PROMETHEUS = new Set(['up', 'job', 'instance']);
+const FUNCTIONS = new Set([
+  'sum',
+  'max',
+  'rate',
+  'increase',
+  'histogram_quantile',
+  'topk',
+  'time',
+  'vector',
+  'absent',
+  'or',
+]);
+const PATIENCE = { timeout: 10_000, interval: 250 };
+
+const watched: Expression[] = [
+  ...(await dashboardExpressions()),
+  ...(await alerts()).map(({ alert, expr }) => ({ where: `the alert ${alert}`, text: expr })),
+];
+
+onOneEngine('The dashboard and the alerts', (database) => {
+  let app: TestApp;
+  let address: string;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    address = `127.0.0.1:${port}`;
+    app = await TestApp.start(database, {
+      METRICS_PORT: String(port),
+      OAUTH_TOKEN_FAILURES: '1',
+    });
+    await app.service(MetricsServer).listen();
+    await makeTraffic();
+  });
+  afterAll(() => app?.stop());
+
+  /** Something for each series: answers of every kind, and a spent budget. */
+  async function makeTraffic(): Promise<void> {
+    const member = await Member.join(app);
+    await member.publish();
+    await member.get('/me');
+    await member.get('/posts/post_none');
+    await app.fetch('/dev/v1/me');
+    await app.service(PruneCron).run();
+    await app.service(QuotaResetCron).run();
+    await app.service(UsageRollupCron).run();
+    const client = await app.addClient();
+    for (const secret of ['wrong', 'wrong'])
+      await requestToken(app, client, { client_secret: secret });
+    await app.dataSource.query('ALTER TABLE posts RENAME TO posts_away');
+    expect((await member.get('/posts')).status).toBe(500);
+    await app.dataSource.query('ALTER TABLE posts_away RENAME TO posts');
+    await whileUnready(async () => expect(await readiness()).toBe(503));
+  }
+
+  /** A process whose clock is the database's is ready. */
+  async function readiness(): Promise<number> {
+    app.clock.set(new Date().toISOString());
+    return (await app.fetch('/readyz')).status;
+  }
+
+  async function whileUnready(work: () => Promise<unknown>): Promise<void> {
+    await app.dataSource.query('ALTER TABLE migrations RENAME TO migrations_away');
+    try {
+      await work();
+    } finally {
+      await app.dataSource.query('ALTER TABLE migrations_away RENAME TO migrations');
+    }
+  }
+
+  /** Whether this engine has the series: a server has a pool, and SQLite a queue. */
+  function isHere(selector: string): boolean {
+    const isOfOther = database.engine.kind === 'sqlite' ? /^db_pool_/ : /^db_units_waiting\b/;
+    return !isOfOther.test(selector);
+  }
+
+  it('name metrics and labels that there are', async () => {
+    const reading = await scrape(`http://${address}/metrics`);
+    for (const { where, text } of watched) {
+      for (const selector of selectorsOf(text)) {
+        const [, name = '', matchers = ''] = /^(\w+)\{(.*)\}$/.exec(selector) ?? [];
+        if (OF_PROMETHEUS.has(name) || !isHere(selector)) continue;
+        const labels = [
+          ...matchers.matchAll(/(\w+)(?:=|!)/g),
+          ...groupingOf(text).map((by) => [by, by]),
+        ]
+          .map(([, label = '']) => label)
+          .filter((label) => !OF_PROMETHEUS.has(label));
+        expect(reading(name), `${name} of ${where}`).toBeDefined();
+        for (const label of labels)
+          expect(reading.labels(name), `labels of ${name} of ${where}`).toContain(label);
+      }
+    }
+  });
+
+  const found = inject('prometheus');
+  describe.skipIf(found === null)(`in ${found?.label ?? 'no Prometheus'}`, () => {
+    let prometheus: Prometheus;
+    beforeAll(async () => {
+      prometheus = await startPrometheus(found?.path ?? '', {
+        target: address,
+        rulesFile: ALERTS,
+      });
+    });
+    afterAll(() => prometheus?.stop());
+
+    it('read series that there are', async () => {
+      for (const { where, text } of watched)
+        for (const selector of selectorsOf(text).filter(isHere))
+          await expect
+            .poll(() => prometheus.query(selector), {
+              ...PATIENCE,
+              message: `${selector} of ${where}`,
+            })
+            .not.toEqual([]);
+    });
+
+    it('show something in every panel', async () => {
+      const shown = await dashboardExpressions();
+      for (const { text } of shown) await expect(prometheus.query(text)).resolves.toBeDefined();
+      for (const { where, text } of shown.filter((one) => selectorsOf(one.text).every(isHere)))
+        await expect
+          .poll(() => prometheus.query(text), { ...PATIENCE, message: where })
+          .not.toEqual([]);
+    });
+
+    it('evaluate every alert', async () => {
+      const names = (await alerts()).map(({ alert }) => alert);
+      const rules = () => prometheus.rules();
+      await expect
+        .poll(async () => (await rules()).every(({ health }) => health !== 'unknown'), PATIENCE)
+        .toBe(true);
+      const told = (await rules()).map(({ name, health, lastError = '' }) => [
+        name,
+        health,
+        lastError,
+      ]);
+      expect(told).toEqual(names.map((name) => [name, 'ok', '']));
+    });
+
+    it('ring for a process that is not ready, and not before', async () => {
+      const { expr = '' } = (await alerts()).find(({ alert }) => alert === 'NotReady') ?? {};
+      const ringing = async (): Promise<unknown> =>
+        (await prometheus.query(expr)).map(({ metric }) => metric);
+      expect(await readiness()).toBe(200);
+      await expect
+        .poll(() => prometheus.query(expr.replace('> 0', '>= 0')), PATIENCE)
+        .not.toEqual([]);
+      expect(await ringing()).toEqual([]);
+      await whileUnready(async () => {
+        await expect
+          .poll(async () => [await readiness(), await ringing()], PATIENCE)
+          .toEqual([503, [{ instance: address }]]);
+      });
+    });
+  });
+});
+
+describe('Every expression', () => {
+  it.each(watched)('reads in $where nothing but series with their labels', ({ text }) => {
+    expect(selectorsOf(text).length).toBeGreaterThan(0);
+    expect(wordsOf(text).filter((word) => !FUNCTIONS.has(word))).toEqual([]);
+  });
+});
+
+describe('Every alert', async () => {
+  const operating = await readFile('docs/operate.md', 'utf8');
+  const headings = [...operating.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+  it.each(await alerts())(
+    '$alert tells how bad it is, what it is, and where to read on',
+    (alert) => {
+      expect(alert.labels.severity).toMatch(/^(critical|warning|info)$/);
+      expect(alert.annotations.summary).toMatch(/\.$/);
+      const [, anchor] =
+        / See docs\/operate\.md#([\w-]+)\.$/.exec(alert.annotations.description) ?? [];
+      expect(headings).toContain(anchor);
+    },
+  );
+});
