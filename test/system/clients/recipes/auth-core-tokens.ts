@@ -1,8 +1,7 @@
+// recipe:begin
 import type { AuthConfig } from '@auth/core';
 import type { JWT } from '@auth/core/jwt';
 import type { Settings } from './settings.js';
-
-// recipe:begin
 
 /** Spread into the configuration: keeps the tokens in the session, refreshes them, revokes them at sign-out. */
 export function keepingTokens({ issuer, clientId, clientSecret = '' }: Settings) {

@@ -1,7 +1,6 @@
+// recipe:begin
 import type { OAuthConfig } from '@auth/core/providers';
 import type { Settings } from './settings.js';
-
-// recipe:begin
 
 type Member = { id: string; name: string; photoUrl: string | null };
 

@@ -1,7 +1,6 @@
+// recipe:begin
 import * as oauth from 'oauth4webapi';
 import type { Settings } from './settings.js';
-
-// recipe:begin
 
 /** Once, when your app starts. `ClientSecretPost` sends the secret in the body instead. */
 export async function connect(settings: Settings, proofBy = oauth.ClientSecretBasic) {

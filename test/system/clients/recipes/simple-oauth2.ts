@@ -1,8 +1,7 @@
+// recipe:begin
 import { createHash, randomBytes } from 'node:crypto';
 import { AuthorizationCode } from 'simple-oauth2';
 import type { Settings } from './settings.js';
-
-// recipe:begin
 
 /** Once, when your app starts. The paths that the library assumes are those of this service. */
 export function connect({ issuer, clientId, clientSecret = '', redirectUri }: Settings) {

@@ -1,6 +1,5 @@
-import type { Settings } from './settings.js';
-
 // recipe:begin
+import type { Settings } from './settings.js';
 
 /** What the script of Swagger UI brings to the page. */
 declare const SwaggerUIBundle: (options: object) => { initOAuth(options: object): void };
