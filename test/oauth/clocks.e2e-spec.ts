@@ -9,7 +9,7 @@ import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type AppProcess, startProcess } from '../support/service-process.js';
 import { runSql } from '../support/sql.js';
-import { NO_BUDGETS, TestApp, useTestApp } from '../support/test-app.js';
+import { MANY_SIGN_INS, TestApp, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -120,7 +120,7 @@ onOneEngine('A process whose machine is set to Tokyo', (database) => {
 
   beforeAll(async () => {
     app().clock.set(new Date().toISOString());
-    const env = { ...NO_BUDGETS, TZ: 'Asia/Tokyo', MIGRATE: '0', DEMO: '0' };
+    const env = { ...MANY_SIGN_INS, TZ: 'Asia/Tokyo', MIGRATE: '0', DEMO: '0' };
     service = await startProcess({ url: database.url, env });
   });
   afterAll(() => service?.stop());

@@ -3,7 +3,7 @@ import { authorizeLink, type Page, Visitor } from '../support/browser.js';
 import { atOnce } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { DEFAULT_BUDGETS, type TestClient, useTestApp } from '../support/test-app.js';
+import { EVERY_LIMIT, type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
@@ -14,7 +14,7 @@ const HOUR = 60 * MINUTE;
 const PAUSE = 61 * SECOND;
 
 onOneEngine('One-time passwords with the budgets that nobody changed', (database) => {
-  const app = useTestApp(database, DEFAULT_BUDGETS);
+  const app = useTestApp(database, EVERY_LIMIT);
   let client: TestClient;
   let user: User;
   let visitor: Visitor;

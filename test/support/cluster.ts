@@ -4,7 +4,7 @@ import type { TestDatabase } from './database.js';
 import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { type AppProcess, type ProcessSettings, startProcess } from './service-process.js';
-import { NO_BUDGETS } from './test-app.js';
+import { MANY_SIGN_INS } from './test-app.js';
 
 /** How often a race is run: a few times in every run of the tests, many times with `npm run test:races`. */
 export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 2);
@@ -44,7 +44,7 @@ export async function startCluster(
 ): Promise<Cluster> {
   const publicUrl = `http://127.0.0.1:${await freePort()}`;
   const env = {
-    ...NO_BUDGETS,
+    ...MANY_SIGN_INS,
     PUBLIC_URL: publicUrl,
     SMS_FILE: newSmsFile(),
     OTP_PEPPER: randomBytes(32).toString('hex'),

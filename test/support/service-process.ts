@@ -8,7 +8,7 @@ import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { expectNoCredential } from './invariants.js';
 import { collectFromProcess } from './response-collector.js';
-import { NO_BUDGETS, TestApp } from './test-app.js';
+import { MANY_SIGN_INS, TestApp } from './test-app.js';
 
 const START_MS = 30_000;
 const STOP_MS = 10_000;
@@ -180,7 +180,7 @@ export async function serve({ url, besideUrl = url, env = {} }: ServedOptions): 
   app.clock.set(new Date().toISOString());
   try {
     const settings = { PORT: port, SMS_FILE: smsFile, MIGRATE: '0', DEMO: '0' };
-    const service = await startProcess({ url, env: { ...NO_BUDGETS, ...settings, ...own } });
+    const service = await startProcess({ url, env: { ...MANY_SIGN_INS, ...settings, ...own } });
     return {
       app,
       stop: () =>

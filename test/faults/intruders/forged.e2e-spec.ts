@@ -7,7 +7,7 @@ import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { expectPage } from '../../support/responses.js';
 import {
-  DEFAULT_BUDGETS,
+  EVERY_LIMIT,
   type TestApp,
   type TestClient,
   useTestApp,
@@ -273,7 +273,7 @@ async function guess(app: TestApp, client: TestClient, headers: Record<string, s
 }
 
 onSqlite('An address that a caller claims (RFC 9700 §4.13)', (database) => {
-  const app = useTestApp(database, { ...DEFAULT_BUDGETS, OAUTH_TOKEN_FAILURES: '3' });
+  const app = useTestApp(database, { ...EVERY_LIMIT, OAUTH_TOKEN_FAILURES: '3' });
 
   it('buys no guess at secrets and no text message', async () => {
     const client = await app().addClient();

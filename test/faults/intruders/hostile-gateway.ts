@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { NO_BUDGETS } from '../../support/test-app.js';
+import { MANY_SIGN_INS } from '../../support/test-app.js';
 
 const MEGABYTE = 'x'.repeat(1024 * 1024);
 const MOST_MEGABYTES = 64;
@@ -65,7 +65,7 @@ export class HostileGateway {
   /** The environment of a service that sends its messages here, and logs whatever it can. */
   get settings(): Record<string, string> {
     return {
-      ...NO_BUDGETS,
+      ...MANY_SIGN_INS,
       DEMO: '0',
       LOG_LEVEL: 'verbose',
       SMS_SENDER: 'webhook',

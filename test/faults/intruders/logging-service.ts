@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Cluster } from '../../support/cluster.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type AppProcess, startProcess } from '../../support/service-process.js';
-import { NO_BUDGETS, type TestApp, useTestApp } from '../../support/test-app.js';
+import { MANY_SIGN_INS, type TestApp, useTestApp } from '../../support/test-app.js';
 import { CONTROL } from './hostile.js';
 
 /** The built service as a process that logs whatever it can, on a database that has its schema. */
@@ -13,7 +13,7 @@ export class LoggingService extends Cluster {
 
   static async start({ url }: TestDatabase): Promise<LoggingService> {
     const env = {
-      ...NO_BUDGETS,
+      ...MANY_SIGN_INS,
       OTP_PEPPER: randomBytes(32).toString('hex'),
       QUOTA_DEFAULT_LIMIT: '1000000',
       LOG_LEVEL: 'verbose',

@@ -13,7 +13,7 @@ import { granted } from '../../support/oauth-flow.js';
 import { placesOf, publishedDocument } from '../../support/published-document.js';
 import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
-import { DEFAULT_BUDGETS, useTestApp } from '../../support/test-app.js';
+import { EVERY_LIMIT, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { forgedCredentials } from './forged-credentials.js';
 import { HostileGateway, leadTo, MISBEHAVIOURS } from './hostile-gateway.js';
@@ -349,7 +349,7 @@ onSqlite('OWASP API Security Top 10 (2023), where others answer us', (database) 
 });
 
 onSqlite('OWASP API Security Top 10 (2023), under the usual budgets', (database) => {
-  const app = useTestApp(database, DEFAULT_BUDGETS);
+  const app = useTestApp(database, EVERY_LIMIT);
 
   it('API2 Broken Authentication: nobody guesses a one-time password, whatever browser and address they claim', async () => {
     const client = await app().addClient();

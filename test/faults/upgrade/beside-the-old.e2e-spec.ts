@@ -17,7 +17,7 @@ import {
   schemaOf,
 } from '../../support/released.js';
 import { type AppProcess, startProcess } from '../../support/service-process.js';
-import { NO_BUDGETS } from '../../support/test-app.js';
+import { MANY_SIGN_INS } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
@@ -39,7 +39,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
   const { url, engine } = database;
   const smsFile = newSmsFile();
   const env: Record<string, string> = {
-    ...NO_BUDGETS,
+    ...MANY_SIGN_INS,
     MIGRATE: '0',
     DEMO: '0',
     OTP_PEPPER: randomBytes(32).toString('hex'),

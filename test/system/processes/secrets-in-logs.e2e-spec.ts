@@ -14,7 +14,7 @@ import { complaints, requestLines } from '../../support/logs.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { type AppProcess, startProcess } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { NO_BUDGETS, type TestClient, useTestApp } from '../../support/test-app.js';
+import { MANY_SIGN_INS, type TestClient, useTestApp } from '../../support/test-app.js';
 
 const LONGEST_MS = 120_000;
 /** Statements, queries of URLs and headers, whose values are the secrets of somebody else's run; of JSON, too. */
@@ -32,7 +32,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());
     if (database.engine.kind !== 'sqlite') proxy = await TcpProxy.start(database.url);
-    const env = { ...NO_BUDGETS, LOG_LEVEL: 'verbose', DB_TIMEOUT_MS: '1000', DEMO: '0' };
+    const env = { ...MANY_SIGN_INS, LOG_LEVEL: 'verbose', DB_TIMEOUT_MS: '1000', DEMO: '0' };
     service = await startProcess({ url: proxy?.url ?? database.url, env });
     site = new Cluster(service.baseUrl, [service]);
   });
