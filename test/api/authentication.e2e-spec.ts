@@ -8,13 +8,13 @@ import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { bodyOf, ENDPOINTS, expectRefusal, pathOf } from '../support/api.js';
-import { approve, exchange, Visitor } from '../support/browser.js';
+import { bodyOf, ENDPOINTS, expectApiError, pathOf } from '../support/api.js';
+import { Browser } from '../support/browser.js';
+import { approve, exchange, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { sendForm } from '../support/oauth-flow.js';
 import { getRaw, head, sendBytes } from '../support/raw-request.js';
-import { leastStatements, type TestApp, useTestApp } from '../support/test-app.js';
+import { fewestStatements, type TestApp, useTestApp } from '../support/test-app.js';
 
 const HOUR_MS = 3_600_000;
 function me(app: TestApp, authorization: string, query = ''): Promise<Response> {
@@ -22,12 +22,12 @@ function me(app: TestApp, authorization: string, query = ''): Promise<Response> 
 }
 
 async function expectUnauthorized(answer: Response): Promise<void> {
-  await expectRefusal(answer, 401, 'unauthorized');
+  await expectApiError(answer, 401, 'unauthorized');
   expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="dev"');
 }
 
 async function expectInvalidToken(answer: Response, reason: string): Promise<void> {
-  const { error_description } = await expectRefusal(answer, 401, 'invalid_token');
+  const { error_description } = await expectApiError(answer, 401, 'invalid_token');
   expect(answer.headers.get('www-authenticate')).toBe(
     `Bearer realm="dev", error="invalid_token", error_description="${reason}"`,
   );
@@ -97,7 +97,7 @@ onOneEngine('Bearer authentication', (database) => {
     ])(
       'O114 C31 C36 C37 A token that is %s is malformed, and costs no statement',
       async (_, token) => {
-        const statements = await leastStatements(app(), async () => {
+        const statements = await fewestStatements(app(), async () => {
           await expectInvalidToken(await me(app(), `Bearer ${token}`), MALFORMED);
         });
         expect(statements).toEqual([]);
@@ -120,7 +120,7 @@ onOneEngine('Bearer authentication', (database) => {
 
     it('O114 C31 A token of this form that nobody here gave out, as another installation does, costs one', async () => {
       const token = newSecret('svcat');
-      const statements = await leastStatements(app(), async () => {
+      const statements = await fewestStatements(app(), async () => {
         await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
       });
       expect(statements).toEqual([expect.stringContaining('access_tokens')]);
@@ -172,7 +172,7 @@ onOneEngine('Bearer authentication', (database) => {
 
     it('O115 a token that expired is told so, also where its scopes would not do', async () => {
       const { token } = await Member.join(app(), { scopes: ['posts.read'] });
-      await expectRefusal(await me(app(), `Bearer ${token}`), 403, 'insufficient_scope');
+      await expectApiError(await me(app(), `Bearer ${token}`), 403, 'insufficient_scope');
       app().clock.advance(HOUR_MS);
       await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
     });
@@ -212,7 +212,7 @@ onOneEngine('Bearer authentication', (database) => {
 
     it('O114 C33 The member takes the access of an app back, and its tokens end at once', async () => {
       const { user, client, token } = await Member.join(app());
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       const page = await visitor.signInToAccount(user);
       expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
       await visitor.submit(page, '/account/apps/revoke', { client_id: client.clientId });
@@ -246,7 +246,7 @@ onOneEngine('Bearer authentication', (database) => {
     it('O116 a second one in the query is 400', async () => {
       const { token } = await Member.join(app());
       const answer = await me(app(), `Bearer ${token}`, `?access_token=${token}`);
-      await expectRefusal(answer, 400, 'invalid_request');
+      await expectApiError(answer, 400, 'invalid_request');
     });
 
     it('O116 a second one in a form body is refused, and nothing is stored', async () => {
@@ -256,7 +256,7 @@ onOneEngine('Bearer authentication', (database) => {
         headers: { authorization: `Bearer ${token}` },
         body: new URLSearchParams({ access_token: token, content: 'Hi' }),
       });
-      await expectRefusal(answer, 415, 'unsupported_media_type');
+      await expectApiError(answer, 415, 'unsupported_media_type');
       expect(await app().dataSource.manager.countBy(Post, { userId: user.id })).toBe(0);
     });
 
@@ -267,7 +267,7 @@ onOneEngine('Bearer authentication', (database) => {
       const host = ['Host', new URL(url).host];
       expect((await getRaw(url, [...host, ...header])).status).toBe(200);
       const twice = await getRaw(url, [...host, ...header, ...header]);
-      await expectRefusal(twice, 400, 'invalid_request');
+      await expectApiError(twice, 400, 'invalid_request');
     });
 
     it('neither the answer nor a shared cache keeps what is private', async () => {

@@ -5,9 +5,9 @@ import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { connect, onOneEngine, onEachServer } from '../support/database.js';
-import { allAre, publishedBy } from '../support/fixtures.js';
+import { allEqual, countPublished } from '../support/fixtures.js';
 import { beginPublish, Member, type OpenCall } from '../support/member.js';
-import { isUnderWay, TestApp, useTestApp } from '../support/test-app.js';
+import { isStatementRunning, TestApp, useTestApp } from '../support/test-app.js';
 
 const BODY = '{"content":"Hi"}';
 const KEY = { 'idempotency-key': 'the-key' };
@@ -52,7 +52,7 @@ onOneEngine('The call log, when the client leaves before the answer,', (database
     const member = await Member.join(app());
     await leaveDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 201 }]);
-    expect(await publishedBy(app(), member)).toEqual(allAre(1));
+    expect(await countPublished(app(), member)).toEqual(allEqual(1));
   });
 
   it('C23 has the call with status 499, when the publish failed, and nothing else has anything', async () => {
@@ -61,7 +61,7 @@ onOneEngine('The call log, when the client leaves before the answer,', (database
     await app().service(QuotaService).set(clientId, { limit: 0 }, { actor: 'test' });
     await leaveDuringPublish(member, await beginPublish(member, BODY));
     expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 499 }]);
-    expect(await publishedBy(app(), member)).toEqual(allAre(0));
+    expect(await countPublished(app(), member)).toEqual(allEqual(0));
   });
 });
 
@@ -74,7 +74,7 @@ onEachServer('The call log, when the client leaves while its key is looked up,',
     await other.query('LOCK TABLES idempotency_keys WRITE');
     try {
       open.sent.end(BODY.slice(1));
-      await expect.poll(() => isUnderWay(app(), 'SELECT `IdempotencyKey`')).toBe(true);
+      await expect.poll(() => isStatementRunning(app(), 'SELECT `IdempotencyKey`')).toBe(true);
       await leave(open);
     } finally {
       await other.query('UNLOCK TABLES');
@@ -86,7 +86,7 @@ onEachServer('The call log, when the client leaves while its key is looked up,',
     const member = await Member.join(app());
     await leaveDuringLookup(member);
     expect(await rowsOf(member)).toMatchObject([{ status: 201, metered: true }]);
-    expect(await publishedBy(app(), member)).toEqual(allAre(1));
+    expect(await countPublished(app(), member)).toEqual(allEqual(1));
   });
 
   it('has the replay with status 499, which costs nothing', async () => {
@@ -98,7 +98,7 @@ onEachServer('The call log, when the client leaves while its key is looked up,',
       { status: 201, metered: true },
       { status: 499, metered: false },
     ]);
-    expect(await publishedBy(app(), member)).toEqual(allAre(1));
+    expect(await countPublished(app(), member)).toEqual(allEqual(1));
   });
 });
 

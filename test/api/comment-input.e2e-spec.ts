@@ -1,4 +1,4 @@
-import { expectInvalid, expectRefusal } from '../support/api.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import {
   type CommentBody,
@@ -62,11 +62,11 @@ onOneEngine('Comments', (database) => {
     [{ text: 'a\u0000' }, 'control_character'],
     [{ text: '\ud800' }, 'not_well_formed'],
   ])('C80 %j is refused', async (body, code) => {
-    await expectInvalid(await refuse(body), `text ${code}`);
+    await expectFieldErrors(await refuse(body), `text ${code}`);
   });
 
   it('an unknown field is refused', async () => {
-    await expectInvalid(
+    await expectFieldErrors(
       await refuse({ text: 'a', authorId: 'usr_x', parentID: NEVER }),
       'authorId unknown_field',
       'parentID unknown_field',
@@ -74,7 +74,7 @@ onOneEngine('Comments', (database) => {
   });
 
   it('both fields are told at once', async () => {
-    await expectInvalid(await refuse({ parentId: 1 }), 'text required', 'parentId wrong_type');
+    await expectFieldErrors(await refuse({ parentId: 1 }), 'text required', 'parentId wrong_type');
   });
 
   describe('parentId', () => {
@@ -87,7 +87,7 @@ onOneEngine('Comments', (database) => {
     });
 
     it.each([1, true, [], {}, ['x']])('C81 %j is of the wrong type', async (parentId) => {
-      await expectInvalid(await refuse({ text: 'a', parentId }), 'parentId wrong_type');
+      await expectFieldErrors(await refuse({ text: 'a', parentId }), 'parentId wrong_type');
     });
 
     it.each([
@@ -102,7 +102,7 @@ onOneEngine('Comments', (database) => {
       '\ud800',
       '\u0000',
     ])('C81 %j refers to nothing', async (parentId) => {
-      await expectInvalid(await refuse({ text: 'a', parentId }), 'parentId invalid_reference');
+      await expectFieldErrors(await refuse({ text: 'a', parentId }), 'parentId invalid_reference');
     });
 
     it('C81 A comment on another post, or a deleted one, cannot be replied to', async () => {
@@ -115,12 +115,12 @@ onOneEngine('Comments', (database) => {
         [deleted.id, id],
         [id, id],
       ] as const)
-        await expectInvalid(
+        await expectFieldErrors(
           await comment({ text: 'a', parentId }, post),
           'parentId invalid_reference',
         );
       expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({ data: [] });
-      await expectInvalid(
+      await expectFieldErrors(
         await refuse({ text: 'a', parentId: elsewhere.id }),
         'parentId invalid_reference',
       );
@@ -133,7 +133,10 @@ onOneEngine('Comments', (database) => {
       const id = data[0]?.id ?? '';
       expect(id).toMatch(/^cmt_/);
       for (const parentId of [id.toUpperCase(), `${id} `])
-        await expectInvalid(await refuse({ text: 'a', parentId }), 'parentId invalid_reference');
+        await expectFieldErrors(
+          await refuse({ text: 'a', parentId }),
+          'parentId invalid_reference',
+        );
     });
 
     it('C83 A reply can be replied to, 50 deep', async () => {
@@ -166,12 +169,12 @@ onOneEngine('Comments', (database) => {
       expect(absent).toHaveLength(3);
       for (const post of absent)
         for (const parentId of [null, NEVER, 'x'])
-          await expectRefusal(await refuse({ text: 'a', parentId }, post), 404, 'not_found');
-      await expectRefusal(await comment({ text: 'a' }, absent[1]), 404, 'not_found');
+          await expectApiError(await refuse({ text: 'a', parentId }, post), 404, 'not_found');
+      await expectApiError(await comment({ text: 'a' }, absent[1]), 404, 'not_found');
     });
 
     it('C82 are 400 when the body is bad, too', async () => {
-      for (const post of absent) await expectInvalid(await refuse({}, post), 'text required');
+      for (const post of absent) await expectFieldErrors(await refuse({}, post), 'text required');
     });
   });
 

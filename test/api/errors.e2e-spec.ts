@@ -1,6 +1,6 @@
 import { ERROR_STATUS } from '../../src/http/error-status.js';
-import { expectInvalid, expectRefusal } from '../support/api.js';
-import { requestToken } from '../support/browser.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
+import { requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
@@ -11,14 +11,14 @@ onOneEngine('The errors of the source document, section 7', (database) => {
 
   it('403 insufficient_scope: the token lacks the scope required by the endpoint', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
-    await expectRefusal(await member.get('/me'), 403, 'insufficient_scope');
+    await expectApiError(await member.get('/me'), 403, 'insufficient_scope');
   });
 
   it('429 quota_exceeded: the quota is spent; the body has error and error_description', async () => {
     const member = await Member.join(app());
     await member.publish();
     const answer = await member.post('/posts', { content: 'Hi' });
-    const body = await expectRefusal(answer, 429, 'quota_exceeded');
+    const body = await expectApiError(answer, 429, 'quota_exceeded');
     expect(body.error_description).toMatch(/quota of 1 post per month/);
   });
 
@@ -26,7 +26,7 @@ onOneEngine('The errors of the source document, section 7', (database) => {
     '404: %s is not found',
     async (path) => {
       const member = await Member.join(app());
-      await expectRefusal(await member.delete(path), 404, 'not_found');
+      await expectApiError(await member.delete(path), 404, 'not_found');
     },
   );
 
@@ -45,11 +45,11 @@ onOneEngine('The error body', (database) => {
 
   it('C26 It takes over the request id of the caller, and makes one where it is not plain', async () => {
     const get = (id: string) => app().fetch('/dev/v1/me', { headers: { 'x-request-id': id } });
-    expect((await expectRefusal(await get('my-id_1.2'), 401, 'unauthorized')).request_id).toBe(
+    expect((await expectApiError(await get('my-id_1.2'), 401, 'unauthorized')).request_id).toBe(
       'my-id_1.2',
     );
     for (const id of ['a b', '"', '<script>', 'x'.repeat(65), 'x'.repeat(1000), '\u00e9'])
-      expect((await expectRefusal(await get(id), 401, 'unauthorized')).request_id).toMatch(
+      expect((await expectApiError(await get(id), 401, 'unauthorized')).request_id).toMatch(
         /^req_[0-9a-z]{26}$/,
       );
   });
@@ -57,7 +57,7 @@ onOneEngine('The error body', (database) => {
   it('gives two requests two ids', async () => {
     const ids = new Set<string>();
     for (let request = 0; request < 3; request += 1)
-      ids.add((await expectRefusal(await app().fetch('/x'), 404, 'not_found')).request_id);
+      ids.add((await expectApiError(await app().fetch('/x'), 404, 'not_found')).request_id);
     expect(ids.size).toBe(3);
   });
 
@@ -72,7 +72,7 @@ onOneEngine('The error body', (database) => {
 
   it('lists several violations at once, in the order of the fields', async () => {
     const member = await Member.join(app());
-    const body = await expectInvalid(
+    const body = await expectFieldErrors(
       await member.post('/posts', {
         visibility: 'everyone',
         reachKm: 0,
@@ -101,7 +101,7 @@ onOneEngine('The error body', (database) => {
 
   it('lists both parameters of a list', async () => {
     const member = await Member.join(app());
-    await expectInvalid(
+    await expectFieldErrors(
       await member.get('/posts?limit=0&page=0'),
       'page too_small',
       'limit too_small',
@@ -112,9 +112,9 @@ onOneEngine('The error body', (database) => {
     const member = await Member.join(app());
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, 1]));
     const manyNames = await member.post('/posts', many);
-    expect((await expectRefusal(manyNames, 400, 'invalid_request')).errors).toHaveLength(20);
+    expect((await expectApiError(manyNames, 400, 'invalid_request')).errors).toHaveLength(20);
     const longName = await member.post('/posts', { content: 'Hi', ['x'.repeat(200_000)]: 1 });
-    const body = await expectInvalid(longName, `${'x'.repeat(50)} unknown_field`);
+    const body = await expectFieldErrors(longName, `${'x'.repeat(50)} unknown_field`);
     expect(JSON.stringify(body).length).toBeLessThan(2000);
   });
 

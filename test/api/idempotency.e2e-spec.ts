@@ -7,7 +7,7 @@ import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
-import { expectInvalid, expectRefusal } from '../support/api.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { type CommentBody, Member, type PostBody } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
@@ -88,7 +88,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect((await member.delete(`/posts/${post.id}`)).status).toBe(200);
     expect(await (await publish(member, postKey)).json()).toEqual(post);
     expect(await (await send(member, path, { text: 'Hi' }, commentKey)).json()).toEqual(comment);
-    await expectRefusal(await send(member, path, { text: 'Hi' }, newKey()), 404, 'not_found');
+    await expectApiError(await send(member, path, { text: 'Hi' }, newKey()), 404, 'not_found');
   });
 
   it('C97 Members in another order and an explicit null are the same body', async () => {
@@ -121,7 +121,7 @@ onOneEngine('Idempotency-Key', (database) => {
       await send(member, `/posts/${id}/comments`, { text: 'Hi' }, key),
     ];
     for (const answer of refusals) {
-      const { error_description } = await expectRefusal(answer, 422, 'idempotency_key_reused');
+      const { error_description } = await expectApiError(answer, 422, 'idempotency_key_reused');
       expect(error_description).toContain('new key');
     }
     expect([await used(member), await posts(member)]).toEqual([1, 1]);
@@ -134,7 +134,7 @@ onOneEngine('Idempotency-Key', (database) => {
     const key = newKey();
     const answer = await send(member, `/posts/${one.id}/comments`, { text: 'Hi' }, key);
     expect(answer.status).toBe(201);
-    await expectRefusal(
+    await expectApiError(
       await send(member, `/posts/${two.id}/comments`, { text: 'Hi' }, key),
       422,
       'idempotency_key_reused',
@@ -162,7 +162,10 @@ onOneEngine('Idempotency-Key', (database) => {
     ['a tab inside', 'two\twords'],
   ])('C100 %s is no key', async (_, key) => {
     const member = await Member.join(app());
-    const body = await expectInvalid(await publish(member, key), 'Idempotency-Key invalid_format');
+    const body = await expectFieldErrors(
+      await publish(member, key),
+      'Idempotency-Key invalid_format',
+    );
     expect(body.errors?.[0]?.message).toContain('1 to 255 visible ASCII characters');
     expect(await posts(member)).toBe(0);
   });
@@ -180,7 +183,7 @@ onOneEngine('Idempotency-Key', (database) => {
   it('C100 What is no key is told after all that is wrong with the body, in one answer', async () => {
     const member = await Member.join(app());
     const bad = { colour: 1, latitude: 91, visibility: 'all' };
-    await expectInvalid(
+    await expectFieldErrors(
       await publish(member, '', bad),
       'latitude too_large',
       'longitude pair_required',
@@ -190,7 +193,7 @@ onOneEngine('Idempotency-Key', (database) => {
       'Idempotency-Key invalid_format',
     );
     const { id } = await member.publish();
-    await expectInvalid(
+    await expectFieldErrors(
       await send(member, `/posts/${id}/comments`, { text: ' ' }, 'two words'),
       'text blank',
       'Idempotency-Key invalid_format',
@@ -208,17 +211,17 @@ onOneEngine('Idempotency-Key', (database) => {
       headers,
       body: JSON.stringify(BODY),
     });
-    await expectInvalid(answer, 'Idempotency-Key invalid_format');
+    await expectFieldErrors(answer, 'Idempotency-Key invalid_format');
   });
 
   it('C101 A refused attempt is not stored: the corrected one, or a later one, is made', async () => {
     const member = await Member.join(app());
     const key = newKey();
-    await expectInvalid(await publish(member, key, { content: ' ' }), 'content blank');
+    await expectFieldErrors(await publish(member, key, { content: ' ' }), 'content blank');
     const set = (limit: number) =>
       app().service(QuotaService).set(member.client.clientId, { limit }, { actor: 'test' });
     await set(0);
-    await expectRefusal(await publish(member, key), 429, 'quota_exceeded');
+    await expectApiError(await publish(member, key), 429, 'quota_exceeded');
     expect(await stored(member)).toEqual([]);
     await set(1);
     const answer = await publish(member, key, { content: 'Corrected' });
@@ -234,7 +237,7 @@ onOneEngine('Idempotency-Key', (database) => {
     const key = newKey();
     const path = `/posts/${post.id}/comments`;
     const unknown = newId('cmt', app().clock.now());
-    await expectInvalid(
+    await expectFieldErrors(
       await send(member, path, { text: 'Hi', parentId: unknown }, key),
       'parentId invalid_reference',
     );

@@ -7,7 +7,7 @@ import {
   deflateSync,
   gzipSync,
 } from 'node:zlib';
-import { expectInvalid, expectRefusal, wordsOf } from '../support/api.js';
+import { expectFieldErrors, expectApiError, withoutRequestId } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member, UNTOUCHED } from '../support/member.js';
 import { processorTimeOf } from '../support/queries.js';
@@ -38,7 +38,7 @@ onOneEngine('Reading JSON bodies', (database) => {
   it('C45 An empty body, or none, is 400', async () => {
     for (const path of paths)
       for (const body of ['', ' ', null])
-        await expectRefusal(await refused.postRaw(path, body, JSON_TYPE), 400, 'invalid_request');
+        await expectApiError(await refused.postRaw(path, body, JSON_TYPE), 400, 'invalid_request');
   });
 
   it.each([
@@ -57,9 +57,9 @@ onOneEngine('Reading JSON bodies', (database) => {
   ])('C46 JSON that is broken by %s is 400, and nothing of it comes back', async (_, text) => {
     for (const path of paths) {
       const answer = await refused.postRaw(path, text, JSON_TYPE);
-      const body = await expectRefusal(answer, 400, 'invalid_request');
+      const body = await expectApiError(answer, 400, 'invalid_request');
       expect(body.error_description).toBe('The body is not valid JSON.');
-      expect(wordsOf(JSON.stringify(body), body)).not.toMatch(
+      expect(withoutRequestId(JSON.stringify(body), body)).not.toMatch(
         /secret|position|token|NaN|Infinity/i,
       );
     }
@@ -70,7 +70,7 @@ onOneEngine('Reading JSON bodies', (database) => {
     async (text) => {
       for (const path of paths) {
         const answer = await refused.postRaw(path, text, JSON_TYPE);
-        const { error_description } = await expectRefusal(answer, 400, 'invalid_request');
+        const { error_description } = await expectApiError(answer, 400, 'invalid_request');
         expect(error_description).toBe('The body must be a JSON object.');
       }
     },
@@ -93,13 +93,13 @@ onOneEngine('Reading JSON bodies', (database) => {
   it('C48 A request without Content-Type is 415, with a body or without', async () => {
     for (const path of paths)
       for (const body of [Buffer.from('{"content":"Hi","text":"Hi"}'), null])
-        await expectRefusal(await refused.postRaw(path, body), 415, 'unsupported_media_type');
+        await expectApiError(await refused.postRaw(path, body), 415, 'unsupported_media_type');
   });
 
   it('C49 A form is 415, and is not published', async () => {
     for (const path of paths) {
       const form = new URLSearchParams({ content: 'hi', text: 'hi' });
-      await expectRefusal(await refused.postRaw(path, form), 415, 'unsupported_media_type');
+      await expectApiError(await refused.postRaw(path, form), 415, 'unsupported_media_type');
     }
   });
 
@@ -147,7 +147,7 @@ onOneEngine('Reading JSON bodies', (database) => {
   ])('C53 %s is not UTF-8, and refused instead of replaced', async (_, bytes) => {
     const text = [Buffer.from('{"content":"'), Buffer.from(bytes), Buffer.from('"}')];
     for (const path of paths)
-      await expectInvalid(
+      await expectFieldErrors(
         await refused.postRaw(path, Buffer.concat(text), JSON_TYPE),
         'not_well_formed',
       );
@@ -174,7 +174,7 @@ onOneEngine('Reading JSON bodies', (database) => {
     const text = Buffer.from('{"content":"Hi"}');
     for (const encoding of ['bogus', 'compress', 'gzip, br', 'identity, gzip']) {
       const answer = await send(refused, text, encoding);
-      const body = await expectRefusal(answer, 415, 'unsupported_media_type');
+      const body = await expectApiError(answer, 415, 'unsupported_media_type');
       expect(body.error_description).toMatch(/gzip, deflate or br.*Content-Encoding/);
     }
   });
@@ -187,7 +187,7 @@ onOneEngine('Reading JSON bodies', (database) => {
       await send(refused, text, 'br'),
     ];
     for (const answer of answers) {
-      const { error_description } = await expectRefusal(answer, 400, 'invalid_request');
+      const { error_description } = await expectApiError(answer, 400, 'invalid_request');
       expect(error_description).toBe('The body is not compressed as its Content-Encoding says.');
     }
   });
@@ -203,7 +203,7 @@ onOneEngine('Reading JSON bodies', (database) => {
     expect(small.length).toBeLessThan(100_000);
     for (const [encoding, bomb] of bombs) {
       const cost = await processorTimeOf(async () => {
-        await expectRefusal(await send(refused, bomb, encoding), 413, 'payload_too_large');
+        await expectApiError(await send(refused, bomb, encoding), 413, 'payload_too_large');
       });
       // Inflating all of it takes more than a second of processor time.
       expect(cost).toBeLessThan(500);
@@ -216,7 +216,7 @@ onOneEngine('Reading JSON bodies', (database) => {
       const most = start + ' '.repeat(MOST_BYTES - Buffer.byteLength(start));
       expect((await member.postRaw('/posts', most, JSON_TYPE)).status).toBe(201);
       const answer = await refused.postRaw('/posts', `${most} `, JSON_TYPE);
-      const { error_description } = await expectRefusal(answer, 413, 'payload_too_large');
+      const { error_description } = await expectApiError(answer, 413, 'payload_too_large');
       expect(error_description).toContain(String(MOST_BYTES));
     }
   });
@@ -230,14 +230,14 @@ onOneEngine('Reading JSON bodies', (database) => {
         ...IN_PIECES,
       });
     expect((await sendPieces(member, MOST_BYTES)).status).toBe(201);
-    await expectRefusal(await sendPieces(refused, MOST_BYTES + 1), 413, 'payload_too_large');
+    await expectApiError(await sendPieces(refused, MOST_BYTES + 1), 413, 'payload_too_large');
   });
 
   it('C55 The limit holds for what compressed bodies inflate to', async () => {
     const most = '{"content":"Hi"}'.padEnd(MOST_BYTES);
     expect((await send(member, gzipSync(most), 'gzip')).status).toBe(201);
     const more = await send(refused, gzipSync(`${most} `), 'gzip');
-    await expectRefusal(more, 413, 'payload_too_large');
+    await expectApiError(more, 413, 'payload_too_large');
   });
 
   it('C45 C46 C47 C48 C49 C50 C51 C53 C54 C55 What was refused left no row and spent no quota', async () => {
@@ -247,7 +247,7 @@ onOneEngine('Reading JSON bodies', (database) => {
   async function expectUnsupported(path: string, type: string): Promise<void> {
     const body = Buffer.from('{"content":"Hi","text":"Hi"}');
     const answer = await refused.postRaw(path, body, { 'content-type': type });
-    const { error_description } = await expectRefusal(answer, 415, 'unsupported_media_type');
+    const { error_description } = await expectApiError(answer, 415, 'unsupported_media_type');
     expect(error_description).toContain('Content-Type: application/json');
   }
 });

@@ -1,4 +1,4 @@
-import { expectInvalid, expectRefusal } from '../support/api.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member, UNTOUCHED } from '../support/member.js';
 import { processorTimeOf } from '../support/queries.js';
@@ -40,7 +40,7 @@ onOneEngine('The members of JSON bodies', (database) => {
     const costs = [];
     for (let run = 1; run <= 10; run += 1) {
       const cost = await processorTimeOf(async () => {
-        await expectInvalid(await refuse(text), ...violations);
+        await expectFieldErrors(await refuse(text), ...violations);
       });
       costs.push(cost);
     }
@@ -49,12 +49,12 @@ onOneEngine('The members of JSON bodies', (database) => {
 
   it('C56 A body may have 20 levels, itself included, and no more', async () => {
     const unknown = ['one_of_required', 'a unknown_field'];
-    await expectInvalid(await refuse(objects(20, 'a')), ...unknown);
-    await expectInvalid(await refuse(`{"a":${arrays(19)}}`), ...unknown);
-    await expectInvalid(await refuse(objects(21, 'a')), 'too_deep');
-    await expectInvalid(await refuse(`{"a":${arrays(20)}}`), 'too_deep');
-    await expectInvalid(await refuse(objects(21, 'a'), comments), 'too_deep');
-    await expectInvalid(await refuse(`{"content":"a","tags":${arrays(20)}}`), 'too_deep');
+    await expectFieldErrors(await refuse(objects(20, 'a')), ...unknown);
+    await expectFieldErrors(await refuse(`{"a":${arrays(19)}}`), ...unknown);
+    await expectFieldErrors(await refuse(objects(21, 'a')), 'too_deep');
+    await expectFieldErrors(await refuse(`{"a":${arrays(20)}}`), 'too_deep');
+    await expectFieldErrors(await refuse(objects(21, 'a'), comments), 'too_deep');
+    await expectFieldErrors(await refuse(`{"content":"a","tags":${arrays(20)}}`), 'too_deep');
   });
 
   it('C56 50,000 levels are refused within 50 ms', async () => {
@@ -74,7 +74,7 @@ onOneEngine('The members of JSON bodies', (database) => {
       Array.from({ length: 3000 }, (_, i) => [`latitud${'e'.repeat(50)}${i}`, 1]),
     );
     const answer = await refuse(JSON.stringify({ content: 'a', ...near }));
-    const { errors, error_description } = await expectRefusal(answer, 400, 'invalid_request');
+    const { errors, error_description } = await expectApiError(answer, 400, 'invalid_request');
     expect(errors).toHaveLength(20);
     expect(error_description).toMatch(/^At least 20 fields are invalid: /);
     for (const { field, message } of errors ?? []) {
@@ -86,7 +86,7 @@ onOneEngine('The members of JSON bodies', (database) => {
   it('C57 C67 A name is told back as text that every program can read', async () => {
     const names = ['\ud800', `${'a'.repeat(49)}\u{1f600}`, `${'a'.repeat(50)}\u{1f600}`];
     for (const name of names) {
-      const { errors = [] } = await expectInvalid(
+      const { errors = [] } = await expectFieldErrors(
         await refuse(JSON.stringify({ content: 'a', [name]: 1 })),
         `${[...name.toWellFormed()].slice(0, 50).join('')} unknown_field`,
       );
@@ -98,7 +98,7 @@ onOneEngine('The members of JSON bodies', (database) => {
   it('C57 A body of 100,000 different names is larger than a body may be', async () => {
     const names = Array.from({ length: 100_000 }, (_, i) => [i.toString(36), 1] as const);
     const answer = await refuse(JSON.stringify(Object.fromEntries(names)));
-    await expectRefusal(answer, 413, 'payload_too_large');
+    await expectApiError(answer, 413, 'payload_too_large');
   });
 
   it('C58 Of two members with one name the last counts', async () => {
@@ -107,7 +107,7 @@ onOneEngine('The members of JSON bodies', (database) => {
     const { id, content } = await json<{ id: string; content: string }>(answer);
     expect(content).toBe('b');
     expect(await json(await member.get(`/posts/${id}`))).toMatchObject({ content: 'b' });
-    await expectInvalid(await refuse('{"content":"a","content":1}'), 'content wrong_type');
+    await expectFieldErrors(await refuse('{"content":"a","content":1}'), 'content wrong_type');
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf'])(
@@ -115,8 +115,8 @@ onOneEngine('The members of JSON bodies', (database) => {
     async (name) => {
       const evil = `{"${name}":{"polluted":true}}`;
       const own = `{"content":"a","${name}":{"polluted":true}}`;
-      await expectInvalid(await refuse(own), `${name} unknown_field`);
-      await expectInvalid(
+      await expectFieldErrors(await refuse(own), `${name} unknown_field`);
+      await expectFieldErrors(
         await refuse(`{"text":"a",${evil.slice(1)}`, comments),
         `${name} unknown_field`,
       );
@@ -125,14 +125,14 @@ onOneEngine('The members of JSON bodies', (database) => {
         `{"content":"a","tags":[${evil}]}`,
         `{"a":${evil}}`,
       ])
-        await expectInvalid(await refuse(inner), `${name} unknown_field`);
+        await expectFieldErrors(await refuse(inner), `${name} unknown_field`);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
       expect('polluted' in Object).toBe(false);
     },
   );
 
   it('C59 A member named like a method of the request is unknown', async () => {
-    await expectInvalid(await refuse('{"content":"a","toDraft":1}'), 'toDraft unknown_field');
+    await expectFieldErrors(await refuse('{"content":"a","toDraft":1}'), 'toDraft unknown_field');
   });
 
   it('C60 What the service sets cannot be sent', async () => {
@@ -144,8 +144,8 @@ onOneEngine('The members of JSON bodies', (database) => {
       permalink: 'https://evil.example',
     };
     const violations = Object.keys(set).map((field) => `${field} unknown_field`);
-    await expectInvalid(await refused.post('/posts', { content: 'a', ...set }), ...violations);
-    await expectInvalid(await refused.post(comments, { text: 'a', ...set }), ...violations);
+    await expectFieldErrors(await refused.post('/posts', { content: 'a', ...set }), ...violations);
+    await expectFieldErrors(await refused.post(comments, { text: 'a', ...set }), ...violations);
   });
 
   it.each([
@@ -157,7 +157,7 @@ onOneEngine('The members of JSON bodies', (database) => {
     'C61 A field %s is unknown, and the message asks whether %s was meant',
     async (typed, meant) => {
       const answer = await refused.post('/posts', { content: 'a', [typed]: 1 });
-      const { errors } = await expectInvalid(answer, `${typed} unknown_field`);
+      const { errors } = await expectFieldErrors(answer, `${typed} unknown_field`);
       expect(errors?.[0]?.message).toBe(
         `"${typed}" is not a field of this body. Did you mean ${meant}? ${ALL}`,
       );
@@ -166,14 +166,14 @@ onOneEngine('The members of JSON bodies', (database) => {
 
   it('C61 Where no field is near, the message lists them all', async () => {
     const answer = await refused.post(comments, { text: 'a', colour: 1 });
-    const { errors } = await expectInvalid(answer, 'colour unknown_field');
+    const { errors } = await expectFieldErrors(answer, 'colour unknown_field');
     expect(errors?.[0]?.message).toBe(
       '"colour" is not a field of this body. Its fields are: text, parentId.',
     );
   });
 
   it('C61 What is wrong with declared fields comes before what is no field', async () => {
-    await expectInvalid(
+    await expectFieldErrors(
       await refused.post('/posts', { colour: 1, visibility: 'all', latitude: 91 }),
       'latitude too_large',
       'longitude pair_required',

@@ -1,5 +1,5 @@
-import { expectInvalid, expectRefusal } from '../support/api.js';
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
+import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
@@ -19,7 +19,7 @@ onOneEngine('The limits of the source document, section 8', (database) => {
     const sameApp = await Member.join(app(), { client: spent.client });
     const otherApp = await Member.join(app(), { user: spent.user });
     const body = { content: 'Hi' };
-    await expectRefusal(await sameApp.post('/posts', body), 429, 'quota_exceeded');
+    await expectApiError(await sameApp.post('/posts', body), 429, 'quota_exceeded');
     expect((await otherApp.post('/posts', body)).status).toBe(201);
   });
 
@@ -41,7 +41,7 @@ onOneEngine('The limits of the source document, section 8', (database) => {
     const { id } = await member.publish();
     await member.publish();
     await member.publish();
-    await expectRefusal(await member.post('/posts', { content: 'Hi' }), 429, 'quota_exceeded');
+    await expectApiError(await member.post('/posts', { content: 'Hi' }), 429, 'quota_exceeded');
     for (const path of ['/me', '/posts', `/posts/${id}`, `/posts/${id}/analytics`])
       expect((await member.get(path)).status).toBe(200);
     const comment = await member.comment(id);
@@ -68,24 +68,24 @@ onOneEngine('The limits of the source document, section 8', (database) => {
   it('C87 Posts page size: limit at most 50', async () => {
     const member = await Member.join(app());
     expect((await member.get('/posts?limit=50')).status).toBe(200);
-    await expectInvalid(await member.get('/posts?limit=51'), 'limit too_large');
+    await expectFieldErrors(await member.get('/posts?limit=51'), 'limit too_large');
   });
 
   it('C87 Comments page size: limit at most 100', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     expect((await member.get(`/posts/${id}/comments?limit=100`)).status).toBe(200);
-    await expectInvalid(await member.get(`/posts/${id}/comments?limit=101`), 'limit too_large');
+    await expectFieldErrors(await member.get(`/posts/${id}/comments?limit=101`), 'limit too_large');
   });
 
   it('C80 Comment text: 1 to 2000 characters', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const comment = (text: string) => member.post(`/posts/${id}/comments`, { text });
-    await expectInvalid(await comment(''), 'text blank');
+    await expectFieldErrors(await comment(''), 'text blank');
     expect((await comment('x')).status).toBe(201);
     expect((await comment('x'.repeat(2000))).status).toBe(201);
-    await expectInvalid(await comment('x'.repeat(2001)), 'text too_long');
+    await expectFieldErrors(await comment('x'.repeat(2001)), 'text too_long');
   });
 
   it('authorization code lifetime: 5 minutes', async () => {

@@ -1,6 +1,6 @@
 import {
-  expectInvalid,
-  expectRefusal,
+  expectFieldErrors,
+  expectApiError,
   fill,
   idsOf,
   type List,
@@ -138,20 +138,20 @@ onOneEngine('Lists', (database) => {
       ),
     ] as const)('C86 %s=%s is refused', async (name, value, code) => {
       const answer = await get(`${name}=${encodeURIComponent(value)}`);
-      await expectInvalid(answer, `${name} ${code}`);
+      await expectFieldErrors(answer, `${name} ${code}`);
     });
 
     it(`C87 limit is 1 to ${mostItems}`, async () => {
-      await expectInvalid(await get('limit=0'), 'limit too_small');
-      await expectInvalid(await get('limit=-1'), 'limit too_small');
-      await expectInvalid(await get(`limit=${mostItems + 1}`), 'limit too_large');
+      await expectFieldErrors(await get('limit=0'), 'limit too_small');
+      await expectFieldErrors(await get('limit=-1'), 'limit too_small');
+      await expectFieldErrors(await get(`limit=${mostItems + 1}`), 'limit too_large');
       for (const limit of [1, mostItems])
         expect((await pageIn(await get(`limit=${limit}`))).meta.limit).toBe(limit);
     });
 
     it.each(['page', 'limit', 'before'])('C88 %s twice is refused', async (name) => {
       const value = name === 'before' ? `${prefix}_01kahq5f3veqdr8bn3tdmx3q0a` : '1';
-      await expectInvalid(await get(`${name}=${value}&${name}=${value}`), `${name} wrong_type`);
+      await expectFieldErrors(await get(`${name}=${value}&${name}=${value}`), `${name} wrong_type`);
     });
 
     it.each([
@@ -168,7 +168,7 @@ onOneEngine('Lists', (database) => {
       "' OR 1=1 --",
     ])('before=%j is refused', async (value) => {
       const answer = await get(`before=${encodeURIComponent(value)}`);
-      await expectInvalid(answer, 'before invalid_format');
+      await expectFieldErrors(answer, 'before invalid_format');
     });
 
     it.each(['page[]=0', 'page[]=1', 'page[a]=1', 'limit[]=1', 'before[]=x'])(
@@ -197,18 +197,18 @@ onOneEngine('Lists', (database) => {
         page: 2,
         limit: 1,
       });
-      await expectInvalid(await get(`?${unknown}&page=0`), 'page too_small');
+      await expectFieldErrors(await get(`?${unknown}&page=0`), 'page too_small');
     });
 
     it('is looked at before the post is looked for', async () => {
       const absent = pattern.replace(':id', 'post_01kahq5f3veqdr8bn3tdmx3q0a');
-      await expectInvalid(await list.member.get(`${absent}?page=0`), 'page too_small');
+      await expectFieldErrors(await list.member.get(`${absent}?page=0`), 'page too_small');
     });
   });
 
   it('of comments are closed for a post that is not there', async () => {
     const member = await Member.join(app());
     const answer = await member.get('/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments');
-    await expectRefusal(answer, 404, 'not_found');
+    await expectApiError(answer, 404, 'not_found');
   });
 });

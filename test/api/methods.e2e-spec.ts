@@ -1,8 +1,8 @@
-import { expectRefusal } from '../support/api.js';
+import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { head, sendBytes } from '../support/raw-request.js';
-import { leastStatements, useTestApp } from '../support/test-app.js';
+import { fewestStatements, useTestApp } from '../support/test-app.js';
 
 const UNKNOWN_POST = '/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a';
 const DEVELOPER_API = [
@@ -49,11 +49,11 @@ onOneEngine('Methods', (database) => {
           const headers = { authorization: `Bearer ${member.token}` };
           for (const init of [{ method }, { method, headers }]) {
             let answer: Response | undefined;
-            const statements = await leastStatements(app(), async () => {
+            const statements = await fewestStatements(app(), async () => {
               answer = await app().fetch(path, init);
             });
             if (!answer) throw new Error('There was no answer.');
-            const body = await expectRefusal(answer, 405, 'method_not_allowed');
+            const body = await expectApiError(answer, 405, 'method_not_allowed');
             expect(answer.headers.get('allow')).toBe(allow);
             expect(body.error_description).toContain(allow);
             expect(statements).toEqual([]);
@@ -73,7 +73,7 @@ onOneEngine('Methods', (database) => {
     it('C1 A path that does not exist is 404, whatever the method', async () => {
       for (const method of [...METHODS, 'OPTIONS']) {
         const answer = await app().fetch('/dev/v1/nope', { method });
-        await expectRefusal(answer, 404, 'not_found');
+        await expectApiError(answer, 404, 'not_found');
         expect(answer.headers.get('allow')).toBeNull();
       }
     });
@@ -100,8 +100,8 @@ onOneEngine('Methods', (database) => {
       expect(await headed.text()).toBe('');
       expect(headersOf(headed)).toEqual(headersOf(got));
       expect(headed.headers.get('content-type')).toBe('application/json; charset=utf-8');
-      const cost = await leastStatements(app(), () => ask('GET'));
-      expect(await leastStatements(app(), () => ask('HEAD'))).toEqual(cost);
+      const cost = await fewestStatements(app(), () => ask('GET'));
+      expect(await fewestStatements(app(), () => ask('HEAD'))).toEqual(cost);
     });
 
     it('C7 HEAD is refused as GET is', async () => {
@@ -127,7 +127,7 @@ onOneEngine('Methods', (database) => {
 
     it.each(['PROPFIND', 'PURGE', 'M-SEARCH'])('C6 %s is 405', async (method) => {
       const answer = await sendBytes(app().baseUrl, head(app().baseUrl, method, '/dev/v1/me'));
-      await expectRefusal(answer, 405, 'method_not_allowed');
+      await expectApiError(answer, 405, 'method_not_allowed');
     });
 
     it.each(['FOO', 'get', 'G@T'])('C6 %s is no method, and is 400', async (method) => {
@@ -149,7 +149,7 @@ onOneEngine('Methods', (database) => {
       expect([asked.status, asked.headers.get('allow')]).toEqual([204, allow]);
       for (const method of ['PUT', 'DELETE']) {
         const answer = await app().fetch(path, { method });
-        await expectRefusal(answer, 405, 'method_not_allowed');
+        await expectApiError(answer, 405, 'method_not_allowed');
         expect(answer.headers.get('allow')).toBe(allow);
       }
     });
@@ -160,7 +160,7 @@ onOneEngine('Methods', (database) => {
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(await page.text()).toMatch(/^<!doctype html>/i);
       for (const method of METHODS)
-        await expectRefusal(await app().fetch('/nope', { method }), 404, 'not_found');
+        await expectApiError(await app().fetch('/nope', { method }), 404, 'not_found');
     });
   });
 });

@@ -1,9 +1,9 @@
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
-import { expectInvalid, expectRefusal } from '../support/api.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { isUnderWay, useTestApp } from '../support/test-app.js';
+import { isStatementRunning, useTestApp } from '../support/test-app.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TEXT_TYPE = { 'content-type': 'text/plain' };
@@ -33,61 +33,61 @@ onOneEngine('The order in which a call is looked at', (database) => {
   });
 
   it('path, method, token: 404, then 405, then 401', async () => {
-    await expectRefusal(await app().fetch('/dev/v1/nope', { method: 'PUT' }), 404, 'not_found');
+    await expectApiError(await app().fetch('/dev/v1/nope', { method: 'PUT' }), 404, 'not_found');
     for (const path of ['/dev/v1/me', '/dev/v1/quota']) {
       const put = await app().fetch(path, { method: 'PUT' });
-      await expectRefusal(put, 405, 'method_not_allowed');
-      await expectRefusal(await app().fetch(`${path}?page=0`), 401, 'unauthorized');
+      await expectApiError(put, 405, 'method_not_allowed');
+      await expectApiError(await app().fetch(`${path}?page=0`), 401, 'unauthorized');
     }
   });
 
   it.each(BROKEN)('C39 C40 token and scope before %s: 401, then 403', async (_, type, body) => {
     const headers = { 'content-type': type };
     const answer = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body });
-    await expectRefusal(answer, 401, 'unauthorized');
-    await expectRefusal(await reader.postRaw('/posts', body, headers), 403, 'insufficient_scope');
+    await expectApiError(answer, 401, 'unauthorized');
+    await expectApiError(await reader.postRaw('/posts', body, headers), 403, 'insufficient_scope');
   });
 
   it('type before length, length before syntax: 415, then 413, then 400', async () => {
     const typed = await member.postRaw('/posts', TOO_LONG, TEXT_TYPE);
-    await expectRefusal(typed, 415, 'unsupported_media_type');
+    await expectApiError(typed, 415, 'unsupported_media_type');
     const long = await member.postRaw('/posts', `{${TOO_LONG}`, JSON_TYPE);
-    await expectRefusal(long, 413, 'payload_too_large');
+    await expectApiError(long, 413, 'payload_too_large');
   });
 
   it.each(['x', NEVER, NEVER.toUpperCase(), '%00', 'usr_01kahq5f3veqdr8bn3tdmx3q0a'])(
     'body before the post %s: 415, 413 and 400, then 404',
     async (id) => {
       const path = `/posts/${id}/comments`;
-      await expectRefusal(
+      await expectApiError(
         await member.postRaw(path, 'x', TEXT_TYPE),
         415,
         'unsupported_media_type',
       );
-      await expectRefusal(
+      await expectApiError(
         await member.postRaw(path, TOO_LONG, JSON_TYPE),
         413,
         'payload_too_large',
       );
-      await expectRefusal(await member.postRaw(path, '{', JSON_TYPE), 400, 'invalid_request');
-      await expectInvalid(await member.post(path, {}), 'text required');
-      await expectInvalid(await member.post(path, { text: 'Hi', txt: 1 }), 'txt unknown_field');
-      await expectRefusal(await member.post(path, { text: 'Hi' }), 404, 'not_found');
+      await expectApiError(await member.postRaw(path, '{', JSON_TYPE), 400, 'invalid_request');
+      await expectFieldErrors(await member.post(path, {}), 'text required');
+      await expectFieldErrors(await member.post(path, { text: 'Hi', txt: 1 }), 'txt unknown_field');
+      await expectApiError(await member.post(path, { text: 'Hi' }), 404, 'not_found');
     },
   );
 
   it.each(['x', NEVER])('query before the post %s: 400, then 404', async (id) => {
-    await expectInvalid(await member.get(`/posts/${id}/comments?page=0`), 'page too_small');
-    await expectRefusal(await member.get(`/posts/${id}/comments?page=1`), 404, 'not_found');
+    await expectFieldErrors(await member.get(`/posts/${id}/comments?page=0`), 'page too_small');
+    await expectApiError(await member.get(`/posts/${id}/comments?page=1`), 404, 'not_found');
   });
 
   it.each(['x', NEVER])(
     'post %s before the comment that is replied to: 404, then 400',
     async (id) => {
       const reply = { text: 'Hi', parentId: NO_COMMENT };
-      await expectRefusal(await member.post(`/posts/${id}/comments`, reply), 404, 'not_found');
+      await expectApiError(await member.post(`/posts/${id}/comments`, reply), 404, 'not_found');
       const post = await member.publish();
-      await expectInvalid(
+      await expectFieldErrors(
         await member.post(`/posts/${post.id}/comments`, reply),
         'parentId invalid_reference',
       );
@@ -98,9 +98,9 @@ onOneEngine('The order in which a call is looked at', (database) => {
   it('body before the quota: 400, then 429', async () => {
     const spender = await Member.join(app());
     for (let post = 0; post < 3; post += 1) await spender.publish();
-    await expectRefusal(await spender.postRaw('/posts', '{', JSON_TYPE), 400, 'invalid_request');
-    await expectInvalid(await spender.post('/posts', {}), 'one_of_required');
-    await expectRefusal(await spender.post('/posts', { content: 'Hi' }), 429, 'quota_exceeded');
+    await expectApiError(await spender.postRaw('/posts', '{', JSON_TYPE), 400, 'invalid_request');
+    await expectFieldErrors(await spender.post('/posts', {}), 'one_of_required');
+    await expectApiError(await spender.post('/posts', { content: 'Hi' }), 429, 'quota_exceeded');
     expect((await spender.get('/quota')).status).toBe(200);
   });
 
@@ -108,20 +108,20 @@ onOneEngine('The order in which a call is looked at', (database) => {
     const bad = { ...JSON_TYPE, 'idempotency-key': 'two words' };
     const path = `/posts/${NEVER}/comments`;
     const init = { method: 'POST', headers: bad, body: '{}' };
-    await expectRefusal(await app().fetch(`/dev/v1${path}`, init), 401, 'unauthorized');
-    await expectRefusal(await reader.postRaw(path, '{}', bad), 403, 'insufficient_scope');
+    await expectApiError(await app().fetch(`/dev/v1${path}`, init), 401, 'unauthorized');
+    await expectApiError(await reader.postRaw(path, '{}', bad), 403, 'insufficient_scope');
     const typed = await member.postRaw(path, '{}', { ...bad, ...TEXT_TYPE });
-    await expectRefusal(typed, 415, 'unsupported_media_type');
-    await expectRefusal(await member.postRaw(path, TOO_LONG, bad), 413, 'payload_too_large');
-    const { errors } = await expectRefusal(
+    await expectApiError(typed, 415, 'unsupported_media_type');
+    await expectApiError(await member.postRaw(path, TOO_LONG, bad), 413, 'payload_too_large');
+    const { errors } = await expectApiError(
       await member.postRaw(path, '{', bad),
       400,
       'invalid_request',
     );
     expect(errors).toBeUndefined();
     const key = 'Idempotency-Key invalid_format';
-    await expectInvalid(await member.postRaw(path, '{}', bad), 'text required', key);
-    await expectInvalid(await member.postRaw(path, '{"text":"Hi"}', bad), key);
+    await expectFieldErrors(await member.postRaw(path, '{}', bad), 'text required', key);
+    await expectFieldErrors(await member.postRaw(path, '{"text":"Hi"}', bad), key);
   });
 
   it('C97 C99 used key before the post: 400, then 201 again or 422, then 404', async () => {
@@ -129,7 +129,7 @@ onOneEngine('The order in which a call is looked at', (database) => {
     const path = `/posts/${post.id}/comments`;
     expect((await comment(member, path, 'Hi', 'used')).status).toBe(201);
     await member.delete(`/posts/${post.id}`);
-    await expectInvalid(await comment(member, path, ' ', 'used'), 'text blank');
+    await expectFieldErrors(await comment(member, path, ' ', 'used'), 'text blank');
     const replay = await comment(member, path, 'Hi', 'used');
     expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
     for (const [at, text] of [
@@ -137,8 +137,8 @@ onOneEngine('The order in which a call is looked at', (database) => {
       [`/posts/${NEVER}/comments`, 'Hi'],
       ['/posts/x/comments', 'Hi'],
     ] as const)
-      await expectRefusal(await comment(member, at, text, 'used'), 422, 'idempotency_key_reused');
-    await expectRefusal(await comment(member, path, 'Hi', 'new'), 404, 'not_found');
+      await expectApiError(await comment(member, at, text, 'used'), 422, 'idempotency_key_reused');
+    await expectApiError(await comment(member, path, 'Hi', 'new'), 404, 'not_found');
   });
 
   it('C97 C99 used key before the quota: 201 again or 422, then 429', async () => {
@@ -147,8 +147,8 @@ onOneEngine('The order in which a call is looked at', (database) => {
     for (let post = 0; post < 2; post += 1) await spender.publish();
     const replay = await publish(spender, 'Hi', 'used');
     expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
-    await expectRefusal(await publish(spender, 'Ho', 'used'), 422, 'idempotency_key_reused');
-    await expectRefusal(await publish(spender, 'Hi', 'new'), 429, 'quota_exceeded');
+    await expectApiError(await publish(spender, 'Ho', 'used'), 422, 'idempotency_key_reused');
+    await expectApiError(await publish(spender, 'Hi', 'new'), 429, 'quota_exceeded');
   });
 });
 
@@ -163,17 +163,19 @@ onEachServer('The order in which a call is looked at, while another has its key'
     await runner.startTransaction();
     await runner.manager.increment(Post, { id }, 'likeCount', 1);
     const first = comment(member, `/posts/${id}/comments`, 'Hi', 'held');
-    await expect.poll(() => isUnderWay(app(), 'UPDATE posts'), { timeout: 4000 }).toBe(true);
+    await expect
+      .poll(() => isStatementRunning(app(), 'UPDATE posts'), { timeout: 4000 })
+      .toBe(true);
     const others = await Promise.all([
       comment(member, `/posts/${NEVER}/comments`, 'Hi', 'held'),
       publish(member, 'Hi', 'held'),
     ]);
     await runner.rollbackTransaction();
     await runner.release();
-    for (const answer of others) await expectRefusal(answer, 409, 'idempotency_key_in_use');
+    for (const answer of others) await expectApiError(answer, 409, 'idempotency_key_in_use');
     expect((await first).status).toBe(201);
     const absent = await comment(member, `/posts/${NEVER}/comments`, 'Hi', 'free');
-    await expectRefusal(absent, 404, 'not_found');
-    await expectRefusal(await publish(member, 'Hi', 'free'), 429, 'quota_exceeded');
+    await expectApiError(absent, 404, 'not_found');
+    await expectApiError(await publish(member, 'Hi', 'free'), 429, 'quota_exceeded');
   });
 });

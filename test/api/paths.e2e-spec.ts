@@ -1,4 +1,4 @@
-import { expectRefusal } from '../support/api.js';
+import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { head, sendBytes } from '../support/raw-request.js';
@@ -12,7 +12,7 @@ function swapped(prefix: string): string {
 }
 
 async function expectUndecodable(answer: Response): Promise<void> {
-  const body = await expectRefusal(answer, 400, 'invalid_request');
+  const body = await expectApiError(answer, 400, 'invalid_request');
   expect(body.error_description).toMatch(/^The path cannot be decoded: a % /);
 }
 
@@ -53,7 +53,7 @@ onOneEngine('Paths', (database) => {
     for (const token of [member.token, '']) {
       const lines = [...head(app().baseUrl, 'GET', path), `Authorization: Bearer ${token}`];
       const answer = await sendBytes(app().baseUrl, lines);
-      const body = await expectRefusal(answer, 404, 'not_found');
+      const body = await expectApiError(answer, 404, 'not_found');
       expect(JSON.stringify(body)).not.toMatch(/Cannot|nope|alert/);
     }
   });
@@ -61,12 +61,12 @@ onOneEngine('Paths', (database) => {
   it.each(['/posts/:id/', '/posts/:id/comments/', '/posts/:id/analytics/', '/POSTS/:id'])(
     'C12 C13 %s is 404',
     async (path) => {
-      await expectRefusal(await member.get(path.replace(':id', id)), 404, 'not_found');
+      await expectApiError(await member.get(path.replace(':id', id)), 404, 'not_found');
     },
   );
 
   it('C1 An unknown path gets the whole error body', async () => {
-    const body = await expectRefusal(await app().fetch('/dev/v1/nope'), 404, 'not_found');
+    const body = await expectApiError(await app().fetch('/dev/v1/nope'), 404, 'not_found');
     expect(body.error_description).toMatch(/documentation/);
   });
 
@@ -97,7 +97,7 @@ onOneEngine('Paths', (database) => {
       () => member.delete(`/comments/${change(comment)}`),
     ];
     const statements = await app().statementsOf(async () => {
-      for (const call of calls) await expectRefusal(await call(), 404, 'not_found');
+      for (const call of calls) await expectApiError(await call(), 404, 'not_found');
     });
     expect(statements.filter((statement) => TOUCHES.test(statement))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { Post } from '../../src/modules/posts/post.entity.js';
-import { expectInvalid, expectRefusal } from '../support/api.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member, UNTOUCHED } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
@@ -45,12 +45,12 @@ onOneEngine('The fields of a post beside its texts', (database) => {
     it.each(['', 'For Sale', 'A', '1a', '-a', '_a', 'a.b', 'a ', 'a\n', '\u00e9', 'a'.repeat(33)])(
       'C77 %j has the wrong form',
       async (type) => {
-        await expectInvalid(await refuse({ type }), 'type invalid_format');
+        await expectFieldErrors(await refuse({ type }), 'type invalid_format');
       },
     );
 
     it.each([1, [], {}, true])('C77 %j is of the wrong type', async (type) => {
-      await expectInvalid(await refuse({ type }), 'type wrong_type');
+      await expectFieldErrors(await refuse({ type }), 'type wrong_type');
     });
   });
 
@@ -63,13 +63,13 @@ onOneEngine('The fields of a post beside its texts', (database) => {
       'C77 %j is refused, and the message lists what is allowed',
       async (visibility) => {
         const answer = await refuse({ visibility });
-        const { errors } = await expectInvalid(answer, 'visibility not_allowed_value');
+        const { errors } = await expectFieldErrors(answer, 'visibility not_allowed_value');
         expect(errors?.[0]?.message).toMatch(/public, neighborhood, private/);
       },
     );
 
     it.each([1, [], ['public']])('C77 %j is of the wrong type', async (visibility) => {
-      await expectInvalid(await refuse({ visibility }), 'visibility wrong_type');
+      await expectFieldErrors(await refuse({ visibility }), 'visibility wrong_type');
     });
   });
 
@@ -103,7 +103,7 @@ onOneEngine('The fields of a post beside its texts', (database) => {
       [['a'.repeat(51)], 'too_long'],
       [[EMOJI.repeat(51)], 'too_long'],
     ])('C71 %j are refused', async (tags, code) => {
-      await expectInvalid(await refuse({ tags }), `tags ${code}`);
+      await expectFieldErrors(await refuse({ tags }), `tags ${code}`);
     });
 
     it('C71 A message names the tag that is wrong', async () => {
@@ -152,7 +152,7 @@ onOneEngine('The fields of a post beside its texts', (database) => {
       'https://a|b/',
       'https://%00/',
     ])('C72 %j is refused', async (image) => {
-      await expectInvalid(await refuse({ images: [image] }), 'images invalid_format');
+      await expectFieldErrors(await refuse({ images: [image] }), 'images invalid_format');
     });
 
     it.each([
@@ -167,7 +167,7 @@ onOneEngine('The fields of a post beside its texts', (database) => {
       [[`https://example.com/${EMOJI.repeat(1001)}`], 'invalid_format'],
       [Array.from({ length: 11 }, () => 'https://example.com/a'), 'too_many'],
     ])('C72 %j are refused', async (images, code) => {
-      await expectInvalid(await refuse({ images }), `images ${code}`);
+      await expectFieldErrors(await refuse({ images }), `images ${code}`);
     });
 
     it('C72 Ten that take the most bytes are taken', async () => {
@@ -224,12 +224,12 @@ onOneEngine('The fields of a post beside its texts', (database) => {
       ['{"latitude":[1],"longitude":0}', 'latitude wrong_type'],
       ['{"latitude":{},"longitude":0}', 'latitude wrong_type'],
     ])('C73 %s is refused', async (fields, violation) => {
-      await expectInvalid(await refuseText(fields), violation);
+      await expectFieldErrors(await refuseText(fields), violation);
     });
 
     it('C73 NaN is no JSON', async () => {
       const answer = await refuseText('{"latitude":NaN,"longitude":0}');
-      await expectRefusal(answer, 400, 'invalid_request');
+      await expectApiError(answer, 400, 'invalid_request');
     });
 
     it.each([
@@ -238,7 +238,10 @@ onOneEngine('The fields of a post beside its texts', (database) => {
       ['{"latitude":null,"longitude":1}', 'latitude'],
       ['{"latitude":1,"longitude":null}', 'longitude'],
     ])('C73 C74 %s is refused: %s is missing', async (fields, missing) => {
-      const { errors } = await expectInvalid(await refuseText(fields), `${missing} pair_required`);
+      const { errors } = await expectFieldErrors(
+        await refuseText(fields),
+        `${missing} pair_required`,
+      );
       const other = missing === 'latitude' ? 'longitude' : 'latitude';
       expect(errors?.[0]?.message).toBe(
         `${missing} is missing: it must be sent together with ${other}.`,
@@ -246,12 +249,12 @@ onOneEngine('The fields of a post beside its texts', (database) => {
     });
 
     it('C74 One without the other is told beside what is wrong with it', async () => {
-      await expectInvalid(
+      await expectFieldErrors(
         await refuseText('{"latitude":91}'),
         'latitude too_large',
         'longitude pair_required',
       );
-      await expectInvalid(
+      await expectFieldErrors(
         await refuseText('{"longitude":"x"}'),
         'latitude pair_required',
         'longitude wrong_type',
@@ -279,7 +282,7 @@ onOneEngine('The fields of a post beside its texts', (database) => {
       ['"1"', 'wrong_type'],
       ['[]', 'wrong_type'],
     ])('C76 %s is refused', async (value, code) => {
-      await expectInvalid(await refuseText(`{"reachKm":${value}}`), `reachKm ${code}`);
+      await expectFieldErrors(await refuseText(`{"reachKm":${value}}`), `reachKm ${code}`);
     });
   });
 

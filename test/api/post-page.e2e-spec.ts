@@ -1,7 +1,7 @@
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { leastStatements, TestApp, useTestApp } from '../support/test-app.js';
+import { fewestStatements, TestApp, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN)\b/i;
 
@@ -131,11 +131,11 @@ onOneEngine('The page of a post', (database) => {
   it('costs two statements, neither of them a write, and one where there is no such post', async () => {
     const { id } = await member.publish();
     await app().service(CallLog).flush();
-    const statements = await leastStatements(app(), () => shown(id));
+    const statements = await fewestStatements(app(), () => shown(id));
     expect(statements).toHaveLength(2);
     expect(statements.filter((statement) => WRITE.test(statement))).toEqual([]);
     const missing = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
-    expect(await leastStatements(app(), () => open(missing))).toHaveLength(1);
+    expect(await fewestStatements(app(), () => open(missing))).toHaveLength(1);
   });
 });
 

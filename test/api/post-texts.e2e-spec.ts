@@ -1,4 +1,4 @@
-import { expectInvalid } from '../support/api.js';
+import { expectFieldErrors } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { footprintOf, Member, type PageBody, type PostBody, UNTOUCHED } from '../support/member.js';
 import { json } from '../support/responses.js';
@@ -55,7 +55,7 @@ onOneEngine('The texts of a post', (database) => {
       { title: null, content: null, images: null },
       { latitude: 1, longitude: 1 },
     ])('C63 %j is refused', async (body) => {
-      const { error_description, errors } = await expectInvalid(
+      const { error_description, errors } = await expectFieldErrors(
         await refuse(body),
         'one_of_required',
       );
@@ -78,7 +78,7 @@ onOneEngine('The texts of a post', (database) => {
     });
 
     it('C62 null is the same as absent, and not echoed', async () => {
-      await expectInvalid(await refuse({ content: null }), 'one_of_required');
+      await expectFieldErrors(await refuse({ content: null }), 'one_of_required');
       const nothing = {
         title: null,
         type: null,
@@ -104,12 +104,12 @@ onOneEngine('The texts of a post', (database) => {
     ['content', 10_000],
   ] as const)('%s', (field, most) => {
     it.each([123, true, {}, [], ['a']])('C62 %j is of the wrong type', async (value) => {
-      await expectInvalid(await refuse({ [field]: value }), `${field} wrong_type`);
+      await expectFieldErrors(await refuse({ [field]: value }), `${field} wrong_type`);
     });
 
     it.each(['', ...INVISIBLE])('C63 %j is blank', async (value) => {
       const blankOrControl = field === 'title' && value === '\t\n' ? 'control_character' : 'blank';
-      await expectInvalid(await refuse({ [field]: value }), `${field} ${blankOrControl}`);
+      await expectFieldErrors(await refuse({ [field]: value }), `${field} ${blankOrControl}`);
     });
 
     it.each(['a', '\u00e9', EMOJI])(
@@ -117,7 +117,7 @@ onOneEngine('The texts of a post', (database) => {
       async (letter) => {
         const full = letter.repeat(most);
         await expectKept({ [field]: full });
-        await expectInvalid(await refuse({ [field]: full + letter }), `${field} too_long`);
+        await expectFieldErrors(await refuse({ [field]: full + letter }), `${field} too_long`);
       },
     );
 
@@ -126,21 +126,21 @@ onOneEngine('The texts of a post', (database) => {
         const half = pair.repeat(most / 2);
         await expectKept({ [field]: half });
         for (const more of [`${half}a`, pair.repeat(most)])
-          await expectInvalid(await refuse({ [field]: more }), `${field} too_long`);
+          await expectFieldErrors(await refuse({ [field]: more }), `${field} too_long`);
       }
     });
 
     it.each(['\ud800', '\udc00x', 'a\udc00x', '\ud83d \ude00'])(
       'C67 %j is not well-formed',
       async (value) => {
-        await expectInvalid(await refuse({ [field]: value }), `${field} not_well_formed`);
+        await expectFieldErrors(await refuse({ [field]: value }), `${field} not_well_formed`);
       },
     );
 
     it.each(['\u0000', 'a\u0000b', 'a\u0008', '\u001ba', 'a\u001f', 'a\u007f'])(
       'C68 %j has a control character',
       async (value) => {
-        await expectInvalid(await refuse({ [field]: value }), `${field} control_character`);
+        await expectFieldErrors(await refuse({ [field]: value }), `${field} control_character`);
       },
     );
 
@@ -178,7 +178,7 @@ onOneEngine('The texts of a post', (database) => {
   it.each(['a\nb', 'a\r\nb', 'a\rb', 'a\tb', 'a\u2028b', 'a\u2029b', 'a\u0085b', 'a\n'])(
     'C70 A title is on one line: %j is refused',
     async (title) => {
-      await expectInvalid(await refuse({ title }), 'title control_character');
+      await expectFieldErrors(await refuse({ title }), 'title control_character');
     },
   );
 

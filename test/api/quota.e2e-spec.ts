@@ -7,7 +7,7 @@ import { AppQuota } from '../../src/modules/quota/app-quota.entity.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { expectInvalid, expectRefusal } from '../support/api.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { beginPublish, Member, type PostBody } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
@@ -102,7 +102,7 @@ onOneEngine('The monthly post quota', (database) => {
   it('C110 can be 0', async () => {
     const member = await Member.join(app());
     await arrange(member, 0);
-    const body = await expectRefusal(await member.post('/posts', POST), 429, 'quota_exceeded');
+    const body = await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
     expect(body.error_description).toContain('quota of 0 posts');
     expect(await used(member)).toBe(0);
   });
@@ -110,12 +110,12 @@ onOneEngine('The monthly post quota', (database) => {
   it('counts what was published, and nothing else', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
-    await expectInvalid(await member.post('/posts', {}), 'one_of_required');
+    await expectFieldErrors(await member.post('/posts', {}), 'one_of_required');
     await member.comment(id);
     for (const path of ['/me', '/posts', `/posts/${id}`, `/posts/${id}/comments`])
       await member.get(path);
     const reader = await Member.join(app(), { ...member, scopes: ['posts.read'] });
-    await expectRefusal(await reader.post('/posts', POST), 403, 'insufficient_scope');
+    await expectApiError(await reader.post('/posts', POST), 403, 'insufficient_scope');
     expect(await used(member)).toBe(1);
   });
 
@@ -130,7 +130,7 @@ onOneEngine('The monthly post quota', (database) => {
   it('is looked at last: what is wrong with the body is told first', async () => {
     const member = await Member.join(app());
     await arrange(member, 0);
-    await expectInvalid(await member.post('/posts', { content: ' ' }), 'content blank');
+    await expectFieldErrors(await member.post('/posts', { content: ' ' }), 'content blank');
   });
 
   it.each([
@@ -147,7 +147,7 @@ onOneEngine('The monthly post quota', (database) => {
     const member = await Member.join(app());
     await arrange(member, 0);
     const answer = await member.post('/posts', POST);
-    const { error_description } = await expectRefusal(answer, 429, 'quota_exceeded');
+    const { error_description } = await expectApiError(answer, 429, 'quota_exceeded');
     expect(answer.headers.get('retry-after')).toBe(String(wait));
     expect(error_description).toContain(`${month}-01T00:00:00.000Z`);
   });
@@ -221,7 +221,7 @@ onOneEngine('The monthly post quota', (database) => {
     const member = await Member.join(app());
     await arrange(member, 1);
     await member.publish();
-    await expectRefusal(await member.post('/posts', POST), 429, 'quota_exceeded');
+    await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
     const { manager } = app().dataSource;
     const userId = member.user.id;
     const { clientId } = member.client;

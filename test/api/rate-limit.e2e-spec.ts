@@ -1,5 +1,5 @@
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { expectInvalid, expectRefusal } from '../support/api.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json } from '../support/responses.js';
@@ -47,7 +47,7 @@ onOneEngine('What an app is told of its quota', (database) => {
     await set(member, 1);
     await member.publish();
     const answer = await member.post('/posts', POST);
-    const body = await expectRefusal(answer, 429, 'quota_exceeded');
+    const body = await expectApiError(answer, 429, 'quota_exceeded');
     expect(body.error_description).toContain('1 post per month is spent');
     expect(told(answer)).toEqual([
       `"posts-month";r=0;t=${untilDecember}`,
@@ -74,14 +74,14 @@ onOneEngine('What an app is told of its quota', (database) => {
     for (let post = 1; post <= 3; post += 1) await member.publish();
     await set(member, 2);
     const refused = await member.post('/posts', POST);
-    await expectRefusal(refused, 429, 'quota_exceeded');
+    await expectApiError(refused, 429, 'quota_exceeded');
     expect(told(refused)[0]).toMatch(/;r=0;/);
     expect(await quota(member)).toMatchObject({ limit: 2, used: 3, remaining: 0 });
     await set(member, 5);
     const raised = await member.post('/posts', POST);
     expect([raised.status, told(raised)[0]]).toEqual([201, `"posts-month";r=1;t=${untilDecember}`]);
     await set(member, 0);
-    await expectRefusal(await member.post('/posts', POST), 429, 'quota_exceeded');
+    await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
     await set(member, null);
     const unlimited = await member.post('/posts', POST);
     expect([unlimited.status, ...told(unlimited)]).toEqual([201, null, null]);
@@ -90,7 +90,7 @@ onOneEngine('What an app is told of its quota', (database) => {
   it('C107 A body that is wrong is told before a quota that is spent', async () => {
     const member = await Member.join(app());
     await set(member, 0);
-    await expectInvalid(await member.post('/posts', { content: 1 }), 'content wrong_type');
+    await expectFieldErrors(await member.post('/posts', { content: 1 }), 'content wrong_type');
   });
 
   it('C108 Deleting opens nothing', async () => {
@@ -98,7 +98,7 @@ onOneEngine('What an app is told of its quota', (database) => {
     await set(member, 1);
     const { id } = await member.publish();
     expect((await member.delete(`/posts/${id}`)).status).toBe(200);
-    await expectRefusal(await member.post('/posts', POST), 429, 'quota_exceeded');
+    await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
     expect(await quota(member)).toMatchObject({ used: 1, remaining: 0 });
   });
 
@@ -124,7 +124,7 @@ onOneEngine('What an app is told of its quota', (database) => {
       const member = await Member.join(app(), { client, scopes: [scope] });
       expect((await member.get('/quota')).status).toBe(200);
     }
-    await expectRefusal(await app().fetch('/dev/v1/quota'), 401, 'unauthorized');
+    await expectApiError(await app().fetch('/dev/v1/quota'), 401, 'unauthorized');
   });
 
   it('tells nothing of the quota where a publish was refused for another reason', async () => {

@@ -1,6 +1,6 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
-import { expectInvalid, expectRefusal } from '../support/api.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PageBody, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';
@@ -59,8 +59,8 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
     it("answers 404 for another user's post and for one that does not exist", async () => {
       const { id } = await (await Member.join(app())).publish();
       const member = await Member.join(app());
-      await expectRefusal(await member.get(`/posts/${id}`), 404, 'not_found');
-      await expectRefusal(await member.get(`/posts/${NEVER}`), 404, 'not_found');
+      await expectApiError(await member.get(`/posts/${id}`), 404, 'not_found');
+      await expectApiError(await member.get(`/posts/${NEVER}`), 404, 'not_found');
     });
 
     it('C44 Shows the posts that the user published through another app', async () => {
@@ -111,7 +111,7 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
     it.each(['comments', 'analytics'])("GET %s of another user's post is 404", async (noun) => {
       const { id } = await (await Member.join(app())).publish();
       const member = await Member.join(app());
-      await expectRefusal(await member.get(`/posts/${id}/${noun}`), 404, 'not_found');
+      await expectApiError(await member.get(`/posts/${id}/${noun}`), 404, 'not_found');
     });
   });
 
@@ -123,7 +123,7 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
       const { id } = await app()
         .service(CommentsService)
         .add(member.user.id, post.id, { text: 'Hi', parentId: null, authorId: other.id });
-      await expectRefusal(await member.delete(`/comments/${id}`), 404, 'not_found');
+      await expectApiError(await member.delete(`/comments/${id}`), 404, 'not_found');
       const { meta } = await json<PageBody<unknown>>(
         await member.get(`/posts/${post.id}/comments`),
       );
@@ -146,7 +146,7 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
 
     it.each(['cmt_01kahq5f3veqdr8bn3tdmx3q0a', NEVER, 'x'])('is 404 for %s', async (id) => {
       const member = await Member.join(app());
-      await expectRefusal(await member.delete(`/comments/${id}`), 404, 'not_found');
+      await expectApiError(await member.delete(`/comments/${id}`), 404, 'not_found');
     });
   });
 
@@ -166,7 +166,7 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
         text: 'reply',
         parentId: parent.id,
       });
-      await expectInvalid(answer, 'parentId invalid_reference');
+      await expectFieldErrors(answer, 'parentId invalid_reference');
       expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 0 });
       expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({ data: [] });
     });

@@ -1,5 +1,5 @@
 import { type Scope, SCOPES } from '../../src/common/scopes.js';
-import { bodyOf, type Endpoint, ENDPOINTS, expectRefusal, ownPathOf } from '../support/api.js';
+import { bodyOf, type Endpoint, ENDPOINTS, expectApiError, ownPathOf } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
@@ -25,7 +25,7 @@ onOneEngine('The scope table of the source document, section 5.6', (database) =>
   }
 
   async function expectLacking(answer: Response, scope: Scope): Promise<void> {
-    const body = await expectRefusal(answer, 403, 'insufficient_scope');
+    const body = await expectApiError(answer, 403, 'insufficient_scope');
     expect(answer.headers.get('www-authenticate')).toBe(
       `Bearer error="insufficient_scope", scope="${scope}"`,
     );
@@ -62,7 +62,7 @@ onOneEngine('The scope table of the source document, section 5.6', (database) =>
   it('O115 C40 A lacking scope is refused before the body is looked at', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
     const answer = await member.postRaw('/posts', '{', { 'content-type': 'application/json' });
-    await expectRefusal(answer, 403, 'insufficient_scope');
+    await expectApiError(answer, 403, 'insufficient_scope');
   });
 
   it('O115 lets a token with every scope do everything, and one with none nothing about the user', async () => {

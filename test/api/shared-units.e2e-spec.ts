@@ -12,8 +12,8 @@ import { QuotaExceeded } from '../../src/modules/quota/quota.errors.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
-import { allAre, publishedBy } from '../support/fixtures.js';
-import { anotherThan } from '../support/invariants.js';
+import { allEqual, countPublished } from '../support/fixtures.js';
+import { differentFrom } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
@@ -54,7 +54,7 @@ onOneEngine('Calls of one moment', (database) => {
   it('find their own rows only, also beside tokens that are unknown', async () => {
     const known = await Member.join(app());
     const verifier = app().service(AccessTokenVerifier);
-    const unknown = anotherThan(known.token);
+    const unknown = differentFrom(known.token);
     const verified = await Promise.allSettled(
       [unknown, known.token, unknown].map((token) => verifier.verify(token)),
     );
@@ -69,7 +69,7 @@ onOneEngine('Calls of one moment', (database) => {
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MEMBERS);
     });
     expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(1);
-    expect(await publishedBy(app(), ...members)).toEqual(allAre(MEMBERS));
+    expect(await countPublished(app(), ...members)).toEqual(allEqual(MEMBERS));
   });
 
   it('of which one is refused are published all the same, but for that one', async () => {
@@ -79,7 +79,7 @@ onOneEngine('Calls of one moment', (database) => {
     const outcomes = await Promise.allSettled(publishAll(app(), callers));
     expect(outcomes[0]).toMatchObject({ reason: expect.any(InvalidToken) as unknown });
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MEMBERS - 1);
-    expect(await publishedBy(app(), ...members)).toEqual(allAre(MEMBERS - 1));
+    expect(await countPublished(app(), ...members)).toEqual(allEqual(MEMBERS - 1));
   });
 
   it('that are more than the month has left use it up exactly', async () => {
@@ -96,7 +96,7 @@ onOneEngine('Calls of one moment', (database) => {
         reason: expect.any(QuotaExceeded) as unknown,
       })),
     );
-    expect(await publishedBy(app(), ...members)).toEqual(allAre(5));
+    expect(await countPublished(app(), ...members)).toEqual(allEqual(5));
   });
 
   it('of another month, under another limit or twice of one user are published by transactions of their own', async () => {
@@ -143,6 +143,6 @@ onEachServer('Publishes of one moment, of which one meets a row that is held', (
         await Promise.all(others);
       });
     expect(await held).toMatchObject([{ status: 'fulfilled' }]);
-    expect(await publishedBy(app(), ...members)).toEqual(allAre(MEMBERS));
+    expect(await countPublished(app(), ...members)).toEqual(allEqual(MEMBERS));
   });
 });

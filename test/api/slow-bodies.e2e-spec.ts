@@ -4,12 +4,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
-import { expectRefusal } from '../support/api.js';
+import { expectApiError } from '../support/api.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
-import { allAre, publishedBy } from '../support/fixtures.js';
-import { complaints, logLines } from '../support/logs.js';
+import { allEqual, countPublished } from '../support/fixtures.js';
+import { warningsAndErrors, logLines } from '../support/logs.js';
 import { Member } from '../support/member.js';
-import { type AppProcess, startProcess } from '../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../support/service-process.js';
 import { useTestApp } from '../support/test-app.js';
 
 const TIMEOUT_MS = 500;
@@ -60,8 +60,8 @@ onOneEngine('A body that does not arrive', (database) => {
     const answer = await answerOf(socket);
     expect(performance.now() - startedAt).toBeGreaterThan(TIMEOUT_MS - 20);
     expect(answer.headers.get('connection')).toBe('close');
-    await expectRefusal(answer, 408, 'request_timeout');
-    expect(await publishedBy(app(), member)).toEqual(allAre(0));
+    await expectApiError(answer, 408, 'request_timeout');
+    expect(await countPublished(app(), member)).toEqual(allEqual(0));
     await app().service(CallLog).flush();
     const { clientId } = member.client;
     const calls = await app().dataSource.manager.findBy(ApiCall, { clientId });
@@ -84,7 +84,7 @@ onOneEngine('A body that does not arrive', (database) => {
     const startedAt = performance.now();
     const headers = ['Content-Length: 16', 'Connection: close'];
     const socket = await begin(app().baseUrl, publish('svcat_x', ...headers), '{');
-    await expectRefusal(await answerOf(socket), 401, 'invalid_token');
+    await expectApiError(await answerOf(socket), 401, 'invalid_token');
     expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS);
   });
 
@@ -123,7 +123,7 @@ onSqlite('Headers that do not arrive', (database) => {
 
 onOneEngine('A client that leaves', (database) => {
   const operator = useTestApp(database);
-  let service: AppProcess;
+  let service: ServiceProcess;
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());
     service = await startProcess({
@@ -152,8 +152,8 @@ onOneEngine('A client that leaves', (database) => {
       expect(told()).toMatchObject([
         { level: 'info', msg: 'request', route: '/dev/v1/posts', status: 499 },
       ]);
-      expect(complaints(service.output())).toEqual([]);
-      expect(await publishedBy(operator(), member)).toEqual(allAre(0));
+      expect(warningsAndErrors(service.output())).toEqual([]);
+      expect(await countPublished(operator(), member)).toEqual(allEqual(0));
       expect((await fetch(`${service.baseUrl}/livez`)).status).toBe(200);
     },
   );

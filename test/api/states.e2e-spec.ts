@@ -1,5 +1,5 @@
-import { expectInvalid, expectRefusal } from '../support/api.js';
-import { approve, exchange } from '../support/browser.js';
+import { expectFieldErrors, expectApiError } from '../support/api.js';
+import { approve, exchange } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { type CommentBody, Member, type PageBody, type PostBody } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
@@ -52,10 +52,10 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     await member.comment(id);
     expect((await member.delete(`/posts/${id}`)).status).toBe(200);
     for (const path of ['', '/analytics', '/comments'])
-      await expectRefusal(await member.get(`/posts/${id}${path}`), 404, 'not_found');
+      await expectApiError(await member.get(`/posts/${id}${path}`), 404, 'not_found');
     const comment = await member.post(`/posts/${id}/comments`, { text: 'Too late' });
-    await expectRefusal(comment, 404, 'not_found');
-    await expectRefusal(await member.delete(`/posts/${id}`), 404, 'not_found');
+    await expectApiError(comment, 404, 'not_found');
+    await expectApiError(await member.delete(`/posts/${id}`), 404, 'not_found');
     const { data, meta } = await json<PageBody<PostBody>>(await member.get('/posts'));
     expect([data.map((post) => post.id), meta.total]).toEqual([[kept.id], 1]);
   });
@@ -64,7 +64,7 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     const owner = await Member.join(app());
     const { id } = await owner.publish();
     const other = await Member.join(app());
-    await expectRefusal(await other.delete(`/posts/${id}`), 404, 'not_found');
+    await expectApiError(await other.delete(`/posts/${id}`), 404, 'not_found');
     expect((await owner.get(`/posts/${id}`)).status).toBe(200);
   });
 
@@ -94,7 +94,7 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     const { id } = await member.publish();
     const comment = await member.comment(id);
     expect((await member.delete(`/comments/${comment.id}`)).status).toBe(200);
-    await expectRefusal(await member.delete(`/comments/${comment.id}`), 404, 'not_found');
+    await expectApiError(await member.delete(`/comments/${comment.id}`), 404, 'not_found');
     expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({
       data: [],
       meta: { total: 0 },
@@ -121,7 +121,7 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     const { data } = await json<PageBody<CommentBody>>(await member.get(`/posts/${id}/comments`));
     expect(data).toEqual([reply]);
     const late = await member.post(`/posts/${id}/comments`, { text: 'late', parentId: parent.id });
-    await expectInvalid(late, 'parentId invalid_reference');
+    await expectFieldErrors(late, 'parentId invalid_reference');
   });
 
   it('a comment on a deleted post can still be removed by its author', async () => {

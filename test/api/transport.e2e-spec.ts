@@ -1,7 +1,7 @@
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
-import { expectRefusal } from '../support/api.js';
-import { authorizeLink, requestToken } from '../support/browser.js';
+import { expectApiError } from '../support/api.js';
+import { authorizeLink, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';
 import { getRaw, head, sendBytes } from '../support/raw-request.js';
@@ -43,14 +43,14 @@ onOneEngine('Requests that clients would not send', (database) => {
     'C2 The target %s, which is no address, is 404 in our words',
     async (target) => {
       for (const method of ['GET', 'POST'])
-        await expectRefusal(await send(method, target), 404, 'not_found');
+        await expectApiError(await send(method, target), 404, 'not_found');
       await expectAlive();
     },
   );
 
   it('C2 A whole address as the target is its path', async () => {
     const answer = await send('GET', 'http://evil.example/dev/v1/me');
-    await expectRefusal(answer, 401, 'unauthorized');
+    await expectApiError(answer, 401, 'unauthorized');
   });
 
   it.each([
@@ -93,7 +93,7 @@ onOneEngine('Requests that clients would not send', (database) => {
 
   it('C26 of several request ids none is taken', async () => {
     const answer = await send('GET', '/dev/v1/me', ['X-Request-Id: one', 'X-Request-Id: two']);
-    const { request_id } = await expectRefusal(answer, 401, 'unauthorized');
+    const { request_id } = await expectApiError(answer, 401, 'unauthorized');
     expect(request_id).toMatch(/^req_[0-9a-z]{26}$/);
   });
 });
@@ -203,7 +203,7 @@ onOneEngine('What a caller accepts', (database) => {
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(await json(answer)).toBeTypeOf('object');
     }
-    await expectRefusal(await get('/nope', member.token), 404, 'not_found');
-    await expectRefusal(await get('/me', 'x'), 401, 'invalid_token');
+    await expectApiError(await get('/nope', member.token), 404, 'not_found');
+    await expectApiError(await get('/me', 'x'), 401, 'invalid_token');
   });
 });

@@ -5,7 +5,7 @@ import {
   AppSecretsService,
   type SecretStatus,
 } from '../../src/modules/oauth/apps/app-secrets.service.js';
-import { CommandLine, type Outcome, run } from '../support/command-line.js';
+import { CommandLine, type CommandResult, runCommand } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
@@ -38,7 +38,7 @@ interface RotationJson {
   grace_seconds: number;
 }
 
-function expectFailure(outcome: Outcome, sentence: string | RegExp): void {
+function expectFailure(outcome: CommandResult, sentence: string | RegExp): void {
   expect(outcome).toMatchObject({ code: 1, stdout: '' });
   expect(outcome.stderr).toMatch(sentence);
   expect(outcome.stderr.trim().split('\n')).toHaveLength(1);
@@ -212,7 +212,7 @@ onOneEngine('Client secrets on the command line', (database) => {
   });
 
   describe('app secret revoke', () => {
-    const revoke = (id: string, secretId: string, ...more: string[]): Promise<Outcome> =>
+    const revoke = (id: string, secretId: string, ...more: string[]): Promise<CommandResult> =>
       cli.run('app', 'secret', 'revoke', id, secretId, ...more);
 
     it('O145 ends the one secret that it names, at once', async () => {
@@ -305,7 +305,10 @@ describe('The use of app secret', () => {
   it.each(['app secret', 'app secret rotate', 'app secret list', 'app secret revoke'])(
     'O145 The help of "%s" starts with examples and has no place for a secret',
     async (words) => {
-      const { code, stdout, stderr } = await run([...words.split(' '), '--help'], NO_DATABASE);
+      const { code, stdout, stderr } = await runCommand(
+        [...words.split(' '), '--help'],
+        NO_DATABASE,
+      );
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(/^Examples:\n {2}\S/);
       expect(stdout).toContain('--json');
@@ -324,7 +327,7 @@ describe('The use of app secret', () => {
     ['revoke with a blank --reason', ['revoke', NOBODYS_ID, NO_SECRETS_ID, '--reason', ' ']],
     ['nothing', []],
   ])('O145 exits with 2 on %s', async (_title, args) => {
-    const { code, stdout, stderr } = await run(['app', 'secret', ...args], NO_DATABASE);
+    const { code, stdout, stderr } = await runCommand(['app', 'secret', ...args], NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: |Usage:/m);
   });

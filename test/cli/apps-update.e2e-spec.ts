@@ -1,9 +1,10 @@
 import { AppsService, type RegisteredApp } from '../../src/modules/oauth/apps/apps.service.js';
-import { authorizeLink, exchange, redirectParameters, Visitor } from '../support/browser.js';
-import { CommandLine, run } from '../support/command-line.js';
+import { Browser } from '../support/browser.js';
+import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
+import { CommandLine, runCommand } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { expectPage, json, stored, type TokenBody } from '../support/responses.js';
+import { expectPage, json, countGrantsAndCodes, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
@@ -97,18 +98,18 @@ onOneEngine('app update', (database) => {
   });
 
   it('O39 A sign-in under way to a redirect URI that was taken away gets no code', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     await update('--redirect-uri', NEW);
     const answer = { scope: client.scopes.slice(), decision: 'approve' };
     expectPage(await visitor.submit(consent, DECISION, answer), 400);
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
     expectPage(await visitor.open(authorizeLink(client)), 400);
     expect((await visitor.open(authorizeLink(client, { redirect_uri: NEW }))).status).toBe(200);
   });
 
   it('O39 A scope that was taken away meanwhile is not granted, and one that was added is not either', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     await update('--scope', 'profile.read posts.write');
     const answer = { scope: ['profile.read', 'posts.read', 'posts.write'], decision: 'approve' };
@@ -119,7 +120,7 @@ onOneEngine('app update', (database) => {
 
   it('O39 A consent page offers no scope that was taken away while its user signed in', async () => {
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const waiting = await visitor.open(authorizeLink(client));
     await visitor.signIn(authorizeLink(client), user);
     await update('--scope', 'posts.read');
@@ -131,19 +132,19 @@ onOneEngine('app update', (database) => {
   });
 
   it('O39 A sign-in under way gets no code when all its scopes were taken away', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     await update('--scope', 'posts.write');
     const answer = { scope: client.scopes.slice(), decision: 'approve' };
     const refused = await visitor.submit(consent, DECISION, answer);
     expectPage(refused, 400);
     expect(refused.html).toContain('None of the access that it asked you for is registered');
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it('A scope that was taken away can no longer be asked for', async () => {
     await update('--scope', 'profile.read');
-    const { location } = await new Visitor(app()).open(authorizeLink(client));
+    const { location } = await new Browser(app()).open(authorizeLink(client));
     expect(location).toContain('error=invalid_scope');
   });
 });
@@ -157,13 +158,13 @@ describe('The use of app update', () => {
     ['a blank --name', [NOBODYS_ID, '--name', ' ']],
     ['a client type, which is for good', [NOBODYS_ID, '--public']],
   ])('O145 exits with 2 on %s', async (_title, args) => {
-    const { code, stdout, stderr } = await run(['app', 'update', ...args], NO_DATABASE);
+    const { code, stdout, stderr } = await runCommand(['app', 'update', ...args], NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: /m);
   });
 
   it('O145 The help starts with examples', async () => {
-    const { code, stdout } = await run(['app', 'update', '--help'], NO_DATABASE);
+    const { code, stdout } = await runCommand(['app', 'update', '--help'], NO_DATABASE);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Examples:\n {2}\S/);
   });

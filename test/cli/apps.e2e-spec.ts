@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { DataSource } from 'typeorm';
 import { sha256 } from '../../src/common/secrets.js';
 import { AppSecretsRepository } from '../../src/modules/oauth/apps/app-secrets.repository.js';
-import { CommandLine, type Outcome } from '../support/command-line.js';
+import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { connectMigrated, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
@@ -20,7 +20,7 @@ interface AppJson {
   created_at: string;
 }
 
-function expectFailure(outcome: Outcome, sentence: string | RegExp): void {
+function expectFailure(outcome: CommandResult, sentence: string | RegExp): void {
   expect(outcome).toMatchObject({ code: 1, stdout: '' });
   expect(outcome.stderr).toMatch(sentence);
   expect(outcome.stderr.trim().split('\n')).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { newId } from '../../src/common/ids.js';
-import { CommandLine, type Outcome } from '../support/command-line.js';
+import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { connectMigrated, onOneEngine } from '../support/database.js';
 
 const DAY = 86_400_000;
@@ -38,7 +38,7 @@ onOneEngine('The command "audit list"', (database) => {
   const list = (...args: string[]): Promise<Told[]> => cli.json<Told[]>('audit', 'list', ...args);
   const ids = async (...args: string[]): Promise<string[]> =>
     (await list(...args)).map(({ id }) => id);
-  function expectSilent({ code, stderr }: Outcome): void {
+  function expectSilent({ code, stderr }: CommandResult): void {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   }
 

@@ -1,4 +1,4 @@
-import { commandTree, optionsOf, run } from '../support/command-line.js';
+import { commandTree, optionsOf, runCommand } from '../support/command-line.js';
 
 const { groups, leaves } = commandTree();
 const PROGRAM = '  npm run -s cli -- ';
@@ -23,7 +23,7 @@ function leaf(path: string) {
 
 async function help(path: string): Promise<{ examples: string[]; rest: string[] }> {
   const words = path.split(' ').filter((word) => word !== '');
-  const { code, stdout } = await run([...words, '--help'], NO_CONFIGURATION);
+  const { code, stdout } = await runCommand([...words, '--help'], NO_CONFIGURATION);
   expect(code).toBe(0);
   const lines = stdout.split('\n');
   expect(lines[0]).toBe('Examples:');
@@ -62,7 +62,7 @@ describe('Every command', () => {
     for (const example of own) {
       const words = wordsOf(example);
       expect(`${words.join(' ')} `).toContain(`${path} `);
-      const { code, stderr } = await run(words, NO_CONFIGURATION);
+      const { code, stderr } = await runCommand(words, NO_CONFIGURATION);
       expect({ code, stderr }, example).toMatchObject({ code: 1 });
     }
   });
@@ -92,7 +92,7 @@ describe('A mistake in typing', () => {
     [['app', 'secret', 'revoke', 'svc_app_x'], "missing required argument 'secret_id'"],
     [['user', 'add'], "required option '--phone <number>' not specified"],
   ])('%j is answered with what was meant, and where the examples are', async (words, sentence) => {
-    const { code, stdout, stderr } = await run(words, NO_CONFIGURATION);
+    const { code, stdout, stderr } = await runCommand(words, NO_CONFIGURATION);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);
     expect(stderr).toContain('Add --help to see examples.');

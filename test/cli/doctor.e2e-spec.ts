@@ -5,12 +5,12 @@ import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { JobRun } from '../../src/operations/job-run.entity.js';
-import { CommandLine, diagnosis, type ToldFinding } from '../support/command-line.js';
+import { CommandLine, runDoctor, type Finding } from '../support/command-line.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
-import { keepsNoLedger } from '../support/invariants.js';
+import { skipCountCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { Member } from '../support/member.js';
-import { isUnderWay, useTestApp } from '../support/test-app.js';
+import { isStatementRunning, useTestApp } from '../support/test-app.js';
 
 const HOUR = 3_600_000;
 const PUBLISHED = 30;
@@ -34,9 +34,9 @@ onOneEngine('The command "doctor"', (database) => {
     await app().service(PostsService).like(member.user.id, postId);
   });
 
-  const about = (found: readonly ToldFinding[], check: string): ToldFinding[] =>
+  const about = (found: readonly Finding[], check: string): Finding[] =>
     found.filter((finding) => finding.check === check);
-  const statuses = (found: readonly ToldFinding[]): string[] => found.map(({ status }) => status);
+  const statuses = (found: readonly Finding[]): string[] => found.map(({ status }) => status);
 
   /** Makes the counters of the member, the post and the app wrong. */
   async function disturb(): Promise<void> {
@@ -55,7 +55,7 @@ onOneEngine('The command "doctor"', (database) => {
   }
 
   it('finds nothing failed where nothing is wrong, and names what it looked at', async () => {
-    const found = await diagnosis(cli);
+    const found = await runDoctor(cli);
     expect(statuses(found)).not.toContain('failed');
     const { kind } = database.engine;
     const ofEngine = kind === 'sqlite' ? ['storage'] : ['settings'];
@@ -87,7 +87,7 @@ onOneEngine('The command "doctor"', (database) => {
   it('writes nothing without --fix', async () => {
     await disturb();
     const before = [await counters(), await app().dataSource.manager.find(AuditEvent)];
-    const found = await diagnosis(cli);
+    const found = await runDoctor(cli);
     expect(statuses(about(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
     expect(statuses(about(found, 'quota'))).toEqual(['failed']);
     expect([await counters(), await app().dataSource.manager.find(AuditEvent)]).toEqual(before);
@@ -97,7 +97,7 @@ onOneEngine('The command "doctor"', (database) => {
   it('sets the counters right with --fix, and records each', async () => {
     await disturb();
     const fix = ['--fix', '--actor', 'olga', '--reason', 'Restored from a backup'];
-    const found = await diagnosis(cli, ...fix);
+    const found = await runDoctor(cli, ...fix);
     expect(statuses(about(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
     expect(about(found, 'counters')[0]?.summary).toBe(
       `users.post_count is right now. It was wrong in 1 row, such as ${member.user.id} (7, not 1).`,
@@ -124,7 +124,7 @@ onOneEngine('The command "doctor"', (database) => {
     });
 
     const events = await dataSource.manager.count(AuditEvent);
-    expect(statuses(await diagnosis(cli, '--fix'))).not.toContain('failed');
+    expect(statuses(await runDoctor(cli, '--fix'))).not.toContain('failed');
     expect(await dataSource.manager.count(AuditEvent)).toBe(events);
   });
 
@@ -140,7 +140,7 @@ onOneEngine('The command "doctor"', (database) => {
       createdAt: now,
     }));
     await manager.insert(User, users);
-    const [finding] = about(await diagnosis(cli, '--fix'), 'counters');
+    const [finding] = about(await runDoctor(cli, '--fix'), 'counters');
     expect(finding?.summary).toContain('It was wrong in 225 rows, such as usr_');
     expect(await manager.countBy(User, { postCount: 1, name: 'Ana' })).toBe(0);
     await manager.delete(User, { name: 'Ana' });
@@ -153,16 +153,16 @@ onOneEngine('The command "doctor"', (database) => {
     })();
     while (await lasts(publishing)) {
       await app().dataSource.manager.increment(User, { id: member.user.id }, 'postCount', 1);
-      await diagnosis(cli, '--fix');
+      await runDoctor(cli, '--fix');
     }
     expect(await counters()).toEqual([1 + PUBLISHED, 1, 1, 2 + PUBLISHED]);
-    expect(statuses(await diagnosis(cli))).not.toContain('failed');
+    expect(statuses(await runDoctor(cli))).not.toContain('failed');
   });
 
   it('tells of jobs that have not run lately', async () => {
     const { manager } = app().dataSource;
-    const prune = async (): Promise<ToldFinding | undefined> =>
-      about(await diagnosis(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
+    const prune = async (): Promise<Finding | undefined> =>
+      about(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
     expect(await prune()).toMatchObject({
       status: 'warning',
       summary: expect.stringContaining('has never ended'),
@@ -179,7 +179,7 @@ onOneEngine('The command "doctor"', (database) => {
 });
 
 onEachServer('The command "doctor --fix" beside a publish', (database) => {
-  keepsNoLedger(database);
+  skipCountCheck(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
@@ -208,8 +208,8 @@ onEachServer('The command "doctor --fix" beside a publish', (database) => {
     const publish = await begin();
     await publish.insert();
     await publish.count();
-    const fixing = diagnosis(cli, '--fix');
-    await expect.poll(() => isUnderWay(app(), 'UPDATE'), { timeout: 10_000 }).toBe(true);
+    const fixing = runDoctor(cli, '--fix');
+    await expect.poll(() => isStatementRunning(app(), 'UPDATE'), { timeout: 10_000 }).toBe(true);
     await publish.commit();
     await fixing;
     expect(await publish.postCount()).toBe(2);
@@ -218,7 +218,7 @@ onEachServer('The command "doctor --fix" beside a publish', (database) => {
   it('leaves one to be counted that has not', async () => {
     const publish = await begin();
     await publish.insert();
-    await diagnosis(cli, '--fix');
+    await runDoctor(cli, '--fix');
     expect(await publish.postCount()).toBe(1);
     await publish.count();
     await publish.commit();

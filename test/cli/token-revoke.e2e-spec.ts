@@ -1,16 +1,15 @@
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
-import { requestToken } from '../support/browser.js';
-import { CommandLine, type Outcome } from '../support/command-line.js';
+import { isTokenAccepted, obtainTokens, requestToken } from '../support/oauth-flow.js';
+import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { granted, opens } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 onOneEngine('"token revoke"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
-  const revoke = (token: string, ...args: string[]): Promise<Outcome> =>
+  const revoke = (token: string, ...args: string[]): Promise<CommandResult> =>
     cli.runWith(`${token}\n`, 'token', 'revoke', ...args);
   const refresh = (client: TestClient, { refresh_token }: TokenBody): Promise<Response> =>
     requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
@@ -18,7 +17,7 @@ onOneEngine('"token revoke"', (database) => {
   async function handedOut() {
     const user = await app().addUser();
     const client = await app().addClient();
-    const tokens = await granted(app(), client, user);
+    const tokens = await obtainTokens(app(), client, user);
     const { clientId } = client;
     const grant = await app().dataSource.manager.findOneByOrFail(Grant, { clientId });
     return { user, client, tokens, grant };
@@ -37,7 +36,7 @@ onOneEngine('"token revoke"', (database) => {
       grant_id: grant.id,
       ended_now: true,
     });
-    expect(await opens(app(), tokens.access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
     expect((await auditTrail(app().dataSource, grant.id)).at(-1)).toEqual({
       action: 'token.revoked',
       actor: 'olga',
@@ -45,7 +44,7 @@ onOneEngine('"token revoke"', (database) => {
       details: { clientId: client.clientId, userId: user.id },
     });
     const next = await json<TokenBody>(await refresh(client, tokens));
-    expect(await opens(app(), next.access_token)).toBe(true);
+    expect(await isTokenAccepted(app(), next.access_token)).toBe(true);
   });
 
   it('ends the grant with a refresh token', async () => {
@@ -57,7 +56,7 @@ onOneEngine('"token revoke"', (database) => {
     });
     expect(stdout).toMatch(/^kind +refresh$/m);
     expect(stdout + stderr).not.toContain(tokens.refresh_token);
-    expect(await opens(app(), tokens.access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
     await expectTokenError(await refresh(client, tokens), 'invalid_grant');
     expect((await auditTrail(app().dataSource, grant.id)).at(-1)).toMatchObject({
       action: 'grant.revoked',
@@ -112,8 +111,8 @@ onOneEngine('"user revoke-all"', (database) => {
       await app().addClient({ name: 'Garden Share' }),
       await app().addClient({ name: 'Tool Library' }),
     ];
-    const anas = [await granted(app(), one, ana), await granted(app(), two, ana)];
-    const bens = await granted(app(), one, ben);
+    const anas = [await obtainTokens(app(), one, ana), await obtainTokens(app(), two, ana)];
+    const bens = await obtainTokens(app(), one, ben);
     const told = await cli.json('user', 'revoke-all', ana.id, '--actor', 'olga');
     expect(told).toEqual({
       id: ana.id,
@@ -123,8 +122,9 @@ onOneEngine('"user revoke-all"', (database) => {
       ]),
       sessions: 2,
     });
-    for (const { access_token } of anas) expect(await opens(app(), access_token)).toBe(false);
-    expect(await opens(app(), bens.access_token)).toBe(true);
+    for (const { access_token } of anas)
+      expect(await isTokenAccepted(app(), access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), bens.access_token)).toBe(true);
     expect((await auditTrail(app().dataSource, ana.id)).at(-1)).toMatchObject({
       action: 'user.signed_out',
       actor: 'olga',

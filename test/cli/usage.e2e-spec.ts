@@ -1,4 +1,4 @@
-import { run, runProcess } from '../support/command-line.js';
+import { runCommand, runCommandProcess } from '../support/command-line.js';
 
 const APP = 'svc_app_01h455vb4pex5vsknk084sn02q';
 /** Nothing may be opened for what fails before it starts. */
@@ -62,7 +62,7 @@ describe('The help of the command line', () => {
     'demo token',
   ])('of "%s" starts with examples and names --json and --actor', async (words) => {
     const args = words.split(' ').filter((word) => word !== '');
-    const { code, stdout, stderr } = await run([...args, '--help'], NO_DATABASE);
+    const { code, stdout, stderr } = await runCommand([...args, '--help'], NO_DATABASE);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Examples:\n {2}\S/);
     expect(stdout).toContain(words);
@@ -74,7 +74,7 @@ describe('The help of the command line', () => {
     const costs: number[] = [];
     for (let round = 0; round < 5; round += 1) {
       const started = performance.now();
-      await runProcess(['--help'], NO_DATABASE);
+      await runCommandProcess(['--help'], NO_DATABASE);
       costs.push(performance.now() - started);
     }
     // The fastest, since other tests may have taken the processor from the others.
@@ -82,12 +82,12 @@ describe('The help of the command line', () => {
   });
 
   it('has no colours', async () => {
-    const { stdout } = await runProcess(['--help'], { FORCE_COLOR: '1' });
+    const { stdout } = await runCommandProcess(['--help'], { FORCE_COLOR: '1' });
     expect(stdout).not.toContain('\u001b');
   });
 
   it('goes to standard error when no command is given', async () => {
-    const { code, stdout, stderr } = await runProcess([], NO_DATABASE);
+    const { code, stdout, stderr } = await runCommandProcess([], NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage:');
   });
@@ -134,7 +134,7 @@ describe('A command that is used wrongly', () => {
     ['an erasure of nobody', ['user', 'erase']],
     ['a --photo-url that is not http', add('--photo-url', 'ftp://example.com/a.jpg')],
   ])('exits with 2 and says why on standard error: %s', async (_title, args) => {
-    const { code, stdout, stderr } = await run(args, NO_DATABASE);
+    const { code, stdout, stderr } = await runCommand(args, NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: |Usage:/m);
     expect(stderr).not.toMatch(/:\d+:\d+\)?$/m);
@@ -143,7 +143,7 @@ describe('A command that is used wrongly', () => {
 
 describe('A command that cannot start', () => {
   it('exits with 1 and names the setting that is wrong', async () => {
-    const { code, stdout, stderr } = await runProcess(['app', 'list'], {
+    const { code, stdout, stderr } = await runCommandProcess(['app', 'list'], {
       DATABASE_URL: 'postgres://x',
     });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -151,7 +151,10 @@ describe('A command that cannot start', () => {
   });
 
   it('exits with 1 and one sentence when the database is away', async () => {
-    const { code, stdout, stderr } = await runProcess(['app', 'list', '--json'], NO_DATABASE);
+    const { code, stdout, stderr } = await runCommandProcess(
+      ['app', 'list', '--json'],
+      NO_DATABASE,
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^The database of DATABASE_URL cannot be reached: .+\n$/);
   });

@@ -6,20 +6,19 @@ import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entit
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, isTokenAccepted, requestToken } from '../support/oauth-flow.js';
 import { Cluster } from '../support/cluster.js';
-import { CommandLine, runProcess } from '../support/command-line.js';
+import { CommandLine, runCommandProcess } from '../support/command-line.js';
 import {
   connect,
-  everyTable,
+  dumpTables,
   onOneEngine,
   onSqlite,
-  tablesWith,
+  tablesContaining,
   type TestDatabase,
 } from '../support/database.js';
-import { COUNTED_SIGN_INS, twoMembers, WORDS } from '../support/fixtures.js';
+import { COUNTED_SIGN_INS, twoMembers, ANAS_WORDS } from '../support/fixtures.js';
 import { auditTrail } from '../support/logs.js';
-import { opens } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type ProcessSettings, startProcess } from '../support/service-process.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -51,12 +50,12 @@ const GONE = {
 onOneEngine('"user erase"', (database) => {
   const app = useTestApp(database, COUNTED_SIGN_INS);
   const cli = new CommandLine(database);
-  const dump = (): Promise<Map<string, string>> => everyTable(app().dataSource);
+  const dump = (): Promise<Map<string, string>> => dumpTables(app().dataSource);
 
   it('leaves nothing of the user but the id in the audit log, and all of others', async () => {
     const phone = '+14155557001';
     const { ana, ben, client, anas, bens, anasPost, bensPost } = await twoMembers(app(), phone);
-    expect(tablesWith(await dump(), phone, ana.id).length).toBeGreaterThan(8);
+    expect(tablesContaining(await dump(), phone, ana.id).length).toBeGreaterThan(8);
     const hash = sha256(`otp-hourly|${phone}`);
     expect(await app().dataSource.manager.countBy(ThrottleHit, { hash })).toBeGreaterThan(0);
 
@@ -65,8 +64,10 @@ onOneEngine('"user erase"', (database) => {
     expect(tables).toMatchObject(GONE);
 
     const left = await dump();
-    expect(tablesWith(left, phone, phone.slice(1), ...Object.values(WORDS), anasPost)).toEqual([]);
-    expect(tablesWith(left, ana.id)).toEqual(['audit_events']);
+    expect(
+      tablesContaining(left, phone, phone.slice(1), ...Object.values(ANAS_WORDS), anasPost),
+    ).toEqual([]);
+    expect(tablesContaining(left, ana.id)).toEqual(['audit_events']);
     expect(await app().dataSource.manager.countBy(ThrottleHit, { hash })).toBe(0);
     const events: { address: string | null }[] = JSON.parse(left.get('audit_events') ?? '');
     const about = events.filter((event) => JSON.stringify(event).includes(ana.id));
@@ -79,11 +80,11 @@ onOneEngine('"user erase"', (database) => {
       details: tables,
     });
 
-    expect(await opens(app(), anas.access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), anas.access_token)).toBe(false);
     const { refresh_token } = anas;
     const refresh = { grant_type: 'refresh_token', refresh_token };
     await expectTokenError(await requestToken(app(), client, refresh), 'invalid_grant');
-    expect(await opens(app(), bens.access_token)).toBe(true);
+    expect(await isTokenAccepted(app(), bens.access_token)).toBe(true);
     const { manager } = app().dataSource;
     expect(await manager.findOneBy(Post, { id: bensPost })).toMatchObject({
       commentCount: 1,
@@ -111,7 +112,7 @@ onOneEngine('"user erase"', (database) => {
 
   it('goes on where another run stopped, and counts no comment twice in two places at once', async () => {
     const { ana, bensPost } = await twoMembers(app(), '+14155557003');
-    const processes = new CommandLine(database, runProcess);
+    const processes = new CommandLine(database, runCommandProcess);
     const runs = await Promise.all(
       [0, 1].map(() => processes.run('user', 'erase', ana.id, '--json')),
     );
@@ -123,7 +124,7 @@ onOneEngine('"user erase"', (database) => {
       commentCount: 1,
       likeCount: 1,
     });
-    expect(tablesWith(await dump(), ana.id)).toEqual(['audit_events']);
+    expect(tablesContaining(await dump(), ana.id)).toEqual(['audit_events']);
     const sum = (table: string): number =>
       runs.reduce(
         (all, { stdout }) => all + ((JSON.parse(stdout) as Erased).tables[table] ?? 0),
@@ -140,11 +141,11 @@ onOneEngine('"user erase"', (database) => {
     const { ana, client } = await twoMembers(app(), '+14155557004');
     await cli.json('user', 'erase', ana.id);
     await app().accessToken(ana, client);
-    expect(tablesWith(await dump(), ana.id)).toContain('grants');
+    expect(tablesContaining(await dump(), ana.id)).toContain('grants');
     expect(await cli.json('user', 'erase', ana.id)).toMatchObject({
       tables: { grants: 1, access_tokens: 1, users: 0 },
     });
-    expect(tablesWith(await dump(), ana.id)).toEqual(['audit_events']);
+    expect(tablesContaining(await dump(), ana.id)).toEqual(['audit_events']);
     const events = (await auditTrail(app().dataSource, ana.id)).length;
     await cli.json('user', 'erase', ana.id);
     expect(await auditTrail(app().dataSource, ana.id)).toHaveLength(events);
@@ -158,7 +159,7 @@ onOneEngine('"user erase"', (database) => {
 });
 
 onOneEngine('The erasure of a user of running services', (database) => {
-  const { name, post } = WORDS;
+  const { name, post } = ANAS_WORDS;
   const phone = '+14155559001';
   const cli = new CommandLine(database);
   beforeAll(async () => {
@@ -191,7 +192,12 @@ onOneEngine('The erasure of a user of running services', (database) => {
     expect(published.status).toBe(201);
     const me = (): Promise<Response> => fetch(`${second.baseUrl}/dev/v1/me`, { headers });
     expect((await me()).status).toBe(200);
-    const erased = await new CommandLine(database, runProcess).run('user', 'erase', id, '--yes');
+    const erased = await new CommandLine(database, runCommandProcess).run(
+      'user',
+      'erase',
+      id,
+      '--yes',
+    );
     expect(erased).toMatchObject({ code: 0, stderr: '' });
     expect((await me()).status).toBe(401);
     await Promise.all([first.stop(), second.stop()]);
@@ -199,9 +205,9 @@ onOneEngine('The erasure of a user of running services', (database) => {
     for (const word of [phone, phone.slice(1), name, post, id]) expect(printed).not.toContain(word);
     const dataSource = await connect(database.url);
     try {
-      const left = await everyTable(dataSource);
-      expect(tablesWith(left, phone, name, post)).toEqual([]);
-      expect(tablesWith(left, id)).toEqual(['audit_events']);
+      const left = await dumpTables(dataSource);
+      expect(tablesContaining(left, phone, name, post)).toEqual([]);
+      expect(tablesContaining(left, id)).toEqual(['audit_events']);
       expect(left.get('api_calls')).toContain('GET /dev/v1/me');
     } finally {
       await dataSource.destroy();
@@ -215,7 +221,7 @@ onSqlite('The file of the database', (database) => {
     const bytes = (): Promise<string> =>
       readFile(database.url.slice('sqlite:'.length), { encoding: 'latin1' });
     await cli.run('db', 'migrate');
-    const { name } = WORDS;
+    const { name } = ANAS_WORDS;
     const user = ['--phone', '+14155559002', '--name', name];
     const { id } = await cli.json<{ id: string }>('user', 'add', ...user);
     expect(await bytes()).toContain('+14155559002');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { User } from '../../src/modules/users/user.entity.js';
-import { CommandLine, type Outcome, runProcess } from '../support/command-line.js';
+import { CommandLine, type CommandResult, runCommandProcess } from '../support/command-line.js';
 import { connectMigrated, onOneEngine, type TestDatabase } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
@@ -221,7 +221,7 @@ onOneEngine('"user import" of CSV', (database) => {
   it('runs twice at once, and adds each user once', { timeout: 60_000 }, async () => {
     const lines = Array.from({ length: 1500 }, (_, at) => `+1415777${1000 + at},Person ${at},,,,`);
     const path = await csv(...lines);
-    const cli = new CommandLine(database, runProcess);
+    const cli = new CommandLine(database, runCommandProcess);
     const both = await Promise.all([0, 1].map(() => cli.run('user', 'import', path, '--json')));
     expect(both.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
       [0, 1].map(() => ({ code: 0, stderr: '' })),
@@ -249,7 +249,8 @@ onOneEngine('"user import" of CSV', (database) => {
   });
 
   it('says so when there is no such file, or a directory, or a name that tells no format', async () => {
-    const run = (...args: string[]): Promise<Outcome> => imports.cli.run('user', 'import', ...args);
+    const run = (...args: string[]): Promise<CommandResult> =>
+      imports.cli.run('user', 'import', ...args);
     const missing = join(imports.folder(), 'none.csv');
     expect(await run(missing)).toMatchObject({ code: 1, stderr: `There is no file ${missing}.\n` });
     const directory = imports.folder();

@@ -1,8 +1,8 @@
-import { authorizeLink, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { authorizeLink, isTokenAccepted } from '../support/oauth-flow.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { opens } from '../support/oauth-flow.js';
 import { useTestApp } from '../support/test-app.js';
 
 onOneEngine('"user show"', (database) => {
@@ -61,12 +61,12 @@ onOneEngine('"user block"', (database) => {
   it('closes the account to apps from the next call on, and "user unblock" opens it again', async () => {
     const user = await app().addUser();
     const token = await app().accessToken(user, await app().addClient());
-    expect(await opens(app(), token)).toBe(true);
+    expect(await isTokenAccepted(app(), token)).toBe(true);
     const blocked = await cli.json('user', 'block', user.id, '--reason', 'Spam', '--actor', 'olga');
     expect(blocked).toMatchObject({ id: user.id, status: 'blocked' });
-    expect(await opens(app(), token)).toBe(false);
+    expect(await isTokenAccepted(app(), token)).toBe(false);
     expect(await cli.json('user', 'unblock', user.id)).toMatchObject({ status: 'active' });
-    expect(await opens(app(), token)).toBe(true);
+    expect(await isTokenAccepted(app(), token)).toBe(true);
     const [, first, second] = await auditTrail(app().dataSource, user.id);
     expect(first).toMatchObject({ action: 'user.blocked', actor: 'olga', reason: 'Spam' });
     expect(second).toMatchObject({ action: 'user.unblocked' });
@@ -85,7 +85,7 @@ onOneEngine('"user block"', (database) => {
     const user = await app().addUser();
     const client = await app().addClient();
     await cli.json('user', 'block', user.id);
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
     const other = await app().addUser();

@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { publishedDocument } from '../support/published-document.js';
-import { type Answer, AnswerCheck, collectFrom, collector } from '../support/response-collector.js';
+import {
+  type CollectedResponse,
+  ResponseCheck,
+  collectFrom,
+  collector,
+} from '../support/response-collector.js';
 
 const ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 const POST = {
@@ -22,7 +27,7 @@ const HEADERS = {
 };
 
 /** An answer to `GET /dev/v1/posts/{id}` as it should be, with what a test makes of it. */
-function answer(change: Partial<Answer> = {}, body: object = POST): Answer {
+function answer(change: Partial<CollectedResponse> = {}, body: object = POST): CollectedResponse {
   return {
     method: 'GET',
     path: `/dev/v1/posts/${ID}`,
@@ -34,7 +39,7 @@ function answer(change: Partial<Answer> = {}, body: object = POST): Answer {
 }
 
 describe('An answer held against the published document', () => {
-  const check = new AnswerCheck(publishedDocument());
+  const check = new ResponseCheck(publishedDocument());
   const problems = (...given: Parameters<typeof answer>) =>
     check.check(answer(...given)).violations;
 
@@ -104,9 +109,9 @@ describe('An answer held against the published document', () => {
     ['have a body of another type', { 'content-type': 'text/html' }, /text\/html is not declared/],
   ])('may not %s', (_, changed, problem) => {
     const headers = Object.entries({ ...HEADERS, ...changed }).filter(([, value]) => value);
-    expect(problems({ headers: Object.fromEntries(headers) as Answer['headers'] })).toEqual([
-      expect.stringMatching(problem),
-    ]);
+    expect(
+      problems({ headers: Object.fromEntries(headers) as CollectedResponse['headers'] }),
+    ).toEqual([expect.stringMatching(problem)]);
   });
 
   it('has whole numbers in the headers that are such', () => {

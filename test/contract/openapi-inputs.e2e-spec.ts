@@ -1,4 +1,4 @@
-import { authorizeLink } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import {

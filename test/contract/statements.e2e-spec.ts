@@ -1,10 +1,10 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
-import { leastStatements, useTestApp } from '../support/test-app.js';
+import { fewestStatements, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN|COMMIT|SET)\b/i;
 
@@ -25,7 +25,7 @@ onOneEngine('Statements of a request', (database) => {
   });
 
   const statementsOf = (call: () => Promise<Response>): Promise<string[]> =>
-    leastStatements(app(), async () => {
+    fewestStatements(app(), async () => {
       const answer = await call();
       await answer.text();
       expect(answer.ok).toBe(true);
@@ -107,11 +107,11 @@ onOneEngine('Statements of a request', (database) => {
       [1, 2, 3].map(async () => (await approve(app(), await app().addUser(), native)).get('code')),
     );
     let tokens: TokenBody | undefined;
-    const exchanged = await leastStatements(app(), async () => {
+    const exchanged = await fewestStatements(app(), async () => {
       tokens = await json<TokenBody>(await exchange(app(), native, codes.pop() ?? ''));
     });
     expect(exchanged.length, exchanged.join('\n')).toBe(9);
-    const refreshed = await leastStatements(app(), async () => {
+    const refreshed = await fewestStatements(app(), async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens?.refresh_token };
       tokens = await json<TokenBody>(await requestToken(app(), native, form));
     });
@@ -120,6 +120,6 @@ onOneEngine('Statements of a request', (database) => {
   });
 
   it('a call without a token takes none', async () => {
-    expect(await leastStatements(app(), () => app().fetch('/dev/v1/me'))).toEqual([]);
+    expect(await fewestStatements(app(), () => app().fetch('/dev/v1/me'))).toEqual([]);
   });
 });

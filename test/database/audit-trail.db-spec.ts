@@ -3,7 +3,7 @@ import { type AuditSearch, AuditTrail } from '../../src/audit/audit-trail.reposi
 import { later } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
 import { onEachEngine } from '../support/database.js';
-import { planOf, queriesOf, scansOf } from '../support/queries.js';
+import { explainQuery, recordQueries, fullScansOf } from '../support/queries.js';
 import { useTestApp } from '../support/test-app.js';
 
 const ROWS = 4000;
@@ -64,11 +64,11 @@ onEachEngine('The search of the audit log', (database) => {
     ['a day', '', { since: START, until: later(START, 10), action: 'app.created' }],
   ])('reads no more than the events of %s', async (_title, index, wanted) => {
     const { dataSource } = app();
-    const searches = await queriesOf(dataSource, () => found(wanted));
+    const searches = await recordQueries(dataSource, () => found(wanted));
     expect(searches.length).toBeGreaterThan(0);
     for (const { query, parameters } of searches) {
-      expect(await scansOf(database, dataSource, query, parameters)).toEqual([]);
-      const plan = JSON.stringify(await planOf(database, dataSource, query, parameters));
+      expect(await fullScansOf(database, dataSource, query, parameters)).toEqual([]);
+      const plan = JSON.stringify(await explainQuery(database, dataSource, query, parameters));
       expect(plan).toContain(index);
     }
   });

@@ -1,5 +1,6 @@
 import { ERROR_STATUS } from '../../src/http/error-status.js';
-import { authorizeLink, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
@@ -75,13 +76,13 @@ onSqlite('The page of error codes', (database) => {
       ['request_not_supported', { request: 'x' }],
       ['request_uri_not_supported', { request_uri: 'x' }],
     ])('has %s as what a redirect tells', async (code, parameters) => {
-      const { location } = await new Visitor(app()).open(authorizeLink(client, parameters));
+      const { location } = await new Browser(app()).open(authorizeLink(client, parameters));
       expect(new URL(location ?? '').searchParams.get('error')).toBe(code);
       expectTold(code, 'redirect');
     });
 
     it('has access_denied as what a redirect tells', async () => {
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
       const { location } = await visitor.submit(consent, '/oauth/authorize/decision', {
         decision: 'deny',

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
-import { approve, CHALLENGE, VERIFIER } from '../support/browser.js';
+import { approve, CHALLENGE, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 

@@ -5,11 +5,11 @@ import { AppSecretsService } from '../../src/modules/oauth/apps/app-secrets.serv
 import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { approve, authorizeLink, exchange, requestToken, sendForm } from '../support/oauth-flow.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { expectNoCredential } from '../support/invariants.js';
-import { sendForm } from '../support/oauth-flow.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -140,7 +140,7 @@ onOneEngine('The audit log', (database) => {
   });
 
   it('O144 tells of access that the user ends', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.signInToAccount(user);
     const remove = () =>
       visitor.submit(page, '/account/apps/revoke', { client_id: client.clientId });
@@ -149,7 +149,7 @@ onOneEngine('The audit log', (database) => {
   });
 
   it('O144 tells of a request that the user denies', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.signIn(authorizeLink(client), user);
     const deny = () => visitor.submit(page, '/oauth/authorize/decision', { decision: 'deny' });
     await expectEvents(deny, 303, { action: 'authorization.denied', app: client.clientId });
@@ -164,7 +164,7 @@ onOneEngine('The audit log', (database) => {
   });
 
   it('O144 tells of a phone that is closed', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
     const phone = { phone: user.phone };
     const earlier = app().sms.count(user.phone);

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { approve, authorizeLink, CHALLENGE, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { approve, authorizeLink, CHALLENGE } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { expectPage, expectRefusal, stored } from '../support/responses.js';
+import { expectPage, expectErrorRedirect, countGrantsAndCodes } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 function challenge(): Record<string, string> {
@@ -22,17 +23,17 @@ onOneEngine('The prompt of an authorization request', (database) => {
 
   it('O41 prompt=none is an interaction_required, signed in or not', async () => {
     const link = authorizeLink(client, { prompt: 'none' });
-    const visitor = new Visitor(app());
-    expectRefusal(await visitor.open(link), client, 'interaction_required');
+    const visitor = new Browser(app());
+    expectErrorRedirect(await visitor.open(link), client, 'interaction_required');
     await visitor.signIn(authorizeLink(client), await app().addUser());
-    expectRefusal(await visitor.open(link), client, 'interaction_required');
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expectErrorRedirect(await visitor.open(link), client, 'interaction_required');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it('O41 prompt=consent shows the consent page to whoever allowed it before', async () => {
     const user = await app().addUser();
     await approve(app(), user, client);
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), user);
     const page = await visitor.open(authorizeLink(client, { prompt: 'consent' }));
     expect(page.html).toContain('/oauth/authorize/decision');
@@ -42,7 +43,7 @@ onOneEngine('The prompt of an authorization request', (database) => {
     'O41 prompt=%s asks somebody who is signed in to sign in, and counts only after that',
     async (prompt) => {
       const [user, other] = [await app().addUser(), await app().addUser()];
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       await visitor.signIn(authorizeLink(client), user);
       const link = authorizeLink(client, { prompt });
       expect((await visitor.open(link)).html).toContain('name="phone"');
@@ -87,25 +88,25 @@ onOneEngine('Errors shown before anybody signed in', (database) => {
     [{ code_challenge: CHALLENGE, code_challenge_method: 'plain' }, 'invalid_request'],
   ])('O20 With %j a visitor decides whether to return to the app', async (parameters, error) => {
     const link = authorizeLink(client, { state: 'a b&c', ...parameters });
-    expectOffer(await new Visitor(app()).open(link), error, 'a b&c');
+    expectOffer(await new Browser(app()).open(link), error, 'a b&c');
   });
 
   it('O20 A public app without a code_challenge is such an error, too', async () => {
     const link = authorizeLink(native, { code_challenge: undefined });
-    expectOffer(await new Visitor(app()).open(link), 'invalid_request', 'af0ifjsldkj');
+    expectOffer(await new Browser(app()).open(link), 'invalid_request', 'af0ifjsldkj');
   });
 
   it('O20 A missing or repeated state is not in the address of the app', async () => {
     const missing = authorizeLink(client, { state: undefined });
     for (const link of [missing, `${authorizeLink(client)}&state=other`])
-      expectOffer(await new Visitor(app()).open(link), 'invalid_request', null);
+      expectOffer(await new Browser(app()).open(link), 'invalid_request', null);
   });
 
   it('O20 Somebody who is signed in is sent to the app at once', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
     const page = await visitor.open(authorizeLink(client, { scope: 'nothing' }));
-    expectRefusal(page, client, 'invalid_scope');
+    expectErrorRedirect(page, client, 'invalid_scope');
   });
 });
 
@@ -120,10 +121,10 @@ onOneEngine('A code_challenge that comes again', (database) => {
   it('O24 After a code was issued for it, it is written to the audit log', async () => {
     const client = await app().addClient();
     const same = challenge();
-    await new Visitor(app()).open(authorizeLink(client, same));
+    await new Browser(app()).open(authorizeLink(client, same));
     await approve(app(), await app().addUser(), client, same);
     expect(await entries(client)).toEqual([]);
-    const page = await new Visitor(app()).open(authorizeLink(client, same));
+    const page = await new Browser(app()).open(authorizeLink(client, same));
     expect(page.status).toBe(200);
     expect(await entries(client)).toMatchObject([
       { actor: 'service', details: { refused: false } },
@@ -134,7 +135,7 @@ onOneEngine('A code_challenge that comes again', (database) => {
     const [one, other] = [await app().addClient(), await app().addClient()];
     const same = challenge();
     await approve(app(), await app().addUser(), one, same);
-    await new Visitor(app()).open(authorizeLink(other, same));
+    await new Browser(app()).open(authorizeLink(other, same));
     expect(await entries(other)).toEqual([]);
   });
 });
@@ -145,12 +146,12 @@ onOneEngine('A code_challenge that may come once', (database) => {
   it('O24 Where the operator wants so, it is an invalid_request the second time', async () => {
     const client = await app().addClient();
     const same = challenge();
-    await new Visitor(app()).open(authorizeLink(client, same));
+    await new Browser(app()).open(authorizeLink(client, same));
     await approve(app(), await app().addUser(), client, same);
-    const page = await new Visitor(app()).open(authorizeLink(client, same));
-    expectRefusal(page, client, 'invalid_request');
-    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
-    const fresh = await new Visitor(app()).open(authorizeLink(client, challenge()));
+    const page = await new Browser(app()).open(authorizeLink(client, same));
+    expectErrorRedirect(page, client, 'invalid_request');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
+    const fresh = await new Browser(app()).open(authorizeLink(client, challenge()));
     expect(fresh.status).toBe(200);
   });
 });

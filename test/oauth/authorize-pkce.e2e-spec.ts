@@ -1,6 +1,7 @@
-import { authorizeLink, CHALLENGE, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink, CHALLENGE } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { expectPage, expectRefusal, stored } from '../support/responses.js';
+import { expectPage, expectErrorRedirect, countGrantsAndCodes } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 onOneEngine('PKCE in the authorization request', (database) => {
@@ -19,7 +20,7 @@ onOneEngine('PKCE in the authorization request', (database) => {
     method: string | undefined,
   ): Promise<Page> {
     const parameters = { code_challenge: challenge, code_challenge_method: method };
-    return new Visitor(app()).open(authorizeLink(client, parameters));
+    return new Browser(app()).open(authorizeLink(client, parameters));
   }
 
   /** Expects the error at the app's redirect, and no grant or code for it. */
@@ -28,8 +29,8 @@ onOneEngine('PKCE in the authorization request', (database) => {
     challenge: string | undefined,
     method: string | undefined,
   ): Promise<void> {
-    expectRefusal(await ask(client, challenge, method), client, 'invalid_request');
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expectErrorRedirect(await ask(client, challenge, method), client, 'invalid_request');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   }
 
   it.each([undefined, ''])(

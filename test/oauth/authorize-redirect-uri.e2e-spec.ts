@@ -1,4 +1,5 @@
-import { approve, authorizeLink, exchange, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { approve, authorizeLink, exchange } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -61,7 +62,7 @@ onOneEngine('The redirect_uri of an authorization request', (database) => {
   });
 
   async function statusOf(client: TestClient, redirectUri: string): Promise<number> {
-    const page = await new Visitor(app()).open(
+    const page = await new Browser(app()).open(
       authorizeLink(client, { redirect_uri: redirectUri }),
     );
     expectPage(page, page.status);
@@ -69,7 +70,7 @@ onOneEngine('The redirect_uri of an authorization request', (database) => {
   }
 
   it.each(Object.entries(OTHERS))('O4 With %s it is not the registered one', async (_, other) => {
-    const page = await new Visitor(app()).open(
+    const page = await new Browser(app()).open(
       authorizeLink(confidential, { redirect_uri: other }),
     );
     expectPage(page, 400);

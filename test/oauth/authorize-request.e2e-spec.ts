@@ -1,7 +1,13 @@
 import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
-import { approve, authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { approve, authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { dumpOf, expectPage, expectRefusal, stored } from '../support/responses.js';
+import {
+  dumpDatabase,
+  expectPage,
+  expectErrorRedirect,
+  countGrantsAndCodes,
+} from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 onOneEngine('The authorization request', (database) => {
@@ -13,7 +19,7 @@ onOneEngine('The authorization request', (database) => {
   });
 
   function open(link: string): Promise<Page> {
-    return new Visitor(app()).open(link);
+    return new Browser(app()).open(link);
   }
 
   /** Expects the error at the app's redirect, and no grant or code for it. */
@@ -22,15 +28,15 @@ onOneEngine('The authorization request', (database) => {
     error: string,
     { of = client, ...expected }: { of?: TestClient; state?: string | null } = {},
   ): Promise<void> {
-    expectRefusal(await open(link), of, error, expected);
-    expect(await stored(app(), of)).toEqual({ grants: 0, codes: 0 });
+    expectErrorRedirect(await open(link), of, error, expected);
+    expect(await countGrantsAndCodes(app(), of)).toEqual({ grants: 0, codes: 0 });
   }
 
   it('O1 A valid request without a session shows the sign-in page and issues nothing', async () => {
     const page = await open(authorizeLink(client));
     expectPage(page, 200);
     expect(page.html).toContain('name="phone"');
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it.each([
@@ -169,7 +175,7 @@ onOneEngine('The authorization request', (database) => {
   it('O14 Repeated scopes show one box each, in the order of the source document', async () => {
     const user = await app().addUser();
     const link = authorizeLink(client, { scope: 'posts.read posts.read profile.read' });
-    const page = await new Visitor(app()).signIn(link, user);
+    const page = await new Browser(app()).signIn(link, user);
     const boxes = [...page.html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
     expect(boxes.map(([, name]) => name)).toEqual(['profile.read', 'posts.read']);
   });
@@ -229,7 +235,7 @@ onOneEngine('The authorization request', (database) => {
     ['deny', 'error=access_denied&'],
   ])('O17 So it is after the decision to %s', async (decision, first) => {
     const withQuery = await app().addClient({ redirectUris: ['https://garden.example/cb?a=1'] });
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const link = authorizeLink(withQuery, { state: 'a b' });
     const consent = await visitor.signIn(link, await app().addUser());
     const fields = { scope: [...withQuery.scopes], decision };
@@ -252,9 +258,9 @@ onOneEngine('The authorization request', (database) => {
 
   it('O20 A protocol error is redirected at once, and nothing is stored for it', async () => {
     const page = await open(authorizeLink(client, { response_type: 'token' }));
-    expectRefusal(page, client, 'unsupported_response_type');
+    expectErrorRedirect(page, client, 'unsupported_response_type');
     expect(page.headers.getSetCookie()).toEqual([]);
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it.each(['%zz', 'browser=%zz; session=%zz', 'browser=; session=', '=;;=', 'x'.repeat(8000)])(
@@ -273,7 +279,7 @@ onOneEngine('The authorization request', (database) => {
   });
 
   it('HEAD has the status and headers of GET, signed in or not, and writes nothing', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const code_challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbGJSstw_cMs';
     const link = authorizeLink(client, { code_challenge, code_challenge_method: 'S256' });
     const head = async (path: string): Promise<Response> => {
@@ -281,9 +287,9 @@ onOneEngine('The authorization request', (database) => {
       return app().fetch(path, { method: 'HEAD', headers: { cookie } });
     };
     const compare = async (path: string): Promise<void> => {
-      const before = await dumpOf(app());
+      const before = await dumpDatabase(app());
       const asked = await head(path);
-      expect(await dumpOf(app())).toBe(before);
+      expect(await dumpDatabase(app())).toBe(before);
       const got = await visitor.open(path);
       expect(asked.status).toBe(got.status);
       for (const name of ['content-type', 'cache-control', 'content-security-policy', 'location'])

@@ -1,10 +1,11 @@
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
-import { authorizeLink, Visitor } from '../support/browser.js';
-import { atOnce } from '../support/cluster.js';
+import { Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
+import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { leastStatements, useTestApp } from '../support/test-app.js';
+import { fewestStatements, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -27,7 +28,7 @@ onOneEngine('Too many authorization requests', (database) => {
   }
 
   it('An address that spent its budget sees a page with 429 until the window has rolled', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     for (let each = 0; each < 10; each += 1) expectPage(await visitor.open(link), 200);
     const page = await visitor.open(link);
     expectPage(page, 429);
@@ -48,7 +49,7 @@ onOneEngine('Too many authorization requests', (database) => {
   });
 
   it('O131 The budget of an address is counted twice: to refuse early, and behind its lock', async () => {
-    const statements = await leastStatements(app(), async () => {
+    const statements = await fewestStatements(app(), async () => {
       expect(await statusOf('203.0.113.12')).toBe(200);
     });
     const counts = statements.filter((text) => /^SELECT .*\bthrottle_hits\b/is.test(text));
@@ -66,7 +67,7 @@ onOneEngine('Too many authorization requests', (database) => {
     const { manager } = app().dataSource;
     const before = await manager.count(Authorization);
     const address = '203.0.113.10';
-    const statuses = await atOnce(30, () => statusOf(address));
+    const statuses = await concurrently(30, () => statusOf(address));
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
     expect((await manager.count(Authorization)) - before).toBe(10);

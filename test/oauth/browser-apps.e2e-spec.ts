@@ -1,7 +1,6 @@
 import { App } from '../../src/modules/oauth/apps/app.entity.js';
-import { approve, exchange, VERIFIER } from '../support/browser.js';
+import { VERIFIER, approve, exchange, obtainTokens, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { granted, sendForm } from '../support/oauth-flow.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -126,7 +125,7 @@ onOneEngine('Apps that run in browsers, on other origins', (database) => {
 
   it('O125 A confidential app is not called from browsers, not from its own origin either', async () => {
     const headers = { origin: 'https://server.example' };
-    const { refresh_token } = await granted(app(), confidential);
+    const { refresh_token } = await obtainTokens(app(), confidential);
     const form = { grant_type: 'refresh_token', refresh_token };
     const renewed = await sendForm(app(), '/oauth/token', confidential, form, headers);
     expect(renewed.status).toBe(200);
@@ -193,7 +192,7 @@ onOneEngine('Apps that run in browsers, on other origins', (database) => {
 
   it('O151 Calls that browsers mark as cross-site are answered like any other', async () => {
     const headers = { origin: ORIGIN, 'sec-fetch-site': 'cross-site' };
-    const { refresh_token, access_token } = await granted(app(), spa);
+    const { refresh_token, access_token } = await obtainTokens(app(), spa);
     const form = { grant_type: 'refresh_token', refresh_token };
     const renewed = await sendForm(app(), '/oauth/token', spa, form, headers);
     expect(renewed.status).toBe(200);

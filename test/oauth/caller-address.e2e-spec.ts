@@ -1,7 +1,6 @@
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { requestToken } from '../support/browser.js';
+import { obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { granted } from '../support/oauth-flow.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const LIMIT = 5;
@@ -39,7 +38,7 @@ onOneEngine('The address of a caller, as a proxy writes it', (database) => {
     ['[2001:0db8:85a3:0000:0000:8a2e:0370:7334]:65535', '2001:db8:85a3::8a2e:370:7334'],
     [`unknown-${'x'.repeat(100)}`, null],
   ])('O144 A refresh from %s is answered, and written down with %s', async (written, address) => {
-    const { refresh_token } = await granted(app(), client);
+    const { refresh_token } = await obtainTokens(app(), client);
     const form = { grant_type: 'refresh_token', refresh_token };
     const answer = await requestToken(app(), client, form, { 'x-forwarded-for': written });
     expect(answer.status).toBe(200);

@@ -1,13 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import {
-  approve,
-  CHALLENGE as CODE_CHALLENGE,
-  exchange,
-  requestToken,
-  VERIFIER,
-} from '../support/browser.js';
+import { CHALLENGE as CODE_CHALLENGE } from '../support/browser.js';
+import { approve, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectTokenError } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';

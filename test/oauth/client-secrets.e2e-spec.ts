@@ -6,10 +6,10 @@ import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
 import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
-import { requestToken } from '../support/browser.js';
+import { requestToken } from '../support/oauth-flow.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { dumpOf, expectTokenError } from '../support/responses.js';
+import { dumpDatabase, expectTokenError } from '../support/responses.js';
 import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
 const NOBODYS_ID = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
@@ -223,7 +223,8 @@ onOneEngine('Client secrets', (database) => {
     it('O136 No table holds a secret, and neither does what is known of one', async () => {
       const all = [first, await rotate(), await rotate(0)];
       await revoke(all[2] ?? '');
-      const dump = (await dumpOf(app())) + JSON.stringify(await secrets().list(client.clientId));
+      const dump =
+        (await dumpDatabase(app())) + JSON.stringify(await secrets().list(client.clientId));
       for (const secret of all) expect(dump).not.toContain(secret);
       expect(dump).toContain(first.slice(-4));
     });

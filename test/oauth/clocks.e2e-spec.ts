@@ -3,11 +3,12 @@ import { later } from '../../src/common/clock.js';
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
-import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { approve, authorizeLink, exchange, requestToken } from '../support/oauth-flow.js';
 import { Cluster } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
-import { type AppProcess, startProcess } from '../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../support/service-process.js';
 import { runSql } from '../support/sql.js';
 import { MANY_SIGN_INS, TestApp, useTestApp } from '../support/test-app.js';
 
@@ -81,7 +82,7 @@ onOneEngine('Lifetimes with the app in Tokyo and the database in New York', (dat
       [5 * MINUTE, /^Error:/],
     ] as const) {
       const user = await app.addUser();
-      const visitor = new Visitor(app);
+      const visitor = new Browser(app);
       const phonePage = await visitor.open(authorizeLink(client));
       const fields = { phone: user.phone };
       const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', fields);
@@ -116,7 +117,7 @@ onOneEngine('Lifetimes with the app in Tokyo and the database in New York', (dat
 
 onOneEngine('A process whose machine is set to Tokyo', (database) => {
   const app = useTestApp(database);
-  let service: AppProcess;
+  let service: ServiceProcess;
 
   beforeAll(async () => {
     app().clock.set(new Date().toISOString());

@@ -3,9 +3,9 @@ import { later } from '../../src/common/clock.js';
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { approve, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { approve, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { sendForm } from '../support/oauth-flow.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const APPS = '/account/apps';
@@ -17,12 +17,12 @@ const DAY = 24 * HOUR;
 onOneEngine('Which apps count as connected', (database) => {
   const app = useTestApp(database);
   let user: User;
-  let visitor: Visitor;
+  let visitor: Browser;
   let garden: TestClient;
 
   beforeEach(async () => {
     user = await app().addUser();
-    visitor = new Visitor(app());
+    visitor = new Browser(app());
     garden = await app().addClient();
   });
 

@@ -1,9 +1,10 @@
 import { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { anotherThan } from '../support/invariants.js';
+import { differentFrom } from '../support/invariants.js';
 import { expectPage } from '../support/responses.js';
-import { leastStatements, type TestClient, useTestApp } from '../support/test-app.js';
+import { fewestStatements, type TestClient, useTestApp } from '../support/test-app.js';
 
 const APPS = '/account/apps';
 const REVOKE = '/account/apps/revoke';
@@ -24,19 +25,19 @@ function expectPhonePage(page: Page): void {
 onOneEngine('Signing in to the connected apps', (database) => {
   const app = useTestApp(database);
   let user: User;
-  let visitor: Visitor;
+  let visitor: Browser;
   let client: TestClient;
   let token: string;
 
   beforeEach(async () => {
     user = await app().addUser();
-    visitor = new Visitor(app());
+    visitor = new Browser(app());
     client = await app().addClient();
     token = await app().accessToken(user, client);
   });
 
   it('O146 Who is not signed in is asked to, and nothing is written for that', async () => {
-    const statements = await leastStatements(app(), async () => {
+    const statements = await fewestStatements(app(), async () => {
       expectPhonePage(await visitor.open(APPS));
     });
     expect(statements).toEqual([]);
@@ -87,7 +88,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
   it('O146 The session of a consent page opens the account without another password, and back', async () => {
     await visitor.signIn(authorizeLink(client), user);
     expect((await visitor.open(APPS)).html).toContain('Remove access');
-    const other = new Visitor(app());
+    const other = new Browser(app());
     await other.signInToAccount(await app().addUser());
     expect((await other.open(authorizeLink(client))).html).toContain('name="decision"');
   });
@@ -118,7 +119,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
   it('O55 A code asked for in one browser does not sign in another', async () => {
     const code = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
     const password = await app().sms.password(user.phone);
-    const other = new Visitor(app());
+    const other = new Browser(app());
     await other.open(APPS);
     expectPage(await other.submit(code, VERIFY, { code: password }), 403);
     const own = await other.open(APPS);
@@ -147,12 +148,12 @@ onOneEngine('Signing in to the connected apps', (database) => {
 
   it('O30 A wrong or foreign token, or another site, sends nothing', async () => {
     const page = await visitor.open(APPS);
-    const other = await new Visitor(app()).open(APPS);
+    const other = await new Browser(app()).open(APPS);
     const sent = app().sms.messages.length;
     const own = { transaction: hidden(page, 'transaction'), token: hidden(page, 'token') };
     const forms = [
       { ...own, token: 'x' },
-      { ...own, token: anotherThan(own.token) },
+      { ...own, token: differentFrom(own.token) },
       { ...own, token: hidden(other, 'token') },
       { ...own, transaction: hidden(other, 'transaction') },
       { transaction: hidden(other, 'transaction'), token: hidden(other, 'token') },
@@ -187,7 +188,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
 
   it('O30 A revocation without the token of this session is refused, and nothing ends', async () => {
     const page = await visitor.signInToAccount(user);
-    const other = await new Visitor(app()).signInToAccount(await app().addUser());
+    const other = await new Browser(app()).signInToAccount(await app().addUser());
     const fields = { client_id: client.clientId, all: '1' };
     for (const wrong of ['', 'x', hidden(other, 'token')])
       expectPage(await visitor.submit(page, REVOKE, { ...fields, token: wrong }), 403);
@@ -263,7 +264,7 @@ onOneEngine('Too many attempts at the account', (database) => {
   const app = useTestApp(database, { OAUTH_DECISION_FAILURES: '3', OAUTH_DECISION_CALLS: '10' });
 
   it('O127 Wrong codes and wrong tokens share one budget, and its 429 is a page', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const nobodys = { phone: '+14155559999' };
     const page = await visitor.submit(await visitor.open(APPS), SIGN_IN, nobodys);
     await visitor.submit(page, VERIFY, { code: '000000' });
@@ -283,7 +284,7 @@ onOneEngine('Messages to phones that get none', (database) => {
   it.each(['account', 'app'])(
     'A number of another country gets a message by the field: %s',
     async (where) => {
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       const link = where === 'account' ? APPS : authorizeLink(await app().addClient());
       const page = await visitor.open(link);
       const action = where === 'account' ? SIGN_IN : '/oauth/authorize/sign-in';

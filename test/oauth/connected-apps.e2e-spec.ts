@@ -3,18 +3,17 @@ import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
+import { type Page, Browser } from '../support/browser.js';
 import {
   authorizeLink,
   exchange,
-  type Page,
   redirectParameters,
   requestToken,
-  Visitor,
-} from '../support/browser.js';
+} from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage, expectTokenError, json, type TokenBody } from '../support/responses.js';
-import { leastStatements, type TestClient, useTestApp } from '../support/test-app.js';
+import { fewestStatements, type TestClient, useTestApp } from '../support/test-app.js';
 
 const APPS = '/account/apps';
 const REVOKE = '/account/apps/revoke';
@@ -43,20 +42,20 @@ function rowsOf({ html }: Page): Map<string, string> {
 onOneEngine('The connected apps', (database) => {
   const app = useTestApp(database);
   let user: User;
-  let visitor: Visitor;
+  let visitor: Browser;
   let garden: TestClient;
   let store: TestClient;
 
   beforeEach(async () => {
     app().clock.set('2026-11-21T09:30:00.000Z');
     user = await app().addUser({ name: 'Ana Lee' });
-    visitor = new Visitor(app());
+    visitor = new Browser(app());
     garden = await app().addClient({ name: 'Garden Share' });
     store = await app().addClient({ name: 'Corner Store' });
   });
 
   /** A code that `owner` allows the app in a browser where they are signed in. */
-  async function codeFor(client: TestClient, owner: Visitor): Promise<string> {
+  async function codeFor(client: TestClient, owner: Browser): Promise<string> {
     const consent = await owner.open(authorizeLink(client));
     const fields = { scope: [...client.scopes], decision: 'approve' };
     const done = await owner.submit(consent, '/oauth/authorize/decision', fields);
@@ -146,7 +145,7 @@ onOneEngine('The connected apps', (database) => {
 
   it('O146 Removing an app ends every grant of it, and those of nobody and nothing else', async () => {
     await visitor.signInToAccount(user);
-    const neighbour = new Visitor(app());
+    const neighbour = new Browser(app());
     await neighbour.signInToAccount(await app().addUser());
     const first = await tokensOf(garden);
     const second = await tokensOf(garden);
@@ -288,7 +287,7 @@ onOneEngine('The connected apps', (database) => {
     for (const more of [1, 10]) {
       for (let each = 0; each < more; each += 1)
         await app().accessToken(user, await app().addClient());
-      const statements = await leastStatements(app(), () => visitor.open(APPS));
+      const statements = await fewestStatements(app(), () => visitor.open(APPS));
       expect(statements.filter((statement) => !/^\s*SELECT/i.test(statement))).toEqual([]);
       counts.push(statements.length);
     }
@@ -297,7 +296,7 @@ onOneEngine('The connected apps', (database) => {
 
   it('O146 The list is found by the indexes of user and app and of grant', async () => {
     await visitor.signInToAccount(user);
-    const statements = await leastStatements(app(), () => visitor.open(APPS));
+    const statements = await fewestStatements(app(), () => visitor.open(APPS));
     const query = statements.find((statement) => /FROM .grants./.test(statement)) ?? '';
     expect(query).not.toBe('');
     const moments = Array<string>(4).fill('2026-01-01 00:00:00.000');

@@ -2,16 +2,17 @@ import { SCOPES } from '../../src/common/scopes.js';
 import { AppRedirectUri } from '../../src/modules/oauth/apps/app-redirect-uri.entity.js';
 import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
-import {
-  authorizeLink,
-  exchange,
-  type Page,
-  redirectParameters,
-  Visitor,
-} from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { anotherThan } from '../support/invariants.js';
-import { expectPage, expectRefusal, json, stored, type TokenBody } from '../support/responses.js';
+import { differentFrom } from '../support/invariants.js';
+import {
+  expectPage,
+  expectErrorRedirect,
+  json,
+  countGrantsAndCodes,
+  type TokenBody,
+} from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
@@ -21,11 +22,11 @@ const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
 onOneEngine('The decision', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
-  let visitor: Visitor;
+  let visitor: Browser;
 
   beforeEach(async () => {
     client = await app().addClient();
-    visitor = new Visitor(app());
+    visitor = new Browser(app());
   });
 
   async function consentPage(): Promise<Page> {
@@ -44,7 +45,7 @@ onOneEngine('The decision', (database) => {
 
   /** The request is still open: its own user can answer it. */
   async function expectStillOpen(page: Page): Promise<void> {
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
     const done = await visitor.submit(page, DECISION, ALLOW_ALL);
     expect(redirectParameters(done).has('code')).toBe(true);
   }
@@ -59,7 +60,7 @@ onOneEngine('The decision', (database) => {
     expect(done.status).toBe(303);
     expect(done.html).toBe('');
     expect(done.headers.get('cache-control')).toBe('no-store');
-    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
   it.each([
@@ -79,7 +80,7 @@ onOneEngine('The decision', (database) => {
   it('O30 A wrong token is refused', async () => {
     const page = await consentPage();
     const fields = fieldsOf(page);
-    fields.set('token', anotherThan(fields.get('token')));
+    fields.set('token', differentFrom(fields.get('token')));
     expectPage(await visitor.post(DECISION, fields), 403);
     await expectStillOpen(page);
   });
@@ -134,7 +135,7 @@ onOneEngine('The decision', (database) => {
 
   it('O31 Another browser cannot answer, even with cookies of its own and a session', async () => {
     const page = await consentPage();
-    const victim = new Visitor(app());
+    const victim = new Browser(app());
     expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
     await victim.signIn(authorizeLink(client), await app().addUser());
     expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
@@ -144,7 +145,7 @@ onOneEngine('The decision', (database) => {
   it('O31 Nor can another browser in which the same user is signed in', async () => {
     const user = await app().addUser();
     const page = await visitor.signIn(authorizeLink(client), user);
-    const second = new Visitor(app());
+    const second = new Browser(app());
     const own = await second.signIn(authorizeLink(client, { state: 'second' }), user);
     expectPage(await second.post(DECISION, fieldsOf(page)), 403);
     await expectStillOpen(page);
@@ -156,7 +157,7 @@ onOneEngine('The decision', (database) => {
     const page = await consentPage();
     await visitor.submit(page, '/oauth/authorize/sign-out');
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it('O32 A page of the first user is refused after another one signed in for the same request', async () => {
@@ -169,7 +170,7 @@ onOneEngine('The decision', (database) => {
     const code = await app().sms.password(other.phone);
     const own = await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
     const done = await visitor.submit(own, DECISION, ALLOW_ALL);
     expect(redirectParameters(done).has('code')).toBe(true);
   });
@@ -185,7 +186,7 @@ onOneEngine('The decision', (database) => {
     const code = await app().sms.password(other.phone);
     await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it('O33 A second answer gets 409 and no second code', async () => {
@@ -193,7 +194,7 @@ onOneEngine('The decision', (database) => {
     await visitor.submit(page, DECISION, ALLOW_ALL);
     for (const decision of ['approve', 'deny'])
       expectAnswered(await visitor.submit(page, DECISION, { ...ALLOW_ALL, decision }));
-    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
   it('O33 Of twenty answers at once, one gets a code and the others 409', async () => {
@@ -204,7 +205,7 @@ onOneEngine('The decision', (database) => {
     const losers = answers.filter(({ status }) => status !== 303);
     expect(losers).toHaveLength(19);
     for (const loser of losers) expectAnswered(loser);
-    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
   it('O34 Two requests in two tabs of one browser both complete', async () => {
@@ -274,14 +275,14 @@ onOneEngine('The decision', (database) => {
 
   it('O36 Deny tells the app access_denied and grants nothing', async () => {
     const done = await visitor.submit(await consentPage(), DECISION, { decision: 'deny' });
-    expectRefusal(done, client, 'access_denied');
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expectErrorRedirect(done, client, 'access_denied');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it('O37 Allow with nothing ticked is a denial', async () => {
     const done = await visitor.submit(await consentPage(), DECISION, { decision: 'approve' });
-    expectRefusal(done, client, 'access_denied');
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expectErrorRedirect(done, client, 'access_denied');
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it('O38 A posted scope that was not asked for is dropped', async () => {
@@ -297,7 +298,7 @@ onOneEngine('The decision', (database) => {
     const link = authorizeLink(client, { scope: 'profile.read' });
     const page = await visitor.signIn(link, await app().addUser());
     const done = await visitor.submit(page, DECISION, { ...ALLOW_ALL, scope: 'posts.write' });
-    expectRefusal(done, client, 'access_denied');
+    expectErrorRedirect(done, client, 'access_denied');
   });
 
   it('O39 An app that was disabled meanwhile gets no code', async () => {
@@ -305,7 +306,7 @@ onOneEngine('The decision', (database) => {
     const apps = app().service(AppsService);
     await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 400);
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
   it('O39 A redirect that was removed meanwhile gets no code', async () => {
@@ -315,6 +316,6 @@ onOneEngine('The decision', (database) => {
     expectPage(refused, 400);
     expect(refused.html).toContain('is not registered for the app any more');
     expect(refused.html).not.toContain('switched off');
-    expect(await stored(app(), client)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 });

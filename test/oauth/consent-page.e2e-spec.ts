@@ -1,4 +1,5 @@
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
@@ -9,7 +10,7 @@ onOneEngine('The consent page', (database) => {
   it('O25 It names the app, the redirect host, the user and every requested scope with a box', async () => {
     const client = await app().addClient({ name: 'Garden Share' });
     const user = await app().addUser({ name: 'Ana Lee', phone: '+14155559901' });
-    const page = await new Visitor(app()).signIn(authorizeLink(client), user);
+    const page = await new Browser(app()).signIn(authorizeLink(client), user);
     expectPage(page, 200);
     for (const text of ['Garden Share', 'garden.example', 'Ana Lee', '••01'])
       expect(page.html).toContain(text);
@@ -27,7 +28,7 @@ onOneEngine('The consent page', (database) => {
   it('O25 Only what was asked for has a box', async () => {
     const client = await app().addClient();
     const link = authorizeLink(client, { scope: 'posts.read' });
-    const page = await new Visitor(app()).signIn(link, await app().addUser());
+    const page = await new Browser(app()).signIn(link, await app().addUser());
     const boxes = [...page.html.matchAll(/type="checkbox" name="scope" value="([^"]*)"/g)];
     expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
   });
@@ -35,7 +36,7 @@ onOneEngine('The consent page', (database) => {
   it('O25 Markup in the names of app and user stays text', async () => {
     const client = await app().addClient({ name: '<script>alert(1)</script>"\'&' });
     const user = await app().addUser({ name: '<img src=x onerror=alert(2)>' });
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
     const consent = await visitor.signIn(authorizeLink(client), user);
     for (const { html } of [phonePage, consent]) expect(html).not.toMatch(/<script|<img/);
@@ -44,13 +45,13 @@ onOneEngine('The consent page', (database) => {
 
   it('O25 A private-use redirect is named by its scheme', async () => {
     const client = await app().addClient({ kind: 'public', redirectUris: ['com.example.app:/cb'] });
-    const page = await new Visitor(app()).signIn(authorizeLink(client), await app().addUser());
+    const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
     expect(page.html).toContain('com.example.app:');
   });
 
   it('O26 Allow and Deny are submit buttons of one form that carries its transaction and token', async () => {
     const client = await app().addClient();
-    const page = await new Visitor(app()).signIn(authorizeLink(client), await app().addUser());
+    const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
     const form = /<form[^>]*action="\/oauth\/authorize\/decision".*?<\/form>/s.exec(page.html)?.[0];
     expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="approve"/);
     expect(form).toMatch(/<button[^>]*type="submit"[^>]*name="decision" value="deny"/);
@@ -63,7 +64,7 @@ onOneEngine('The consent page', (database) => {
     const policyOf = ({ headers }: Page): string => headers.get('content-security-policy') ?? '';
     const client = await app().addClient();
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phone = await visitor.open(authorizeLink(client));
     const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
     const password = await app().sms.password(user.phone);
@@ -82,7 +83,7 @@ onOneEngine('The consent page', (database) => {
   it('O29 No page names another site', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phone = await visitor.open(authorizeLink(client));
     const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
     const password = await app().sms.password(user.phone);
@@ -97,7 +98,7 @@ onOneEngine('The consent page', (database) => {
   it('O27 Every page on the way has the headers of a page', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phone = await visitor.open(authorizeLink(client));
     expectPage(phone, 200);
     const notPhone = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: 'nobody' });
@@ -116,7 +117,7 @@ onOneEngine('The consent page', (database) => {
   it('O40 A returning user is asked again, with the choice of last time', async () => {
     const client = await app().addClient({ kind: 'public' });
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const first = await visitor.signIn(authorizeLink(client), user);
     await visitor.submit(first, '/oauth/authorize/decision', {
       scope: ['posts.read'],
@@ -131,7 +132,7 @@ onOneEngine('The consent page', (database) => {
   it('O40 A scope that is asked for the first time is ticked, one that was refused is not', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const first = await visitor.signIn(
       authorizeLink(client, { scope: 'profile.read posts.read' }),
       user,

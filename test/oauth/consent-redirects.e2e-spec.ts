@@ -1,7 +1,8 @@
 import { SCOPES } from '../../src/common/scopes.js';
-import { authorizeLink, exchange, redirectParameters, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { expectPage, expectTokenError, stored } from '../support/responses.js';
+import { expectPage, expectTokenError, countGrantsAndCodes } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const DECISION = '/oauth/authorize/decision';
@@ -16,7 +17,7 @@ onOneEngine('Where Allow leads', (database) => {
     ['public', 'com.example.app:/cb'],
   ] as const)('O147 The code of a %s app is sent to %s', async (kind, redirectUri) => {
     const client = await app().addClient({ kind, redirectUris: [redirectUri] });
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     expect(consent.headers.get('content-security-policy')).not.toContain('form-action');
     const done = await visitor.submit(consent, DECISION, ALLOW_ALL);
@@ -27,17 +28,17 @@ onOneEngine('Where Allow leads', (database) => {
 
   it('O148 Going back and allowing again makes no second code', async () => {
     const client = await app().addClient();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     const code = redirectParameters(await visitor.submit(consent, DECISION, ALLOW_ALL)).get('code');
     expectPage(await visitor.submit(consent, DECISION, ALLOW_ALL), 409);
-    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
     expect((await exchange(app(), client, code ?? '')).status).toBe(200);
   });
 
   it('O148 Two tabs of two apps never mix, in whatever order they are answered', async () => {
     const [first, second] = [await app().addClient(), await app().addClient()];
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const one = await visitor.signIn(authorizeLink(first), await app().addUser());
     const two = await visitor.open(authorizeLink(second));
     const codeOfSecond = redirectParameters(await visitor.submit(two, DECISION, ALLOW_ALL));

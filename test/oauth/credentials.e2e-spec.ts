@@ -1,6 +1,7 @@
 import { formatScope, SCOPES } from '../../src/common/scopes.js';
 import { App } from '../../src/modules/oauth/apps/app.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
+import { Browser } from '../support/browser.js';
 import {
   approve,
   authorizeLink,
@@ -8,11 +9,16 @@ import {
   redirectParameters,
   requestToken,
   VERIFIER,
-  Visitor,
-} from '../support/browser.js';
+} from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { dumpOf, expectPage, json, standingAlone, type TokenBody } from '../support/responses.js';
+import {
+  dumpDatabase,
+  expectPage,
+  json,
+  asWholeWord,
+  type TokenBody,
+} from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
@@ -98,7 +104,7 @@ onOneEngine('What the tables hold of credentials', (database) => {
     for (const kind of ['confidential', 'public'] as const) {
       const client = await app().addClient({ kind });
       const user = await app().addUser();
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       const consent = await visitor.signIn(authorizeLink(client), user);
       const done = await visitor.submit(consent, '/oauth/authorize/decision', {
         scope: [...client.scopes],
@@ -119,10 +125,10 @@ onOneEngine('What the tables hold of credentials', (database) => {
       for (const { access_token, refresh_token } of [first, second])
         raw.push(access_token, refresh_token);
     }
-    const dump = await dumpOf(app());
+    const dump = await dumpDatabase(app());
     expect(dump).toMatch(/access_tokens \[\{"hash":"[0-9a-f]{64}"/);
     for (const value of raw) {
-      expect(dump).not.toMatch(standingAlone(value));
+      expect(dump).not.toMatch(asWholeWord(value));
       if (value.length > 6) expect(dump).not.toContain(value.replace(/^svc_?[a-z]+_/, ''));
     }
     for (const prefix of ['svc_sec_', 'svcac_', 'svcat_', 'svcrt_'])
@@ -131,7 +137,7 @@ onOneEngine('What the tables hold of credentials', (database) => {
 
   it('O134 Each credential is a prefix and 32 random bytes, and of fifty no two are the same', async () => {
     const client = await app().addClient();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
     const random = new Set<string>();
     for (let each = 0; each < EACH; each += 1) {
@@ -168,7 +174,7 @@ onOneEngine('What the tables hold of credentials', (database) => {
       const form = { grant_type: 'refresh_token', refresh_token: 'x' };
       const token = await requestToken(app(), { ...client, clientId }, form);
       expect(await json(token)).toMatchObject({ error: 'invalid_client' });
-      const page = await new Visitor(app()).open(authorizeLink({ ...client, clientId }));
+      const page = await new Browser(app()).open(authorizeLink({ ...client, clientId }));
       expectPage(page, 400);
       expect(await manager.countBy(App, { clientId })).toBe(0);
     }

@@ -3,7 +3,8 @@ import { randomToken } from '../../src/common/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, redirectParameters, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
@@ -23,14 +24,14 @@ function expectTooMany(page: Page): number {
   return Number(seconds);
 }
 
-async function failVerify(visitor: Visitor, page: Page, times: number): Promise<number[]> {
+async function failVerify(visitor: Browser, page: Page, times: number): Promise<number[]> {
   const statuses: number[] = [];
   for (let each = 0; each < times; each += 1)
     statuses.push((await visitor.submit(page, VERIFY, { code: '000000' })).status);
   return statuses;
 }
 
-async function codePage(app: TestApp, visitor: Visitor, phone = '+14155550123'): Promise<Page> {
+async function codePage(app: TestApp, visitor: Browser, phone = '+14155550123'): Promise<Page> {
   const phonePage = await visitor.open(authorizeLink(await app.addClient()));
   return visitor.submit(phonePage, SIGN_IN, { phone });
 }
@@ -52,7 +53,7 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
   });
 
   it('O127 After twenty wrong codes of one browser the answer is a page with 429', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await codePage(app(), visitor);
     expect(await failVerify(visitor, page, 20)).toEqual(Array<number>(20).fill(400));
     const seconds = expectTooMany(await visitor.submit(page, VERIFY, { code: '000000' }));
@@ -64,7 +65,7 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
   });
 
   it('O127 Twenty forms with a wrong token are as many failures', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.signIn(authorizeLink(client), user);
     const wrong = { token: 'x'.repeat(43), decision: 'approve' };
     for (let each = 0; each < 20; each += 1)
@@ -73,28 +74,28 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
   });
 
   it('O131 Another browser is not affected by the failures of the first', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     await failVerify(visitor, await codePage(app(), visitor), 20);
-    const page = await new Visitor(app()).signIn(authorizeLink(client), user);
+    const page = await new Browser(app()).signIn(authorizeLink(client), user);
     expectPage(page, 200);
   });
 
   it('O130 An address that changes its browser each time has one budget of sixty', async () => {
     const statuses: number[] = [];
     for (let browser = 0; browser < 4; browser += 1) {
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       statuses.push(...(await failVerify(visitor, await codePage(app(), visitor), 16)));
       app().clock.advance(1);
-      if (browser === 3) expectTooMany(await codePage(app(), new Visitor(app())));
+      if (browser === 3) expectTooMany(await codePage(app(), new Browser(app())));
     }
     expect(statuses).toEqual([...Array<number>(60).fill(400), ...Array<number>(4).fill(429)]);
   });
 
   it('Forms that another site sends do not use up the budget of the person at the browser', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.signIn(authorizeLink(client), user);
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    const stranger = new Visitor(app());
+    const stranger = new Browser(app());
     for (let each = 0; each < 70; each += 1)
       expectPage(await stranger.post(DECISION, new URLSearchParams(), headers), 403);
     const fields = { scope: [...SCOPES], decision: 'approve' };
@@ -102,13 +103,13 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
   });
 
   it('Neither a browser without cookies nor a page of an ended session is counted as a failure', async () => {
-    const stranger = new Visitor(app());
+    const stranger = new Browser(app());
     const phonePage = await stranger.open(authorizeLink(client));
     for (let each = 0; each < 30; each += 1) {
       stranger.cookies.clear();
       expectPage(await stranger.submit(phonePage, SIGN_IN, { phone: user.phone }), 403);
     }
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.signIn(authorizeLink(client), user);
     visitor.cookies.delete('session');
     for (let each = 0; each < 25; each += 1)
@@ -118,7 +119,7 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
   });
 
   it('Sixty steps of one browser are its budget, good ones included', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     for (let each = 0; each < 60; each += 1)
       await visitor.submit(page, SIGN_IN, { phone: 'nobody' });
@@ -129,13 +130,13 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
 onOneEngine('Too many wrong codes for one phone', (database) => {
   const app = useTestApp(database, { OTP_PHONE_FAILURES: '10' });
   let user: User;
-  let visitor: Visitor;
+  let visitor: Browser;
 
   beforeEach(async () => {
     app().clock.advance(DAY);
     app().sms.messages.length = 0;
     user = await app().addUser();
-    visitor = new Visitor(app());
+    visitor = new Browser(app());
   });
 
   async function ask(): Promise<{ page: Page; code: string; wrong: string }> {
@@ -181,7 +182,7 @@ onOneEngine('Too many wrong codes for one phone', (database) => {
       expect(page.html).toContain('name="decision"');
     }
     await fail(await ask(), 1);
-    expectTooMany(await codePage(app(), new Visitor(app()), user.phone));
+    expectTooMany(await codePage(app(), new Browser(app()), user.phone));
   });
 
   it('O48 A guess at a code that is closed, as after five wrong ones, uses up nothing', async () => {
@@ -219,7 +220,7 @@ onOneEngine('Too many steps of one address', (database) => {
       app().clock.advance(DAY);
       const rows = (): Promise<number> => app().dataSource.manager.count(ThrottleHit);
       const send = async (address: string): Promise<number> => {
-        const visitor = new Visitor(app(), { 'x-forwarded-for': address });
+        const visitor = new Browser(app(), { 'x-forwarded-for': address });
         visitor.cookies.set('browser', randomToken());
         return (await visitor.post(path, new URLSearchParams())).status;
       };
@@ -234,12 +235,12 @@ onOneEngine('Too many steps of one address', (database) => {
 
   it('O132 What one browser is refused costs its address nothing', async () => {
     app().clock.advance(DAY);
-    const visitor = (): Visitor => {
-      const browser = new Visitor(app(), { 'x-forwarded-for': '203.0.113.22' });
+    const visitor = (): Browser => {
+      const browser = new Browser(app(), { 'x-forwarded-for': '203.0.113.22' });
       browser.cookies.set('browser', randomToken());
       return browser;
     };
-    const statusOf = async (browser: Visitor): Promise<number> =>
+    const statusOf = async (browser: Browser): Promise<number> =>
       (await browser.post(DECISION, new URLSearchParams())).status;
     const busy = visitor();
     const statuses: number[] = [];

@@ -1,6 +1,5 @@
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { granted } from '../support/oauth-flow.js';
 import { expectTokenError } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -21,7 +20,7 @@ onOneEngine('What a failed attempt is, with a budget of three', (database) => {
 
   it('O131 Whoever opens the callback of an app with thirty made-up codes does not keep the app from its refresh', async () => {
     const client = await app().addClient();
-    const { refresh_token } = await granted(app(), client);
+    const { refresh_token } = await obtainTokens(app(), client);
     for (let time = 0; time < 30; time += 1)
       await expectTokenError(await exchange(app(), client, JUNK), 'invalid_grant');
     expect((await refresh(client, refresh_token)).status).toBe(200);
@@ -29,7 +28,7 @@ onOneEngine('What a failed attempt is, with a budget of three', (database) => {
 
   it('O129 No error costs an app anything once its secret was right', async () => {
     const client = await app().addClient();
-    const { refresh_token } = await granted(app(), await app().addClient());
+    const { refresh_token } = await obtainTokens(app(), await app().addClient());
     const forms = [
       { grant_type: 'password' },
       { grant_type: 'refresh_token' },
@@ -37,7 +36,7 @@ onOneEngine('What a failed attempt is, with a budget of three', (database) => {
       { grant_type: 'authorization_code', code: JUNK },
     ];
     for (const form of forms) expect((await requestToken(app(), client, form)).status).toBe(400);
-    const own = await granted(app(), client);
+    const own = await obtainTokens(app(), client);
     expect((await refresh(client, own.refresh_token)).status).toBe(200);
   });
 
@@ -59,7 +58,7 @@ onOneEngine('What a failed attempt is, with a budget of three', (database) => {
     const native = await app().addClient({ kind: 'public' });
     const code = (await approve(app(), await app().addUser(), native)).get('code') ?? '';
     await exchange(app(), native, code);
-    const { refresh_token } = await granted(app(), native);
+    const { refresh_token } = await obtainTokens(app(), native);
     expect((await refresh(native, refresh_token)).status).toBe(200);
     app().clock.advance(31 * SECOND);
     for (let time = 0; time < 5; time += 1) {
@@ -70,7 +69,7 @@ onOneEngine('What a failed attempt is, with a budget of three', (database) => {
 
   it('O93 The token of another app is one when a public app shows it', async () => {
     const native = await app().addClient({ kind: 'public' });
-    const { refresh_token } = await granted(app(), await app().addClient());
+    const { refresh_token } = await obtainTokens(app(), await app().addClient());
     for (let time = 0; time < 3; time += 1)
       await expectTokenError(await refresh(native, refresh_token), 'invalid_grant');
     expect((await refresh(native, refresh_token)).status).toBe(429);

@@ -1,5 +1,6 @@
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
-import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { approve, authorizeLink, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage, expectTokenError, json, type TokenBody } from '../support/responses.js';
@@ -78,7 +79,7 @@ onOneEngine('Attempts that cannot be counted', (database) => {
   it('leave the token endpoint open and sign-in closed', async () => {
     const client = await app().addClient();
     const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     await app().dataSource.query('DROP TABLE throttle_hits');
     expect((await exchange(app(), client, code)).status).toBe(200);

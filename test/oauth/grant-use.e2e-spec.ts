@@ -5,16 +5,16 @@ import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-c
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { scansOf } from '../support/queries.js';
+import { fullScansOf } from '../support/queries.js';
 import { json, type TokenBody } from '../support/responses.js';
 import {
-  leastStatements,
+  fewestStatements,
   TestApp,
   type TestClient,
   useTestApp,
-  writeNotes,
+  flushDeferredWrites,
 } from '../support/test-app.js';
 
 const SECOND = 1000;
@@ -116,14 +116,14 @@ onOneEngine('The last use of a grant', (database) => {
   it('O119 The token costs one statement, an indexed read of token, grant and app, and no write', async () => {
     await app().service(CallLog).flush();
     await call();
-    await writeNotes(app());
+    await flushDeferredWrites(app());
     app().clock.advance(MINUTE);
-    const statements = await leastStatements(app(), () => app().call(token, 'GET', '/posts/x'));
+    const statements = await fewestStatements(app(), () => app().call(token, 'GET', '/posts/x'));
     expect(statements).toHaveLength(1);
     const [query = ''] = statements;
     for (const table of ['access_tokens', 'grants', 'apps']) expect(query).toContain(table);
     const { dataSource } = app();
-    expect(await scansOf(database, dataSource, query, [sha256(token)])).toEqual([]);
+    expect(await fullScansOf(database, dataSource, query, [sha256(token)])).toEqual([]);
   });
 
   it('O119 A use that could not be written is written later, and no request notices', async () => {

@@ -1,7 +1,6 @@
 import { type User, User as UserRow } from '../../src/modules/users/user.entity.js';
-import { requestToken } from '../support/browser.js';
+import { obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { granted, sendForm } from '../support/oauth-flow.js';
 import {
   expectTokenError,
   expectTokenHeaders,
@@ -23,7 +22,7 @@ onOneEngine('Introspection (RFC 7662)', (database) => {
   });
   beforeEach(async () => {
     user = await app().addUser();
-    tokens = await granted(app(), client, user);
+    tokens = await obtainTokens(app(), client, user);
   });
 
   const introspect = (token: string, of: TestClient | undefined = client): Promise<Response> =>
@@ -89,7 +88,7 @@ onOneEngine('Introspection (RFC 7662)', (database) => {
     const nameless = { ...client, secret: undefined };
     await expectTokenError(await introspect(token, nameless), 'invalid_client');
     const native = await app().addClient({ kind: 'public' });
-    const own = await granted(app(), native);
+    const own = await obtainTokens(app(), native);
     await expectTokenError(await introspect(own.access_token, native), 'invalid_client');
   });
 

@@ -1,7 +1,6 @@
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { granted } from '../support/oauth-flow.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const SECOND = 1000;
@@ -51,7 +50,7 @@ onOneEngine('Units of work of the token endpoint', (database) => {
   });
 
   it('O138 A refresh locks the grant first and deletes nothing', async () => {
-    const { refresh_token } = await granted(app(), client);
+    const { refresh_token } = await obtainTokens(app(), client);
     await expectGrantFirst(() => refresh(refresh_token), 200);
   });
 
@@ -63,7 +62,7 @@ onOneEngine('Units of work of the token endpoint', (database) => {
   });
 
   it('O138 A reused refresh token locks the grant first and deletes nothing', async () => {
-    const { refresh_token } = await granted(app(), client);
+    const { refresh_token } = await obtainTokens(app(), client);
     expect((await refresh(refresh_token)).status).toBe(200);
     app().clock.advance(31 * SECOND);
     await expectGrantFirst(() => refresh(refresh_token), 400);

@@ -1,8 +1,8 @@
-import { approve, authorizeLink, exchange, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { approve, authorizeLink, exchange, obtainTokens, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { granted, sendForm } from '../support/oauth-flow.js';
 import { getRaw } from '../support/raw-request.js';
-import { expectRefusal, expectTokenError, json } from '../support/responses.js';
+import { expectErrorRedirect, expectTokenError, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const PATH = '/.well-known/oauth-authorization-server';
@@ -103,10 +103,10 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
       const answer = await exchange(app(), client, code ?? '');
       expect(await json(answer)).toMatchObject({ scope });
     }
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     for (const prompt of told['prompt_values_supported'] ?? []) {
       const page = await visitor.open(authorizeLink(client, { prompt }));
-      if (prompt === 'none') expectRefusal(page, client, 'interaction_required');
+      if (prompt === 'none') expectErrorRedirect(page, client, 'interaction_required');
       else expect(page.status).toBe(200);
     }
   });
@@ -124,8 +124,8 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     [{ request: 'e30.e30.' }, 'request_not_supported'],
     [{ request_uri: 'urn:example:1' }, 'request_uri_not_supported'],
   ])('O121 What is not told is refused: %j', async (parameters, error) => {
-    const page = await new Visitor(app()).open(authorizeLink(client, parameters));
-    expectRefusal(page, client, error);
+    const page = await new Browser(app()).open(authorizeLink(client, parameters));
+    expectErrorRedirect(page, client, error);
   });
 
   it('O121 The response mode that is told can be asked for', async () => {
@@ -154,7 +154,7 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     'urn:ietf:params:oauth:grant-type:jwt-bearer',
     'urn:ietf:params:oauth:grant-type:token-exchange',
   ])('O121 The grant type %s is refused', async (grant_type) => {
-    const { access_token } = await granted(app(), client);
+    const { access_token } = await obtainTokens(app(), client);
     const form = { grant_type, username: 'a', password: 'b', assertion: access_token };
     await expectTokenError(
       await sendForm(app(), '/oauth/token', client, form),

@@ -1,4 +1,4 @@
-import { authorizeLink } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectTokenHeaders, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';

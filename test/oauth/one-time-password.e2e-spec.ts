@@ -2,9 +2,10 @@ import { hmacSha256, sha256 } from '../../src/common/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
 import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { dumpOf, expectPage, standingAlone } from '../support/responses.js';
+import { dumpDatabase, expectPage, asWholeWord } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
@@ -15,12 +16,12 @@ onOneEngine('The one-time password', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;
-  let visitor: Visitor;
+  let visitor: Browser;
 
   beforeEach(async () => {
     client = await app().addClient();
     user = await app().addUser();
-    visitor = new Visitor(app());
+    visitor = new Browser(app());
   });
 
   async function codePage(): Promise<{ page: Page; code: string }> {
@@ -67,7 +68,7 @@ onOneEngine('The one-time password', (database) => {
     const { codeHash } = await challenges.findOneByOrFail({ transactionId: id });
     expect(codeHash).toBe(hmacSha256(app().config.otp.pepper, `${id}|${user.phone}|${code}`));
     expect(codeHash).not.toBe(sha256(code));
-    expect(await dumpOf(app())).not.toMatch(standingAlone(code));
+    expect(await dumpDatabase(app())).not.toMatch(asWholeWord(code));
   });
 
   it('O45 It is accepted after 4:59', async () => {
@@ -143,7 +144,7 @@ onOneEngine('The one-time password', (database) => {
 
   it('O55 It is of no use in another browser', async () => {
     const { page, code } = await codePage();
-    const thief = new Visitor(app());
+    const thief = new Browser(app());
     expectPage(await thief.submit(page, VERIFY, { code }), 403);
     await thief.open(authorizeLink(client));
     expectPage(await thief.submit(page, VERIFY, { code }), 403);

@@ -1,6 +1,7 @@
 import type { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
-import { atOnce } from '../support/cluster.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
+import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { EVERY_LIMIT, type TestClient, useTestApp } from '../support/test-app.js';
@@ -17,16 +18,16 @@ onOneEngine('One-time passwords with the budgets that nobody changed', (database
   const app = useTestApp(database, EVERY_LIMIT);
   let client: TestClient;
   let user: User;
-  let visitor: Visitor;
+  let visitor: Browser;
 
   beforeEach(async () => {
     app().clock.advance(48 * HOUR);
     client = await app().addClient();
     user = await app().addUser();
-    visitor = new Visitor(app());
+    visitor = new Browser(app());
   });
 
-  async function ask(phone = user.phone, from = new Visitor(app())): Promise<Page> {
+  async function ask(phone = user.phone, from = new Browser(app())): Promise<Page> {
     return from.submit(await from.open(authorizeLink(client)), SIGN_IN, { phone });
   }
 
@@ -75,7 +76,7 @@ onOneEngine('One-time passwords with the budgets that nobody changed', (database
   });
 
   it('O51 A hundred visitors at once with one phone get one message', async () => {
-    const pages = await atOnce(100, () => ask());
+    const pages = await concurrently(100, () => ask());
     expect(pages.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const page of pages) expectPage(page, page.status === 200 ? 200 : 429);
     const witness = await app().addUser();

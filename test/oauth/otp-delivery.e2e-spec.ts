@@ -5,7 +5,8 @@ import { sha256 } from '../../src/common/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { connect, onOneEngine, onEachServer } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage } from '../support/responses.js';
@@ -32,7 +33,7 @@ function plain({ status, html }: Page): string {
 }
 
 async function ask(app: TestApp, client: TestClient, phone: string): Promise<Page> {
-  const visitor = new Visitor(app);
+  const visitor = new Browser(app);
   return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
 }
 
@@ -46,7 +47,7 @@ onOneEngine('A gateway that fails for a moment', (database) => {
 
   it('O58 The message arrives a little later, by another try with the same id', async () => {
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(await app().addClient()));
     app().sms.refuse(1);
     const page = await visitor.submit(phonePage, SIGN_IN, { phone: user.phone });

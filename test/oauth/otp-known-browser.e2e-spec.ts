@@ -1,7 +1,8 @@
 import { KnownBrowser } from '../../src/modules/oauth/sign-in/known-browser.entity.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -21,20 +22,20 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
   });
   let client: TestClient;
   let user: User;
-  let owner: Visitor;
+  let owner: Browser;
 
   beforeEach(async () => {
     app().clock.advance(2 * DAY);
     client = await app().addClient();
     user = await app().addUser();
-    owner = new Visitor(app());
+    owner = new Browser(app());
     await owner.signIn(authorizeLink(client), user);
     owner.cookies.delete('session');
     app().clock.advance(20 * MINUTE);
     app().sms.messages.length = 0;
   });
 
-  async function ask(visitor: Visitor, phone = user.phone): Promise<Page> {
+  async function ask(visitor: Browser, phone = user.phone): Promise<Page> {
     return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
   }
 
@@ -44,7 +45,7 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
 
   /** A stranger asks until the phone's messages are spent. */
   async function spendSends(): Promise<void> {
-    while ((await ask(new Visitor(app()))).status === 200) app().clock.advance(2 * MINUTE);
+    while ((await ask(new Browser(app()))).status === 200) app().clock.advance(2 * MINUTE);
   }
 
   async function newest(sent: number): Promise<string> {
@@ -55,7 +56,7 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
   /** A stranger guesses until the phone's guesses are spent. */
   async function spendGuesses(): Promise<void> {
     for (let message = 1; message <= 2; message += 1) {
-      const stranger = new Visitor(app());
+      const stranger = new Browser(app());
       const page = await ask(stranger);
       const code = await newest(message);
       for (let by = 1; by <= 5; by += 1)
@@ -68,7 +69,7 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
   it('O57 It gets a message when strangers spent all of the hour, and they get none', async () => {
     await spendSends();
     const before = app().sms.messages.length;
-    expectPage(await ask(new Visitor(app())), 429);
+    expectPage(await ask(new Browser(app())), 429);
     const page = await ask(owner);
     expectPage(page, 200);
     const code = await newest(before + 1);
@@ -77,7 +78,7 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
   });
 
   it('O57 It gets a message within the minute after a stranger asked for one', async () => {
-    expectPage(await ask(new Visitor(app())), 200);
+    expectPage(await ask(new Browser(app())), 200);
     expectPage(await ask(owner), 200);
     await newest(2);
   });
@@ -105,7 +106,7 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
   });
 
   it('O57 It has five guesses when strangers spent the ten of the phone, and they have none', async () => {
-    const stranger = new Visitor(app());
+    const stranger = new Browser(app());
     const strangers = await ask(stranger);
     const theirs = await newest(1);
     app().clock.advance(2 * MINUTE);
@@ -113,7 +114,7 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     await spendGuesses();
     app().clock.advance(-2 * MINUTE);
     expectPage(await stranger.submit(strangers, VERIFY, { code: theirs }), 429);
-    expectPage(await ask(new Visitor(app())), 429);
+    expectPage(await ask(new Browser(app())), 429);
     app().clock.advance(2 * MINUTE);
     const page = await ask(owner);
     const code = await newest(1);
@@ -146,7 +147,7 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
 
   it('O57 Its address has no more messages than others', async () => {
     for (let each = 0; each < 40; each += 1)
-      await ask(new Visitor(app()), `+141555562${10 + each}`);
+      await ask(new Browser(app()), `+141555562${10 + each}`);
     expectPage(await ask(owner), 429);
     expect(app().sms.messages).toEqual([]);
   });
@@ -162,12 +163,12 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
 
   it('O57 It is known for the phone that signed in, and for no other', async () => {
     const other = await app().addUser();
-    expectPage(await ask(new Visitor(app()), other.phone), 200);
+    expectPage(await ask(new Browser(app()), other.phone), 200);
     expectPage(await ask(owner, other.phone), 429);
   });
 
   it('O57 A code that is not right makes no browser known', async () => {
-    const stranger = new Visitor(app());
+    const stranger = new Browser(app());
     const page = await ask(stranger);
     await stranger.submit(page, VERIFY, { code: wrongFor(await newest(1), 1) });
     const known = app().dataSource.getRepository(KnownBrowser);

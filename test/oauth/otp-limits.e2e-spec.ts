@@ -1,6 +1,7 @@
 import { ConsoleLogger } from '@nestjs/common';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage } from '../support/responses.js';
@@ -11,7 +12,7 @@ const VERIFY = '/oauth/authorize/verify';
 const DAY = 24 * 3_600_000;
 
 async function ask(app: TestApp, client: TestClient, phone: string): Promise<Page> {
-  const visitor = new Visitor(app);
+  const visitor = new Browser(app);
   return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
 }
 
@@ -198,8 +199,8 @@ onOneEngine('One phone, however and wherever it is typed', (database) => {
 
   it('O55 The code that one browser was sent is refused in another that asked for the same phone', async () => {
     const user = await app().addUser();
-    const owner = new Visitor(app());
-    const other = new Visitor(app());
+    const owner = new Browser(app());
+    const other = new Browser(app());
     const ownPage = await owner.submit(await owner.open(authorizeLink(client)), SIGN_IN, {
       phone: user.phone,
     });
@@ -223,7 +224,7 @@ onOneEngine('One phone, however and wherever it is typed', (database) => {
       [300_000, false],
     ] as const) {
       const user = await app().addUser();
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       const page = await visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, {
         phone: user.phone,
       });

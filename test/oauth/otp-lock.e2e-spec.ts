@@ -2,7 +2,8 @@ import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
 import { PhoneLock } from '../../src/modules/oauth/sign-in/phone-lock.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -16,7 +17,7 @@ const NOBODYS = '+14155559931';
 
 /** What was typed, and the right code where there is one. */
 interface Asked {
-  visitor: Visitor;
+  visitor: Browser;
   page: Page;
   code: string;
 }
@@ -33,7 +34,7 @@ onOneEngine('A hundred wrong codes for one phone', (database) => {
   });
 
   async function ask(phone: string): Promise<Asked> {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     app().sms.messages.length = 0;
     const page = await visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, {
       phone,

@@ -1,7 +1,8 @@
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
-import { expectPage, expectRefusal } from '../support/responses.js';
+import { expectPage, expectErrorRedirect } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const DECISION = '/oauth/authorize/decision';
@@ -24,7 +25,7 @@ onOneEngine('The language of the pages', (database) => {
   });
 
   function openIn(accepted: string, uiLocales?: string): Promise<Page> {
-    const visitor = new Visitor(app(), { 'accept-language': accepted });
+    const visitor = new Browser(app(), { 'accept-language': accepted });
     return visitor.open(authorizeLink(client, { ui_locales: uiLocales }));
   }
 
@@ -84,12 +85,12 @@ onOneEngine('The language of the pages', (database) => {
 
   it('O8 Sending ui_locales twice is an invalid_request for the app', async () => {
     const link = `${authorizeLink(client)}&ui_locales=es&ui_locales=en`;
-    expectRefusal(await new Visitor(app()).open(link), client, 'invalid_request');
+    expectErrorRedirect(await new Browser(app()).open(link), client, 'invalid_request');
   });
 
   it('What the app asked for lasts from the first page to the decision, and in the message', async () => {
     const user = await app().addUser();
-    const visitor = new Visitor(app(), { 'accept-language': 'en' });
+    const visitor = new Browser(app(), { 'accept-language': 'en' });
     const phone = await visitor.open(authorizeLink(client, { ui_locales: 'fr es-MX' }));
     const wrongPhone = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: 'nobody' });
     expect(wrongPhone.title).toBe('Error: Iniciar sesión – Red vecinal');
@@ -119,7 +120,7 @@ onOneEngine('The language of the pages', (database) => {
   });
 
   it('English that the app asked for lasts as well', async () => {
-    const visitor = new Visitor(app(), { 'accept-language': 'es' });
+    const visitor = new Browser(app(), { 'accept-language': 'es' });
     const link = authorizeLink(client, { ui_locales: 'en' });
     const consent = await visitor.signIn(link, await app().addUser());
     expectLanguage(consent, 'en');
@@ -131,7 +132,7 @@ onOneEngine('The language of the pages', (database) => {
   });
 
   it('A request whose pages are too late, or lost their cookies, tells so in its language', async () => {
-    const visitor = new Visitor(app(), { 'accept-language': 'en' });
+    const visitor = new Browser(app(), { 'accept-language': 'en' });
     const page = await visitor.open(authorizeLink(client, { ui_locales: 'es' }));
     app().clock.advance(24 * 3_600_000);
     const late = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: '+14155550100' });
@@ -150,16 +151,16 @@ onOneEngine('The language of the pages', (database) => {
   });
 
   it('ui_locales is a parameter of the authorization endpoint, not of the account', async () => {
-    const visitor = new Visitor(app(), { 'accept-language': 'en' });
+    const visitor = new Browser(app(), { 'accept-language': 'en' });
     expectLanguage(await visitor.open('/account/apps?ui_locales=es'), 'en');
   });
 
   it.each(['en', 'es'] as const)(
     'What the app is told is in English for a browser in "%s", too',
     async (language) => {
-      const visitor = new Visitor(app(), { 'accept-language': language });
+      const visitor = new Browser(app(), { 'accept-language': language });
       const link = authorizeLink(client, { ui_locales: language, scope: 'nothing' });
-      const told = expectRefusal(await visitor.open(link), client, 'invalid_scope');
+      const told = expectErrorRedirect(await visitor.open(link), client, 'invalid_scope');
       expect(told.get('error_description')).toMatch(/^scope may hold only/);
     },
   );

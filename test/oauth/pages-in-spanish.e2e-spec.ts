@@ -1,5 +1,6 @@
 import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onSqlite } from '../support/database.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -62,7 +63,7 @@ onSqlite('Every page', (database) => {
       pages.set(name, page);
       return page;
     };
-    const anybody = (): Visitor => new Visitor(app(), { 'accept-language': language });
+    const anybody = (): Browser => new Browser(app(), { 'accept-language': language });
     const client = await app().addClient();
     const link = authorizeLink(client);
     await signingIn(keep, anybody(), link);
@@ -75,7 +76,7 @@ onSqlite('Every page', (database) => {
 
   type Keep = (name: string, answer: Promise<Page>) => Promise<Page>;
 
-  async function signingIn(keep: Keep, visitor: Visitor, link: string): Promise<void> {
+  async function signingIn(keep: Keep, visitor: Browser, link: string): Promise<void> {
     const { phone } = await app().addUser();
     const first = await keep('phone', visitor.open(link));
     await keep('not a phone', visitor.submit(first, SIGN_IN, { phone: 'nobody' }));
@@ -100,7 +101,7 @@ onSqlite('Every page', (database) => {
     await keep('expired', visitor.submit(code, SIGN_IN, { phone }));
   }
 
-  async function deciding(keep: Keep, visitor: Visitor, link: string): Promise<void> {
+  async function deciding(keep: Keep, visitor: Browser, link: string): Promise<void> {
     const user = await app().addUser({ name: 'Ana Lee' });
     const consent = await keep('consent', visitor.signIn(link, user));
     await keep('incomplete', visitor.submit(consent, DECISION));
@@ -109,7 +110,7 @@ onSqlite('Every page', (database) => {
     await keep('answered', visitor.submit(consent, DECISION, { decision: 'deny' }));
   }
 
-  async function failing(keep: Keep, visitor: Visitor, client: TestClient): Promise<void> {
+  async function failing(keep: Keep, visitor: Browser, client: TestClient): Promise<void> {
     const link = authorizeLink(client);
     await keep('unknown app', visitor.open('/oauth/authorize?client_id=x'));
     const elsewhere = authorizeLink(client, { redirect_uri: 'https://evil.example/' });
@@ -127,7 +128,7 @@ onSqlite('Every page', (database) => {
     await keep('no cookies', visitor.submit(page, SIGN_IN, { phone: '+14155550100' }));
   }
 
-  async function account(keep: Keep, visitor: Visitor, client: TestClient): Promise<void> {
+  async function account(keep: Keep, visitor: Browser, client: TestClient): Promise<void> {
     const user = await app().addUser({ name: 'Ana Lee' });
     const clients = [client, ...(await Promise.all([1, 2, 3].map(() => app().addClient())))];
     for (const each of clients) await app().accessToken(user, each);

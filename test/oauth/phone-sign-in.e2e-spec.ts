@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
@@ -12,7 +13,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 async function ask(app: TestApp, client: TestClient, phone: string): Promise<Page> {
-  const visitor = new Visitor(app);
+  const visitor = new Browser(app);
   return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
 }
 
@@ -23,7 +24,7 @@ async function askFrom(
   address: string,
   phone: string,
 ): Promise<Page> {
-  const visitor = new Visitor(app);
+  const visitor = new Browser(app);
   const page = await visitor.open(authorizeLink(client));
   const fields = new URLSearchParams({ phone });
   for (const name of ['transaction', 'token'])
@@ -112,7 +113,7 @@ onOneEngine('Signing in by phone', (database) => {
   });
 
   it('O54 No code signs an unknown phone in', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
     const page = await visitor.submit(phonePage, SIGN_IN, { phone: '+14155559976' });
     for (const code of ['000000', '123456', '999999'])
@@ -127,7 +128,7 @@ onOneEngine('Signing in by phone', (database) => {
   });
 
   it('Two numbers sent at once for one request end in one open code and no fault', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     const users = await Promise.all(Array.from({ length: 10 }, () => app().addUser()));
     const answers = await Promise.all(
@@ -158,7 +159,7 @@ onOneEngine('Asking for messages again and again', (database) => {
   }
 
   it('O49 Within 60 seconds it is 429, sends nothing, and the earlier code still works', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
     const page = await visitor.submit(phonePage, SIGN_IN, { phone: user.phone });
     const code = await app().sms.password(user.phone);
@@ -173,7 +174,7 @@ onOneEngine('Asking for messages again and again', (database) => {
   });
 
   it('O49 After the time that Retry-After tells, a new message is sent', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
     const page = await visitor.submit(phonePage, SIGN_IN, { phone: user.phone });
     await app().sms.password(user.phone);
@@ -184,7 +185,7 @@ onOneEngine('Asking for messages again and again', (database) => {
   });
 
   it('O51 A hundred requests at once for one phone send one message', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => visitor.submit(page, SIGN_IN, { phone: user.phone })),
@@ -280,7 +281,7 @@ onOneEngine(
 
     it('O54 The statements for nobody are the first ones of those for a user', async () => {
       const statementsFor = async (phone: string): Promise<string[]> => {
-        const visitor = new Visitor(app());
+        const visitor = new Browser(app());
         const page = await visitor.open(authorizeLink(client));
         return app().statementsOf(async () => {
           expectPage(await visitor.submit(page, SIGN_IN, { phone }), 200);

@@ -7,7 +7,7 @@ import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.j
 import { JobRun } from '../../src/operations/job-run.entity.js';
 import { PruneCron } from '../../src/operations/jobs/prune.cron.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';

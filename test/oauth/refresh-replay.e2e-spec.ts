@@ -2,13 +2,12 @@ import { sha256 } from '../../src/common/secrets.js';
 import { GrantRevocation } from '../../src/modules/oauth/grants/grant-revocation.js';
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine, type TestDatabase } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import * as grants from '../support/oauth-flow.js';
-import { sendForm } from '../support/oauth-flow.js';
 import {
-  dumpOf,
+  dumpDatabase,
   expectTokenError,
   expectTokenHeaders,
   json,
@@ -46,7 +45,7 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
   }
 
   const opens = ({ access_token }: TokenBody): Promise<boolean> =>
-    grants.opens(app(), access_token);
+    grants.isTokenAccepted(app(), access_token);
 
   function rowOf({ refresh_token }: TokenBody): Promise<RefreshToken> {
     const hash = sha256(refresh_token);
@@ -178,7 +177,7 @@ onOneEngine('A used refresh token that comes back in time', (database) => {
     const { hash, sealedAnswer } = await rowOf(given.first);
     expect(sealedAnswer).not.toBeNull();
     expect(await rowOf(second)).toMatchObject({ predecessorHash: hash, sealedAnswer: null });
-    expect(await dumpOf(app())).not.toMatch(/svc(at|rt)_/);
+    expect(await dumpDatabase(app())).not.toMatch(/svc(at|rt)_/);
     await renew(second);
     expect((await rowOf(given.first)).sealedAnswer).toBeNull();
     expect((await rowOf(second)).sealedAnswer).not.toBeNull();

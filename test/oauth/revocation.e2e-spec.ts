@@ -1,10 +1,9 @@
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { requestToken } from '../support/browser.js';
+import { isTokenAccepted, obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { anotherThan } from '../support/invariants.js';
+import { differentFrom } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
-import { granted, opens, sendForm } from '../support/oauth-flow.js';
 import {
   expectTokenError,
   expectTokenHeaders,
@@ -28,7 +27,7 @@ onOneEngine('Revocation (RFC 7009)', (database) => {
   });
   beforeEach(async () => {
     user = await app().addUser();
-    tokens = await granted(app(), client, user);
+    tokens = await obtainTokens(app(), client, user);
   });
 
   const revoke = (
@@ -46,14 +45,14 @@ onOneEngine('Revocation (RFC 7009)', (database) => {
 
   it('O105 Giving back the refresh token ends the grant with every token of it', async () => {
     await expectRevoked(await revoke(tokens.refresh_token));
-    expect(await opens(app(), tokens.access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
     await expectTokenError(await refresh(tokens.refresh_token), 'invalid_grant');
   });
 
   it('O105 A refresh token that was rotated ends the grant all the same', async () => {
     const next = await json<TokenBody>(await refresh(tokens.refresh_token));
     await expectRevoked(await revoke(tokens.refresh_token));
-    expect(await opens(app(), next.access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), next.access_token)).toBe(false);
     await expectTokenError(await refresh(next.refresh_token), 'invalid_grant');
   });
 
@@ -69,7 +68,7 @@ onOneEngine('Revocation (RFC 7009)', (database) => {
 
   it('O106 Giving back an access token ends it alone', async () => {
     await expectRevoked(await revoke(tokens.access_token));
-    expect(await opens(app(), tokens.access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });
 
@@ -89,7 +88,7 @@ onOneEngine('Revocation (RFC 7009)', (database) => {
 
   it('O107 Tokens that expired are fine', async () => {
     app().clock.advance(30 * DAY);
-    expect(await opens(app(), tokens.access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
     await expectTokenError(await refresh(tokens.refresh_token), 'invalid_grant');
     await expectRevoked(await revoke(tokens.access_token));
     await expectRevoked(await revoke(tokens.refresh_token));
@@ -99,7 +98,7 @@ onOneEngine('Revocation (RFC 7009)', (database) => {
     'O107 With the hint %s the right token ends',
     async (token_type_hint) => {
       await expectRevoked(await revoke(tokens.access_token, { token_type_hint }));
-      expect(await opens(app(), tokens.access_token)).toBe(false);
+      expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
       await expectRevoked(await revoke(tokens.refresh_token, { token_type_hint }));
       await expectTokenError(await refresh(tokens.refresh_token), 'invalid_grant');
     },
@@ -110,9 +109,9 @@ onOneEngine('Revocation (RFC 7009)', (database) => {
   });
 
   it('O108 A wrong secret is 401, and nothing ends', async () => {
-    const wrong = { ...client, secret: anotherThan(client.secret) };
+    const wrong = { ...client, secret: differentFrom(client.secret) };
     await expectTokenError(await revoke(tokens.refresh_token, {}, wrong), 'invalid_client');
-    expect(await opens(app(), tokens.access_token)).toBe(true);
+    expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
   });
 
   it('O108 Nobody at all is refused', async () => {
@@ -120,7 +119,7 @@ onOneEngine('Revocation (RFC 7009)', (database) => {
       token: tokens.refresh_token,
     });
     await expectTokenError(answer, 'invalid_client');
-    expect(await opens(app(), tokens.access_token)).toBe(true);
+    expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
   });
 
   it('O93 Another app that shows a token here is in the audit log', async () => {
@@ -139,16 +138,16 @@ onOneEngine('Revocation (RFC 7009)', (database) => {
     const other = await app().addClient();
     for (const token of [tokens.access_token, tokens.refresh_token])
       await expectTokenError(await revoke(token, {}, other), 'invalid_request');
-    expect(await opens(app(), tokens.access_token)).toBe(true);
+    expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });
 
   it('O109 A public app revokes its own tokens by its client_id, and no others', async () => {
-    const own = await granted(app(), native);
+    const own = await obtainTokens(app(), native);
     await expectTokenError(await revoke(own.refresh_token, {}, client), 'invalid_request');
     await expectTokenError(await revoke(tokens.refresh_token, {}, native), 'invalid_request');
     await expectRevoked(await revoke(own.refresh_token, {}, native));
-    expect(await opens(app(), own.access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), own.access_token)).toBe(false);
     await expectTokenError(await refresh(own.refresh_token, native), 'invalid_grant');
   });
 });
@@ -165,12 +164,12 @@ onOneEngine('Throttled revocation', (database) => {
 
   it('O110 After too many failures it is 503 with the time to wait, and the token lives on', async () => {
     const client = await app().addClient();
-    const { access_token: token } = await granted(app(), client);
+    const { access_token: token } = await obtainTokens(app(), client);
     const wrong = { ...client, secret: 'wrong' };
     for (let each = 0; each < 5; each += 1)
       expect((await sendForm(app(), '/oauth/revoke', wrong, { token })).status).toBe(401);
     await expectBusy(await sendForm(app(), '/oauth/revoke', client, { token }));
-    expect(await opens(app(), token)).toBe(true);
+    expect(await isTokenAccepted(app(), token)).toBe(true);
     const refresh = { grant_type: 'refresh_token', refresh_token: 'x' };
     expect((await requestToken(app(), client, refresh)).status).toBe(400);
   });

@@ -1,7 +1,8 @@
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
-import { requestToken, type Site } from '../support/browser.js';
-import { atOnce } from '../support/cluster.js';
+import type { Site } from '../support/browser.js';
+import { requestToken } from '../support/oauth-flow.js';
+import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -43,7 +44,7 @@ onOneEngine('Budgets under many calls at once', (database) => {
   it('O144 Of a hundred failures at once, each budget that they spent is written down once', async () => {
     const client = await app().addClient();
     const address = '203.0.113.40';
-    const statuses = await atOnce(100, () => fail(app(), client, address));
+    const statuses = await concurrently(100, () => fail(app(), client, address));
     for (const status of statuses) expect([401, 429]).toContain(status);
     expect(await fail(app(), client, address)).toBe(429);
     const details = { claimedClientId: client.clientId };
@@ -56,7 +57,7 @@ onOneEngine('Budgets under many calls at once', (database) => {
   it('O129 Of thirty calls at once exactly ten pass, and the spent budget is written down once', async () => {
     const client = await app().addClient();
     const address = '203.0.113.41';
-    const statuses = await atOnce(30, () => call(app(), client, address));
+    const statuses = await concurrently(30, () => call(app(), client, address));
     expect(statuses.filter((status) => status === 400)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
     expect(await throttled(address)).toEqual([

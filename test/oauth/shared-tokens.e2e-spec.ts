@@ -5,7 +5,7 @@ import { AuthorizationCodeGrant } from '../../src/modules/oauth/token/authorizat
 import { RefreshTokenGrant } from '../../src/modules/oauth/token/refresh-token.grant.js';
 import type { IssuedTokens } from '../../src/modules/oauth/token/token-issuer.js';
 import { TokenRevocation } from '../../src/modules/oauth/token/token-revocation.js';
-import { approve, exchange, requestToken, VERIFIER } from '../support/browser.js';
+import { approve, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';

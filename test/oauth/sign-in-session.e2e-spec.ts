@@ -1,5 +1,6 @@
 import { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../support/browser.js';
+import { type Page, Browser } from '../support/browser.js';
+import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
@@ -10,12 +11,12 @@ onOneEngine('The sign-in session', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;
-  let visitor: Visitor;
+  let visitor: Browser;
 
   beforeEach(async () => {
     client = await app().addClient();
     user = await app().addUser();
-    visitor = new Visitor(app());
+    visitor = new Browser(app());
   });
 
   function expectSignedIn(page: Page, signedIn: boolean): void {
@@ -57,7 +58,7 @@ onOneEngine('The sign-in session', (database) => {
 
   it('Signing out ends it for a copy of its cookie, too', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
-    const copy = new Visitor(app());
+    const copy = new Browser(app());
     for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
     await visitor.submit(page, '/oauth/authorize/sign-out');
     expect(visitor.cookies.has('session')).toBe(false);
@@ -74,7 +75,7 @@ onOneEngine('The sign-in session', (database) => {
     const code = await app().sms.password(other.phone);
     await visitor.submit(codePage, '/oauth/authorize/verify', { code });
     expect(visitor.cookies.get('session')).not.toBe(earlier);
-    const copy = new Visitor(app());
+    const copy = new Browser(app());
     copy.cookies.set('session', earlier);
     expectSignedIn(await copy.open(authorizeLink(client)), false);
   });
@@ -86,7 +87,7 @@ onOneEngine('The sign-in session', (database) => {
     expectSignedIn(await visitor.signIn(authorizeLink(client), user), true);
     expect(visitor.cookies.get('session')).toMatch(/^[\w-]{43}$/);
     expect(visitor.cookies.get('session')).not.toBe(planted);
-    const copy = new Visitor(app());
+    const copy = new Browser(app());
     copy.cookies.set('session', planted);
     expectSignedIn(await copy.open(authorizeLink(client)), false);
   });
@@ -122,7 +123,7 @@ onOneEngine('Pages on plain http, on this machine', (database) => {
 
   it('O152 No page asks for https, and the cookies are kept', async () => {
     const client = await app().addClient();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     const pages = [consent, await visitor.open('/oauth/authorize?'), await visitor.open('/')];
     for (const { headers } of pages) {
@@ -140,10 +141,10 @@ onOneEngine('The sign-in session behind https', (database) => {
   });
 
   /** A visitor behind the proxy that ends https. */
-  function newVisitor(): Visitor {
+  function newVisitor(): Browser {
     const { baseUrl, sms, config } = app();
     const behind = `http://127.0.0.1:${config.server.port}`;
-    return new Visitor({
+    return new Browser({
       baseUrl,
       sms,
       fetch: (path, init) => fetch(`${behind}${path}`, { redirect: 'manual', ...init }),

@@ -1,6 +1,12 @@
-import { approve, authorizeLink, exchange, requestToken, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import {
+  approve,
+  authorizeLink,
+  exchange,
+  obtainTokens,
+  requestToken,
+} from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { granted } from '../support/oauth-flow.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 onOneEngine('What may be used once', (database) => {
@@ -32,7 +38,7 @@ onOneEngine('What may be used once', (database) => {
   });
 
   it('O137 A refresh token is spent by one conditional update', async () => {
-    const { refresh_token } = await granted(app(), client);
+    const { refresh_token } = await obtainTokens(app(), client);
     const form = { grant_type: 'refresh_token', refresh_token };
     const updates = await updatesOf('refresh_tokens', () => requestToken(app(), client, form));
     expectConditional(updates.slice(0, 1), 'consumed_at');
@@ -40,7 +46,7 @@ onOneEngine('What may be used once', (database) => {
 
   it('O137 A one-time password and a decision are spent by one conditional update each', async () => {
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));
     const phone = { phone: user.phone };
     const codePage = await visitor.submit(phonePage, '/oauth/authorize/sign-in', phone);

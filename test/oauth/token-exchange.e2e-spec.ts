@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { approve, CHALLENGE, exchange, requestToken, VERIFIER } from '../support/browser.js';
+import { approve, CHALLENGE, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';

@@ -3,7 +3,7 @@ import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
 import { GrantRevocation } from '../../src/modules/oauth/grants/grant-revocation.js';
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import * as grants from '../support/oauth-flow.js';
@@ -37,7 +37,8 @@ onOneEngine('The refresh of an access token', (database) => {
     return requestToken(app(), of, { ...grant, ...form });
   }
 
-  const opens = (accessToken: string): Promise<boolean> => grants.opens(app(), accessToken);
+  const opens = (accessToken: string): Promise<boolean> =>
+    grants.isTokenAccepted(app(), accessToken);
 
   async function grantOf(refreshToken: string): Promise<string> {
     const hash = sha256(refreshToken);

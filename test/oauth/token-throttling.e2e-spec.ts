@@ -1,6 +1,5 @@
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { sendForm } from '../support/oauth-flow.js';
 import { expectTokenHeaders, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 

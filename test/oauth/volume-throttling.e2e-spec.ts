@@ -1,8 +1,7 @@
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
-import { requestToken } from '../support/browser.js';
+import { obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { granted } from '../support/oauth-flow.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
@@ -34,7 +33,7 @@ onOneEngine('Busy apps at the token endpoint', (database) => {
 
   async function refreshTimes(client: TestClient, times: number): Promise<number[]> {
     const statuses: number[] = [];
-    let { refresh_token } = await granted(app(), client);
+    let { refresh_token } = await obtainTokens(app(), client);
     for (let each = 0; each < times; each += 1) {
       const answer = await refresh(client, refresh_token);
       statuses.push(answer.status);
@@ -54,12 +53,12 @@ onOneEngine('Busy apps at the token endpoint', (database) => {
 
   it('O129 Refresh tokens that died cost an honest app no attempt', async () => {
     const client = await app().addClient();
-    const { refresh_token } = await granted(app(), client);
+    const { refresh_token } = await obtainTokens(app(), client);
     await requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
     app().clock.advance(60_000);
     for (let each = 0; each < 25; each += 1)
       expect((await refresh(client, refresh_token)).status).toBe(400);
-    const other = await granted(app(), client);
+    const other = await obtainTokens(app(), client);
     expect((await refresh(client, other.refresh_token)).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-import { approve, exchange, requestToken } from '../support/browser.js';
+import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';

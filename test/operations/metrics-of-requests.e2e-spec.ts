@@ -1,5 +1,6 @@
 import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
-import { authorizeLink, requestToken, Visitor } from '../support/browser.js';
+import { Browser } from '../support/browser.js';
+import { authorizeLink, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { beginPublish, Member } from '../support/member.js';
@@ -92,7 +93,7 @@ onOneEngine('The metrics of requests', (database) => {
 
     const { phone } = await app.addUser();
     for (const status of [200, 429]) {
-      const visitor = new Visitor(app);
+      const visitor = new Browser(app);
       const page = await visitor.open(authorizeLink(client));
       const sent = await visitor.submit(page, '/oauth/authorize/sign-in', { phone });
       expect(sent.status).toBe(status);

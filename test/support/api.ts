@@ -10,7 +10,7 @@ const INSIDE =
 const MEMBERS = ['error', 'error_description', 'request_id', 'errors', 'doc_url'];
 
 /** Asserts the one error body, whole, and answers it. */
-export async function expectRefusal(
+export async function expectApiError(
   answer: Response,
   status: number,
   error: string,
@@ -33,18 +33,21 @@ export async function expectRefusal(
       expect.stringMatching(/\.$/),
     ]);
   }
-  expect(wordsOf(text, body)).not.toMatch(INSIDE);
+  expect(withoutRequestId(text, body)).not.toMatch(INSIDE);
   return body;
 }
 
 /** What an answer says, without the id of its request: at random, that contains any short word. */
-export function wordsOf(text: string, { request_id }: ErrorBody): string {
+export function withoutRequestId(text: string, { request_id }: ErrorBody): string {
   return text.replaceAll(request_id, '');
 }
 
 /** Asserts a 400 with exactly these violations, in this order, each `field code`. */
-export async function expectInvalid(answer: Response, ...violations: string[]): Promise<ErrorBody> {
-  const body = await expectRefusal(answer, 400, 'invalid_request');
+export async function expectFieldErrors(
+  answer: Response,
+  ...violations: string[]
+): Promise<ErrorBody> {
+  const body = await expectApiError(answer, 400, 'invalid_request');
   expect(body.errors?.map(({ field, code }) => `${field} ${code}`.trim())).toEqual(violations);
   return body;
 }

@@ -1,5 +1,5 @@
 /** Work that is done over and over until it is stopped, or until the test that began it has ended in whatever way. */
-export class Repeated {
+export class RepeatedWork {
   private isOver = false;
   private isLeft = false;
   private readonly workers: Promise<void>[] = [];
@@ -45,7 +45,7 @@ type End = () => Promise<unknown> | undefined;
  * Ends what a test started, in this order, the next one also where one fails.
  * @throws what the first that failed threw
  */
-export async function endEach(...ends: readonly End[]): Promise<void> {
+export async function cleanUp(...ends: readonly End[]): Promise<void> {
   const failures: unknown[] = [];
   for (const end of ends) {
     try {

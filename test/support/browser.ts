@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import type { User } from '../../src/modules/users/user.entity.js';
-import type { TestClient } from './test-app.js';
 
 /** Where a visitor goes: the application under test, in this process or in others. */
 export interface Site {
@@ -27,12 +25,8 @@ export interface Page {
   location: string | null;
 }
 
-/** RFC 7636, Appendix B. */
-export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
-export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
-
 /** A browser without scripts: keeps cookies, sends Origin with forms, and fills in what a page's form holds. */
-export class Visitor {
+export class Browser {
   readonly cookies = new Map<string, string>();
 
   /** @param headers what this browser sends with every request, such as its languages */
@@ -116,84 +110,6 @@ export class Visitor {
     const { baseUrl } = this.app;
     return { baseUrl, status, headers, html, title, location: headers.get('location') };
   }
-}
-
-/** The link that an app sends its user to. Undefined parameters are left out. */
-export function authorizeLink(
-  client: TestClient,
-  parameters: Record<string, string | undefined> = {},
-): string {
-  const all = {
-    response_type: 'code',
-    client_id: client.clientId,
-    redirect_uri: client.redirectUris[0],
-    scope: client.scopes.join(' '),
-    state: 'af0ifjsldkj',
-    ...(client.kind === 'public' && { code_challenge: CHALLENGE, code_challenge_method: 'S256' }),
-    ...parameters,
-  };
-  const query = Object.entries(all)
-    .filter((entry): entry is [string, string] => entry[1] !== undefined)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-    .join('&');
-  return `/oauth/authorize?${query}`;
-}
-
-/** Runs the flow up to the redirect: the user signs in and allows `scopes`, all that were asked for by default. */
-export async function approve(
-  app: Site,
-  user: User,
-  client: TestClient,
-  {
-    scopes,
-    ...parameters
-  }: { scopes?: string[] } & Record<string, string | string[] | undefined> = {},
-): Promise<URLSearchParams> {
-  const link = authorizeLink(client, parameters as Record<string, string | undefined>);
-  const visitor = new Visitor(app);
-  const consent = await visitor.signIn(link, user);
-  const asked = new URL(link, app.baseUrl).searchParams.get('scope')?.split(' ') ?? [];
-  const done = await visitor.submit(consent, '/oauth/authorize/decision', {
-    scope: scopes ?? asked,
-    decision: 'approve',
-  });
-  return redirectParameters(done);
-}
-
-/** What a redirect to the app tells it. */
-export function redirectParameters({ location, html }: Page): URLSearchParams {
-  if (location === null) throw new Error(`The page does not redirect:\n${html}`);
-  return new URLSearchParams(location.slice(location.indexOf('?') + 1));
-}
-
-/** A call of the token endpoint with the client's credentials in the form. */
-export function requestToken(
-  app: Site,
-  client: TestClient,
-  form: Record<string, string | undefined>,
-  headers: Record<string, string> = {},
-): Promise<Response> {
-  const credentials = { client_id: client.clientId, client_secret: client.secret };
-  const body = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...credentials, ...form }))
-    if (value !== undefined) body.append(name, value);
-  return app.fetch('/oauth/token', { method: 'POST', headers, body });
-}
-
-/** Exchanges a code as the client should. */
-export function exchange(
-  app: Site,
-  client: TestClient,
-  code: string,
-  form: Record<string, string | undefined> = {},
-): Promise<Response> {
-  return requestToken(app, client, {
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: client.redirectUris[0],
-    code_verifier: client.kind === 'public' ? VERIFIER : undefined,
-    ...form,
-  });
 }
 
 function hiddenFields(form: string): [string, string][] {

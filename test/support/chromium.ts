@@ -11,7 +11,7 @@ import { inject } from 'vitest';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { CATALOGUES } from '../../src/pages/catalogue/catalogue.js';
 import type { Language } from '../../src/pages/language.js';
-import { authorizeLink } from './browser.js';
+import { authorizeLink } from './oauth-flow.js';
 import { sqliteFile } from './database.js';
 import { type TestApp, type TestClient, useTestApp } from './test-app.js';
 

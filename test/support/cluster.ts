@@ -3,7 +3,7 @@ import type { Site } from './browser.js';
 import type { TestDatabase } from './database.js';
 import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
-import { type AppProcess, type ProcessSettings, startProcess } from './service-process.js';
+import { type ServiceProcess, type ProcessSettings, startProcess } from './service-process.js';
 import { MANY_SIGN_INS } from './test-app.js';
 
 /** How often a race is run: a few times in every run of the tests, many times with `npm run test:races`. */
@@ -16,7 +16,7 @@ export class Cluster implements Site {
 
   constructor(
     readonly baseUrl: string,
-    private readonly processes: readonly AppProcess[],
+    private readonly processes: readonly ServiceProcess[],
   ) {
     this.sms = new SmsInbox(processes.map(({ smsFile }) => smsFile));
   }
@@ -51,7 +51,7 @@ export async function startCluster(
     MIGRATE: '0',
     DEMO: '0',
   };
-  const start = (): Promise<AppProcess> => startProcess({ url, version, env });
+  const start = (): Promise<ServiceProcess> => startProcess({ url, version, env });
   return new Cluster(publicUrl, await Promise.all(Array.from({ length: size }, start)));
 }
 
@@ -83,6 +83,6 @@ export const ROUNDS_MS = 30_000 + ROUNDS * 5_000;
 export const KILLS_MS = 30_000 + ROUNDS * 15_000;
 
 /** Calls so many times at once. */
-export function atOnce<T>(times: number, call: (number: number) => Promise<T>): Promise<T[]> {
+export function concurrently<T>(times: number, call: (number: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: times }, (_, number) => call(number)));
 }

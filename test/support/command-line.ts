@@ -9,7 +9,7 @@ import type { TestDatabase } from './database.js';
 const LONGEST_MS = 20_000;
 
 /** What a command left behind. */
-export interface Outcome {
+export interface CommandResult {
   /** The exit code, or -1 when the command had to be killed. */
   code: number;
   stdout: string;
@@ -17,11 +17,11 @@ export interface Outcome {
 }
 
 /** Runs the built command line as a process of its own, without a terminal and with `input` on standard input. */
-export function runProcess(
+export function runCommandProcess(
   args: readonly string[],
   env: Record<string, string> = {},
   input = '',
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
   return new Promise((resolve) => {
@@ -36,11 +36,11 @@ export function runProcess(
 }
 
 /** Runs the command line within this process, which saves the start of another one: most of the time that a command takes. */
-export async function run(
+export async function runCommand(
   args: readonly string[],
   env: Record<string, string> = {},
   input = '',
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const printed = { stdout: '', stderr: '' };
   const code = await runCommandLine(args, {
     env: { NODE_ENV: 'test', ...env },
@@ -55,15 +55,15 @@ export async function run(
 export class CommandLine {
   constructor(
     private readonly database: Pick<TestDatabase, 'url'>,
-    private readonly start = run,
+    private readonly start = runCommand,
   ) {}
 
-  run(...args: string[]): Promise<Outcome> {
+  run(...args: string[]): Promise<CommandResult> {
     return this.start(args, { DATABASE_URL: this.database.url });
   }
 
   /** The same with `input` on standard input. */
-  runWith(input: string, ...args: string[]): Promise<Outcome> {
+  runWith(input: string, ...args: string[]): Promise<CommandResult> {
     return this.start(args, { DATABASE_URL: this.database.url }, input);
   }
 
@@ -123,7 +123,7 @@ function entry(command: Command, path: string): TreeEntry {
   return { path, command, summary: command.summary() || command.description() };
 }
 
-export interface ToldFinding {
+export interface Finding {
   check: string;
   status: 'ok' | 'warning' | 'failed';
   summary: string;
@@ -131,13 +131,13 @@ export interface ToldFinding {
 }
 
 /** What "doctor --json" has found. @throws when its exit code does not go with that */
-export async function diagnosis(cli: CommandLine, ...args: string[]): Promise<ToldFinding[]> {
-  return findingsIn(await cli.run('doctor', '--json', ...args));
+export async function runDoctor(cli: CommandLine, ...args: string[]): Promise<Finding[]> {
+  return parseFindings(await cli.run('doctor', '--json', ...args));
 }
 
 /** @throws as `diagnosis` */
-export function findingsIn({ code, stdout, stderr }: Outcome): ToldFinding[] {
-  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: ToldFinding[] };
+export function parseFindings({ code, stdout, stderr }: CommandResult): Finding[] {
+  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
   const failures = findings.filter(({ status }) => status === 'failed').length;
   const sentence = failures === 1 ? '1 check failed.\n' : `${failures} checks failed.\n`;
   const expected = failures === 0 ? [true, 0, ''] : [false, 1, sentence];

@@ -14,7 +14,7 @@ import { loadConfig } from '../../src/config/load-config.js';
 import { dataSourceOptions } from '../../src/database/data-source-options.js';
 import { Migrator } from '../../src/database/migrator.js';
 import { entities } from '../../src/entities.js';
-import { expectBalance, expectNoCredential, type Select } from './invariants.js';
+import { expectConsistentCounts, expectNoCredential, type Select } from './invariants.js';
 import type { Program } from './programs.js';
 import { runSql } from './sql.js';
 
@@ -176,7 +176,7 @@ async function check(url: string, rows: Record<string, unknown>[], select: Selec
       JSON.stringify(await select(`SELECT * FROM ${table}`)),
       `The table ${table}`,
     );
-  await expectBalance(url, tables, select);
+  await expectConsistentCounts(url, tables, select);
 }
 
 /** Makes a migrated database on the server of an engine, whose schema others copy. Answers its name. */
@@ -239,7 +239,7 @@ export async function connectMigrated(url: string): Promise<DataSource> {
 }
 
 /** The rows of every table as JSON text, by the names of the tables. */
-export async function everyTable(dataSource: DataSource): Promise<Map<string, string>> {
+export async function dumpTables(dataSource: DataSource): Promise<Map<string, string>> {
   const tables = new Map<string, string>();
   for (const { tableName } of dataSource.entityMetadatas)
     tables.set(tableName, JSON.stringify(await dataSource.query(`SELECT * FROM ${tableName}`)));
@@ -247,7 +247,7 @@ export async function everyTable(dataSource: DataSource): Promise<Map<string, st
 }
 
 /** The tables that hold one of `words`. */
-export function tablesWith(
+export function tablesContaining(
   tables: ReadonlyMap<string, string>,
   ...words: readonly string[]
 ): string[] {

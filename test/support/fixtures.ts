@@ -8,11 +8,11 @@ import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { authorizeLink, Visitor } from './browser.js';
+import { Browser } from './browser.js';
+import { authorizeLink, obtainTokens } from './oauth-flow.js';
 import type { TestDatabase } from './database.js';
-import { granted } from './oauth-flow.js';
 import { json, type TokenBody } from './responses.js';
-import { type TestApp, type TestClient, writeNotes } from './test-app.js';
+import { type TestApp, type TestClient, flushDeferredWrites } from './test-app.js';
 
 /** An app that nobody registered: the call log does not ask. */
 export const CALLER = 'svc_app_01h455vb4pex5vsknk084sn02q';
@@ -69,7 +69,7 @@ export async function analyzeTables(
 export const COUNTED_SIGN_INS = { OTP_PHONE_HOURLY: '100', OTP_PHONE_FAILURES: '100' };
 
 /** What Ana's rows say that no other row does. */
-export const WORDS = {
+export const ANAS_WORDS = {
   name: 'Ana Quetzal',
   neighborhood: 'Quetzal Hill',
   post: 'quetzal feathers to give away',
@@ -89,31 +89,31 @@ export interface TwoMembers {
 
 /** Ana and Ben, who signed in, published, liked and commented on each other's posts: a row of Ana's in every table that has any. */
 export async function twoMembers(app: TestApp, phone: string): Promise<TwoMembers> {
-  const { name, neighborhood } = WORDS;
+  const { name, neighborhood } = ANAS_WORDS;
   const ana = await app.addUser({ phone, name, neighborhood });
   const ben = await app.addUser();
   const client = await app.addClient();
   await mistypeCode(app, client, ana);
-  const anas = await granted(app, client, ana);
-  const bens = await granted(app, client, ben);
-  const anasPost = await publish(app, anas, WORDS.post);
-  const deleted = await publish(app, anas, WORDS.deletedPost);
+  const anas = await obtainTokens(app, client, ana);
+  const bens = await obtainTokens(app, client, ben);
+  const anasPost = await publish(app, anas, ANAS_WORDS.post);
+  const deleted = await publish(app, anas, ANAS_WORDS.deletedPost);
   await app.call(anas.access_token, 'DELETE', `/posts/${deleted}`);
   const bensPost = await publish(app, bens, 'Ladder to lend');
   await app.service(PostsService).like(ana.id, bensPost);
   await app.service(PostsService).like(ben.id, bensPost);
   await app.service(PostsService).like(ben.id, anasPost);
   await comment(app, ana, anasPost, ben, 'May I have one?');
-  await comment(app, ben, bensPost, ana, WORDS.comment);
-  await comment(app, ben, bensPost, ana, WORDS.comment);
-  const gone = await comment(app, ben, bensPost, ana, WORDS.comment);
+  await comment(app, ben, bensPost, ana, ANAS_WORDS.comment);
+  await comment(app, ben, bensPost, ana, ANAS_WORDS.comment);
+  const gone = await comment(app, ben, bensPost, ana, ANAS_WORDS.comment);
   await app.service(CommentsService).delete(ana.id, gone);
   await comment(app, ben, bensPost, ben, 'It is 3 m long.');
   // A sign-in that waits for consent, beside those that came to an end.
-  await new Visitor(app).signIn(authorizeLink(client), ana);
+  await new Browser(app).signIn(authorizeLink(client), ana);
   await mistypeCode(app, client, ana);
   // What is written beside requests is there, too.
-  await writeNotes(app);
+  await flushDeferredWrites(app);
   return { ana, ben, client, anas, bens, anasPost, bensPost };
 }
 
@@ -146,7 +146,7 @@ async function comment(
 }
 
 async function mistypeCode(app: TestApp, client: TestClient, user: User): Promise<void> {
-  const visitor = new Visitor(app);
+  const visitor = new Browser(app);
   const earlier = app.sms.count(user.phone);
   const fields = { phone: user.phone };
   const phonePage = await visitor.open(authorizeLink(client));
@@ -168,7 +168,7 @@ export interface Published {
 }
 
 /** What an app has published in the name of these users, who use no other app and deleted nothing. */
-export async function publishedBy(
+export async function countPublished(
   app: Pick<TestApp, 'dataSource'>,
   ...members: readonly { user: Pick<User, 'id'>; client: Pick<TestClient, 'clientId'> }[]
 ): Promise<Published> {
@@ -187,6 +187,6 @@ export async function publishedBy(
 }
 
 /** The same number in all four places. */
-export function allAre(number: number): Published {
+export function allEqual(number: number): Published {
   return { posts: number, counted: number, recorded: number, used: number };
 }

@@ -22,7 +22,7 @@ export function expectNoCredential(text: string, where: string): void {
  * What nobody was given, in the form of `given`: its last character alone differs, and not only by bits that base64url leaves out.
  * @throws when nothing was given, since nothing is no other than that
  */
-export function anotherThan(given: string | null | undefined): string {
+export function differentFrom(given: string | null | undefined): string {
   if (!given) throw new Error('There is nothing that another could differ from.');
   return given.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A'));
 }
@@ -60,7 +60,7 @@ const MISCOUNTED = {
 const tampered = new Set<string>();
 
 /** Says that the test writes rows of this database by itself, so that they need not add up. */
-export function keepsNoLedger({ url }: { url: string }): void {
+export function skipCountCheck({ url }: { url: string }): void {
   tampered.add(url);
 }
 
@@ -68,7 +68,7 @@ export function keepsNoLedger({ url }: { url: string }): void {
  * Posts over the API = recorded publishes = counted quota, app by app and month by month; and every counter is the number of
  * its rows. Holds for whatever a test did through the service.
  */
-export async function expectBalance(
+export async function expectConsistentCounts(
   url: string,
   tables: readonly string[],
   select: Select,

@@ -27,7 +27,7 @@ export function requestLines(output: string): LogLine[] {
 }
 
 /** What was logged as a fault or a warning. */
-export function complaints(output: string): LogLine[] {
+export function warningsAndErrors(output: string): LogLine[] {
   return logLines(output).filter(({ level }) => ['warn', 'error', 'fatal'].includes(level));
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { run } from './command-line.js';
+import { runCommand } from './command-line.js';
 import type { TestDatabase } from './database.js';
 import { findProgram } from './programs.js';
 import { runSql } from './sql.js';
@@ -123,7 +123,7 @@ export class PastedCommands {
     const here = args.map((word) =>
       existsSync(join(this.folder, word)) ? join(this.folder, word) : word,
     );
-    const { code, stdout, stderr } = await run(here, this.variables, input);
+    const { code, stdout, stderr } = await runCommand(here, this.variables, input);
     if (code !== 0) throw new Error(`"${line}" ended with ${code}:\n${stdout}${stderr}`);
     if (direction === '>') await writeFile(join(this.folder, file), stdout);
     return stdout;

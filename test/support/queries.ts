@@ -8,7 +8,7 @@ export interface RecordedQuery {
 }
 
 /** The SQL statements that run while `work` does, in their order. */
-export async function queriesOf(
+export async function recordQueries(
   dataSource: DataSource,
   work: () => Promise<unknown>,
 ): Promise<RecordedQuery[]> {
@@ -33,7 +33,7 @@ export async function queriesOf(
  * The steps of a statement's plan, in the words of the engine.
  * @throws when a server plans no read at all, as for a key that nothing has: such a plan tells nothing
  */
-export async function planOf(
+export async function explainQuery(
   { engine }: TestDatabase,
   dataSource: DataSource,
   query: string,
@@ -55,9 +55,9 @@ export async function planOf(
 const NO_TABLE = /^SCAN (?:CONSTANT ROW|dummy_table)$/;
 
 /** The steps of a statement's plan that read a whole table or a whole index. @throws as `planOf` */
-export async function scansOf(...of: Parameters<typeof planOf>): Promise<string[]> {
+export async function fullScansOf(...of: Parameters<typeof explainQuery>): Promise<string[]> {
   const [{ engine }] = of;
-  const steps = await planOf(...of);
+  const steps = await explainQuery(...of);
   return steps
     .filter(({ detail, type }) =>
       engine.kind === 'sqlite'

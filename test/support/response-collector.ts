@@ -13,11 +13,11 @@ import {
 } from './published-document.js';
 
 /** How many answers were held against the document, by `operation status`; those of no operation by `-`. */
-export type AnswerCounts = Record<string, number>;
+export type ResponseCounts = Record<string, number>;
 
 declare module 'vitest' {
   interface TaskMeta {
-    answers?: AnswerCounts;
+    answers?: ResponseCounts;
   }
 }
 
@@ -25,13 +25,13 @@ declare module 'vitest' {
 export const UNDOCUMENTED = '-';
 
 /** Adds up what several tests, files or workers counted. */
-export function addCounts(total: AnswerCounts, counts: AnswerCounts = {}): AnswerCounts {
+export function addCounts(total: ResponseCounts, counts: ResponseCounts = {}): ResponseCounts {
   for (const [key, count] of Object.entries(counts)) total[key] = (total[key] ?? 0) + count;
   return total;
 }
 
 /** An answer as it left the service. */
-export interface Answer {
+export interface CollectedResponse {
   /** Of the request. */
   method: string;
   /** Of the request, still encoded, without the query. */
@@ -68,7 +68,7 @@ const TELLING = [
 ];
 
 /** Holds answers against the published document: their status, headers and body. */
-export class AnswerCheck {
+export class ResponseCheck {
   private readonly places: readonly (Place & { pattern: RegExp })[];
   private readonly checkOf: (schema: Schema) => Check;
 
@@ -77,7 +77,7 @@ export class AnswerCheck {
     this.places = placesOf(document).map((place) => ({ ...place, pattern: patternOf(place.path) }));
   }
 
-  check(answer: Answer): Verdict {
+  check(answer: CollectedResponse): Verdict {
     const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
     const place = this.places.find((one) => one.method === method && one.pattern.test(answer.path));
     if (!place) return { operationId: null, violations: [] };
@@ -90,7 +90,7 @@ export class AnswerCheck {
     return { operationId, violations };
   }
 
-  private headerProblems({ headers }: Answer, declared: DeclaredResponse): string[] {
+  private headerProblems({ headers }: CollectedResponse, declared: DeclaredResponse): string[] {
     const declaredHeaders = Object.entries(declared.headers ?? {});
     const names = new Set(declaredHeaders.map(([name]) => name.toLowerCase()));
     return [
@@ -109,7 +109,10 @@ export class AnswerCheck {
     return this.checkOf(schema)(typed).map((problem) => `the header ${name}: ${problem}`);
   }
 
-  private bodyProblems({ method, headers, body }: Answer, declared: DeclaredResponse): string[] {
+  private bodyProblems(
+    { method, headers, body }: CollectedResponse,
+    declared: DeclaredResponse,
+  ): string[] {
     if (method === 'HEAD') return [];
     if (!declared.content) return body === '' ? [] : ['a body is not declared'];
     const type = headers['content-type']?.split(';')[0]?.trim() ?? 'none';
@@ -142,11 +145,11 @@ function parsed(body: string): unknown {
 
 /** Holds every answer of this process against the published document, whoever asked for it. */
 class Collector {
-  private readonly document = new AnswerCheck(publishedDocument());
-  private counts: AnswerCounts = {};
+  private readonly document = new ResponseCheck(publishedDocument());
+  private counts: ResponseCounts = {};
   private violations: string[] = [];
 
-  add(answer: Answer): void {
+  add(answer: CollectedResponse): void {
     const { operationId, violations } = this.document.check(answer);
     const key = operationId === null ? UNDOCUMENTED : `${operationId} ${answer.status}`;
     this.counts[key] = (this.counts[key] ?? 0) + 1;
@@ -155,7 +158,7 @@ class Collector {
     );
   }
 
-  takeCounts(): AnswerCounts {
+  takeCounts(): ResponseCounts {
     const taken = this.counts;
     this.counts = {};
     return taken;

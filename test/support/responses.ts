@@ -66,7 +66,7 @@ export function expectPage(page: Page, status: number): void {
 }
 
 /** Expects the redirect of RFC 6749 §4.1.2.1 to the client, and returns its parameters. */
-export function expectRefusal(
+export function expectErrorRedirect(
   page: Page,
   client: TestClient,
   error: string,
@@ -89,7 +89,7 @@ export function expectRefusal(
 }
 
 /** How many grants and authorization codes the client has in the tables. */
-export async function stored(
+export async function countGrantsAndCodes(
   app: TestApp,
   { clientId }: TestClient,
 ): Promise<{ grants: number; codes: number }> {
@@ -101,12 +101,12 @@ export async function stored(
 }
 
 /** Finds a value in a dump wherever it is not a part of a longer number or word. */
-export function standingAlone(value: string): RegExp {
+export function asWholeWord(value: string): RegExp {
   return new RegExp(`(?<![0-9A-Za-z])${value}(?![0-9A-Za-z])`);
 }
 
 /** Every row of every table, as text. */
-export async function dumpOf(app: TestApp): Promise<string> {
+export async function dumpDatabase(app: TestApp): Promise<string> {
   const dumps = app.dataSource.entityMetadatas.map(async ({ tableName }) => {
     const rows: unknown = await app.dataSource.query(`SELECT * FROM ${tableName}`);
     return `${tableName} ${JSON.stringify(rows)}`;

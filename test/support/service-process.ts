@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { endEach } from './background.js';
+import { cleanUp } from './background.js';
 import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { expectNoCredential } from './invariants.js';
@@ -25,7 +25,7 @@ export interface ProcessSettings {
 }
 
 /** The built service, running as a process of its own. */
-export interface AppProcess {
+export interface ServiceProcess {
   /** Where this process listens, whatever its `PUBLIC_URL`. */
   readonly baseUrl: string;
   /** The file that this process writes its messages to, one JSON line each. */
@@ -58,7 +58,7 @@ export async function startProcess({
   env = {},
   nodeOptions = [],
   version,
-}: ProcessSettings): Promise<AppProcess> {
+}: ProcessSettings): Promise<ServiceProcess> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
   const port = env.PORT ?? String(await freePort());
@@ -156,13 +156,13 @@ function hasEnded(child: ChildProcess): boolean {
 }
 
 /** The built service in a process of its own, as it is shipped: with the real clock, and with its jobs. */
-export interface Served {
+export interface StartedService {
   /** What a test sets up and looks with. What it sends goes to the process. */
   readonly app: TestApp;
   stop(): Promise<void>;
 }
 
-export interface ServedOptions {
+export interface StartServiceOptions {
   /** The `DATABASE_URL` of the process. */
   url: string;
   /** Another way to the same database, on which nothing breaks, for what the test sets up and looks at. */
@@ -172,7 +172,11 @@ export interface ServedOptions {
 }
 
 /** Starts the service on a database, whose schema it is given. Budgets are off. */
-export async function serve({ url, besideUrl = url, env = {} }: ServedOptions): Promise<Served> {
+export async function startService({
+  url,
+  besideUrl = url,
+  env = {},
+}: StartServiceOptions): Promise<StartedService> {
   const port = String(await freePort());
   const smsFile = newSmsFile();
   const own = { ...env, PUBLIC_URL: `http://127.0.0.1:${port}` };
@@ -184,7 +188,7 @@ export async function serve({ url, besideUrl = url, env = {} }: ServedOptions): 
     return {
       app,
       stop: () =>
-        endEach(
+        cleanUp(
           async () => expect(await service.stop()).toBe(0),
           () => app.stop(),
           () => rm(smsFile, { force: true }),

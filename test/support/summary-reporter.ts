@@ -1,5 +1,5 @@
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
-import { addCounts, type AnswerCounts, UNDOCUMENTED } from './response-collector.js';
+import { addCounts, type ResponseCounts, UNDOCUMENTED } from './response-collector.js';
 
 /**
  * Ends the output with what was held against the published document, what the run tested on, and how many tests passed, failed
@@ -18,7 +18,7 @@ export class SummaryReporter implements Reporter {
     // Nothing was found because the setup failed, which Vitest tells below.
     if (engines === undefined) return;
     const names = engines.map(({ label }) => label).join(', ');
-    const answers: AnswerCounts = {};
+    const answers: ResponseCounts = {};
     const counts = { passed: 0, failed: errors.length, skipped: 0 };
     for (const module of modules) {
       addCounts(answers, module.meta().answers);
@@ -36,7 +36,7 @@ export class SummaryReporter implements Reporter {
   }
 }
 
-function answersLine({ [UNDOCUMENTED]: others = 0, ...documented }: AnswerCounts): string {
+function answersLine({ [UNDOCUMENTED]: others = 0, ...documented }: ResponseCounts): string {
   const keys = Object.keys(documented).toSorted();
   const total = Object.values(documented).reduce((sum, count) => sum + count, 0);
   const list = keys.map((key) => `${key}: ${documented[key]}`).join(', ');

@@ -28,7 +28,7 @@ import { type NewUser, UsersService } from '../../src/modules/users/users.servic
 import { copySchema, type TestDatabase } from './database.js';
 import { FixedClock, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
-import { queriesOf } from './queries.js';
+import { recordQueries } from './queries.js';
 import { collectFrom } from './response-collector.js';
 
 /**
@@ -164,7 +164,7 @@ export class TestApp {
 
   /** What `work` costs: the SQL statements that it runs, each on a line, transaction statements included. */
   async statementsOf(work: () => Promise<unknown>): Promise<string[]> {
-    const queries = await queriesOf(this.dataSource, work);
+    const queries = await recordQueries(this.dataSource, work);
     return queries.map(({ query }) => query.replaceAll(/\s+/g, ' ').trim());
   }
 }
@@ -186,14 +186,14 @@ export function useTestApp(database: TestDatabase, env?: Record<string, string>)
 }
 
 /** How many requests an app is answering, whether they wait or not. */
-export async function inFlight(app: TestApp): Promise<number> {
+export async function requestsInFlight(app: TestApp): Promise<number> {
   const gauge = app.service(Metrics).registry.getSingleMetric('http_requests_in_flight');
   const { values = [] } = (await gauge?.get()) ?? {};
   return values[0]?.value ?? 0;
 }
 
 /** Writes now what is noted beside requests and written later: calls, and when grants were used. */
-export async function writeNotes(app: TestApp): Promise<void> {
+export async function flushDeferredWrites(app: TestApp): Promise<void> {
   await app.service(CallLog).flush();
   await app.service(GrantUse).flush();
 }
@@ -202,7 +202,10 @@ export async function writeNotes(app: TestApp): Promise<void> {
  * Whether a MySQL or MariaDB server is at a statement that begins so, in the app's database: where what it needs is locked, it
  * waits. A server may say so for a moment after it answered, so nobody else may have sent one that begins so. Not asked of the table of transactions, which shows what is old while it is read more than ten times a second.
  */
-export async function isUnderWay({ dataSource }: TestApp, statement: string): Promise<boolean> {
+export async function isStatementRunning(
+  { dataSource }: TestApp,
+  statement: string,
+): Promise<boolean> {
   const rows = await dataSource.query<unknown[]>(
     'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ?',
     [`${statement}%`],
@@ -213,7 +216,7 @@ export async function isUnderWay({ dataSource }: TestApp, statement: string): Pr
 const RUNS = 3;
 
 /** What `work` costs by itself: of three runs the cheapest, since what the service writes beside requests may fall into one. */
-export async function leastStatements(
+export async function fewestStatements(
   app: TestApp,
   work: () => Promise<unknown>,
 ): Promise<string[]> {

@@ -9,11 +9,11 @@ import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
-import { findingsIn, run } from '../../support/command-line.js';
+import { parseFindings, runCommand } from '../../support/command-line.js';
 import { connect, onEachEngine, type TestDatabase } from '../../support/database.js';
-import { expectBalance } from '../../support/invariants.js';
+import { expectConsistentCounts } from '../../support/invariants.js';
 import { Member } from '../../support/member.js';
-import { granted } from '../../support/oauth-flow.js';
+import { obtainTokens } from '../../support/oauth-flow.js';
 import { BACKUP, canBackUp, linesOf, restore } from '../../support/operator-page.js';
 import { runSql } from '../../support/sql.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -123,14 +123,14 @@ onEachEngine('A backup under load', (database) => {
 
   /** Asserts that everything in it adds up. Answers what it holds. */
   async function examine(url: string): Promise<Held> {
-    const found = findingsIn(
-      await run(['doctor', '--json'], { DATABASE_URL: url, METRICS_PORT: 'off' }),
+    const found = parseFindings(
+      await runCommand(['doctor', '--json'], { DATABASE_URL: url, METRICS_PORT: 'off' }),
     );
     expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
     const dataSource = await connect(url);
     try {
       const select = (sql: string) => dataSource.query<Record<string, unknown>[]>(sql);
-      await expectBalance(url, ['quota_usage', 'posts'], select);
+      await expectConsistentCounts(url, ['quota_usage', 'posts'], select);
       await expectTokensInLine(dataSource);
       return await heldBy(dataSource);
     } finally {
@@ -149,7 +149,7 @@ onEachEngine('A backup under load', (database) => {
       mixed.comment(talker, (await talker.publish()).id);
       mixed.publishAndDelete(talker);
       const client = await app().addClient();
-      mixed.refresh(app(), client, await granted(app(), client));
+      mixed.refresh(app(), client, await obtainTokens(app(), client));
       const found: number[] = [];
       for (let number = 1; number <= COPIES; number += 1) {
         const [published, others] = [load.posts.size, mixed.all];

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endEach } from '../../support/background.js';
+import { cleanUp } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { serve, type Served } from '../../support/service-process.js';
+import { startService, type StartedService } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { Rotations } from '../failover/rotations.js';
 import { Trades } from '../failover/trades.js';
@@ -19,14 +19,14 @@ const ROTATED = 2;
 
 onEachServer('A network that breaks at any byte of what the database answers', (database) => {
   let network: TcpProxy | undefined;
-  let served: Served | undefined;
+  let served: StartedService | undefined;
   beforeAll(async () => {
     network = await TcpProxy.start(database.url);
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
-    served = await serve({ url: network.url, besideUrl: database.url, env });
+    served = await startService({ url: network.url, besideUrl: database.url, env });
   });
   afterAll(() =>
-    endEach(
+    cleanUp(
       () => network?.mend(),
       () => served?.stop(),
       () => network?.stop(),

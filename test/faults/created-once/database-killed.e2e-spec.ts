@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endEach } from '../../support/background.js';
+import { cleanUp } from '../../support/background.js';
 import { DURABLE_SETTINGS, type PrivateServer } from '../../support/commanded-server.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { serve, type Served } from '../../support/service-process.js';
+import { startService, type StartedService } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { show } from '../figures.js';
@@ -21,7 +21,7 @@ const COMMIT_MS = 200;
 onEachServer('A database server that is killed again and again', ({ engine }) => {
   let server: PrivateServer | undefined;
   let proxy: TcpProxy | undefined;
-  let served: Served | undefined;
+  let served: StartedService | undefined;
   beforeAll(async () => {
     if (engine.kind === 'sqlite') return;
     server = await startPrivateServer(engine.kind, { settings: DURABLE_SETTINGS });
@@ -30,10 +30,10 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
     const besideUrl = `${server.url}/service`;
     proxy = await TcpProxy.start(besideUrl);
-    served = await serve({ url: proxy.url, besideUrl, env });
+    served = await startService({ url: proxy.url, besideUrl, env });
   }, 180_000);
   afterAll(() =>
-    endEach(
+    cleanUp(
       () => served?.stop(),
       () => proxy?.stop(),
       () => server?.stop(),

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { onEachServer } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { beginPublish, Member, type PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -51,9 +51,9 @@ onEachServer('A client that leaves while its publish commits', (database) => {
     const member = await Member.join(app);
     await leaveBeforeCommit(member);
     await proxy.mend();
-    await expect.poll(() => publishedBy(app, member), PATIENCE).toEqual(allAre(2));
+    await expect.poll(() => countPublished(app, member), PATIENCE).toEqual(allEqual(2));
     await expectRepeated(member, 'true');
-    expect(await publishedBy(app, member)).toMatchObject(TWICE);
+    expect(await countPublished(app, member)).toMatchObject(TWICE);
   });
 
   it('C23 has published nothing when it does not, and the key publishes for the first time', async () => {
@@ -62,10 +62,10 @@ onEachServer('A client that leaves while its publish commits', (database) => {
     await proxy.cut('hung up');
     await proxy.mend();
     await expect.poll(() => member.get('/me').then(({ status }) => status), PATIENCE).toBe(200);
-    expect(await publishedBy(app, member)).toEqual(allAre(1));
+    expect(await countPublished(app, member)).toEqual(allEqual(1));
     await expectRepeated(member, null);
-    expect(await publishedBy(app, member)).toEqual(allAre(2));
+    expect(await countPublished(app, member)).toEqual(allEqual(2));
     await expectRepeated(member, 'true');
-    expect(await publishedBy(app, member)).toMatchObject(TWICE);
+    expect(await countPublished(app, member)).toMatchObject(TWICE);
   });
 });

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { onEachEngine } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
-import { inFlight, useTestApp } from '../../support/test-app.js';
+import { requestsInFlight, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { times } from '../../suite.js';
 
@@ -70,15 +70,15 @@ onEachEngine('A client that leaves at every byte of its publish', (database) => 
       for (let bytes = 0; bytes < length; bytes += EVERY) await leave(bytes);
       // The service may still be reading what the last ones left.
       await member.get('/me');
-      await expect.poll(() => inFlight(app())).toBe(0);
-      expect(await publishedBy(app(), member)).toEqual(allAre(0));
+      await expect.poll(() => requestsInFlight(app())).toBe(0);
+      expect(await countPublished(app(), member)).toEqual(allEqual(0));
       await leave(length);
-      await expect.poll(() => inFlight(app())).toBe(0);
+      await expect.poll(() => requestsInFlight(app())).toBe(0);
       for (const key of keys) {
         const headers = { 'content-type': 'application/json', 'idempotency-key': key };
         expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
       }
-      expect(await publishedBy(app(), member)).toEqual(allAre(keys.length));
+      expect(await countPublished(app(), member)).toEqual(allEqual(keys.length));
       const { engine } = database;
       show(
         task,

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { IdempotencyKey } from '../../../src/idempotency/idempotency-key.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
-import { Repeated } from '../../support/background.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { RepeatedWork } from '../../support/background.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import type { Member, PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
 import type { TestApp } from '../../support/test-app.js';
@@ -43,7 +43,7 @@ export class KeyedLoad {
   refused = 0;
   /** What no client can expect: other statuses, with their bodies, and no answer. */
   private readonly surprises: string[] = [];
-  private readonly publishers = new Repeated();
+  private readonly publishers = new RepeatedWork();
 
   /** @param baseUrl of the service that the next request goes to */
   constructor(
@@ -71,7 +71,7 @@ export class KeyedLoad {
     const stored = posts.map(({ content, id }) => [content, id]);
     expect(stored.toSorted()).toEqual([...this.posts].toSorted());
     expect(await manager.countBy(IdempotencyKey, { clientId })).toBe(this.posts.size);
-    expect(await publishedBy(app, this.member)).toEqual(allAre(this.posts.size));
+    expect(await countPublished(app, this.member)).toEqual(allEqual(this.posts.size));
   }
 
   private async publish(): Promise<void> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onSqliteAndOneServer, type TestDatabase } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
@@ -20,7 +20,7 @@ class Kept {
   private constructor(
     private readonly env: Record<string, string>,
     private readonly url: string,
-    private process: AppProcess,
+    private process: ServiceProcess,
   ) {}
 
   static async start({ url }: Pick<TestDatabase, 'url'>): Promise<Kept> {

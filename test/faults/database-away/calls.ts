@@ -1,6 +1,12 @@
-import { approve, authorizeLink, exchange, type Page, Visitor } from '../../support/browser.js';
+import { type Page, Browser } from '../../support/browser.js';
+import {
+  approve,
+  authorizeLink,
+  exchange,
+  obtainTokens,
+  sendForm,
+} from '../../support/oauth-flow.js';
 import type { Member } from '../../support/member.js';
-import { granted, sendForm } from '../../support/oauth-flow.js';
 import type { TestApp } from '../../support/test-app.js';
 
 /** As far as somebody has to look at it who is told to come back. */
@@ -28,14 +34,14 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
   const { id } = await member.publish();
   const { id: unwanted } = await member.publish();
   const code = (await approve(app, await app.addUser(), client)).get('code') ?? '';
-  const { refresh_token } = await granted(app, client);
-  const { refresh_token: token } = await granted(app, client);
-  const [visitor, newcomer] = [new Visitor(app), new Visitor(app)];
+  const { refresh_token } = await obtainTokens(app, client);
+  const { refresh_token: token } = await obtainTokens(app, client);
+  const [visitor, newcomer] = [new Browser(app), new Browser(app)];
   const consent = await visitor.signIn(authorizeLink(client), await app.addUser());
   const link = authorizeLink(client);
   const signIn = await newcomer.open(link);
   const { phone } = await app.addUser();
-  const reader = new Visitor(app);
+  const reader = new Browser(app);
   const { phone: own } = await app.addUser();
   const sent = await reader.submit(await reader.open(link), SIGN_IN, { phone: own });
   const password = { code: await app.sms.password(own) };
@@ -54,7 +60,7 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
     write('exchange', 200, () => heard(exchange(app, client, code))),
     write('refresh', 200, form('/oauth/token', refresh)),
     write('revocation', 200, form('/oauth/revoke', { token })),
-    write('authorization', 200, async () => shown(await new Visitor(app).open(link))),
+    write('authorization', 200, async () => shown(await new Browser(app).open(link))),
     write('sign-in', 200, async () => shown(await newcomer.submit(signIn, SIGN_IN, { phone }))),
     write('one-time password', 200, async () =>
       shown(await reader.submit(sent, '/oauth/authorize/verify', password)),

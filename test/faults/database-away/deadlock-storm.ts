@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type Connection } from 'mysql2/promise';
-import { Repeated } from '../../support/background.js';
+import { RepeatedWork } from '../../support/background.js';
 import type { EngineKind } from '../../support/database.js';
 import type { Member } from '../../support/member.js';
 import { runSql } from '../../support/sql.js';
@@ -56,7 +56,7 @@ export const OPPOSITES = {
 export class DeadlockStorm {
   /** How many the clients lost. */
   deadlocks = 0;
-  private readonly clients = new Repeated();
+  private readonly clients = new RepeatedWork();
 
   private constructor(
     connections: readonly Connection[],

@@ -4,9 +4,9 @@ import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { onEachServer } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
-import { granted, opens } from '../../support/oauth-flow.js';
+import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
@@ -40,7 +40,7 @@ onEachServer('A database with deadlocks all the time', (database) => {
 
   async function chain(): Promise<Chain> {
     const client = await app().addClient();
-    const tokens = await granted(app(), client);
+    const tokens = await obtainTokens(app(), client);
     const { clientId } = client;
     const { id } = await app().dataSource.manager.findOneByOrFail(Grant, { clientId });
     return { client, grantId: id, tokens };
@@ -105,10 +105,10 @@ onEachServer('A database with deadlocks all the time', (database) => {
       const toldLater = load.refused + keys.repetitions;
       expect(toldLater).toBeLessThan(lost / 2);
       expect(load.slowest).toBeLessThan(LONGEST_ANSWER_MS);
-      expect(await publishedBy(app(), ...plain)).toEqual(allAre(load.count('publish')));
+      expect(await countPublished(app(), ...plain)).toEqual(allEqual(load.count('publish')));
       const posts = load.count('brief publish');
-      expect(await publishedBy(app(), brief)).toEqual({
-        ...allAre(posts),
+      expect(await countPublished(app(), brief)).toEqual({
+        ...allEqual(posts),
         counted: posts - load.count('deletion'),
       });
       expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));
@@ -116,7 +116,8 @@ onEachServer('A database with deadlocks all the time', (database) => {
       expect(await manager.countBy(Comment, { postId, deletedAt: IsNull() })).toBe(comments);
       const { commentCount } = await manager.findOneByOrFail(Post, { id: postId });
       expect(commentCount).toBe(comments);
-      for (const { tokens } of chains) expect(await opens(app(), tokens.access_token)).toBe(true);
+      for (const { tokens } of chains)
+        expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
 
       const published = load.count('publish') + posts + keys.posts.size;
       show(

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { newId } from '../../../src/common/ids.js';
-import { approve, exchange } from '../../support/browser.js';
+import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ServerKind, startPrivateServer } from '../../support/database-server.js';
 import { connect, onEachServer, onSqlite } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import {
   type Fillable,
   SMALL_TABLESPACE,
@@ -82,7 +82,7 @@ async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promi
       expect((await exchange(app, member.client, code)).status).toBe(200);
     const other = await connect(url);
     try {
-      expect(await publishedBy({ dataSource: other }, member)).toEqual(allAre(published + 1));
+      expect(await countPublished({ dataSource: other }, member)).toEqual(allEqual(published + 1));
     } finally {
       await other.destroy();
     }

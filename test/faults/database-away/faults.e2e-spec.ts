@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endEach } from '../../support/background.js';
+import { cleanUp } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { serve, type Served } from '../../support/service-process.js';
+import { startService, type StartedService } from '../../support/service-process.js';
 import { show } from '../figures.js';
 import { times } from '../../suite.js';
 import { BreakableServer } from './breakable-server.js';
@@ -21,7 +21,7 @@ const TEST_MS = 90_000;
 
 onEachServer('A database that', ({ engine }) => {
   let database: BreakableServer | undefined;
-  let served: Served;
+  let served: StartedService;
   let member: Member;
   beforeAll(async () => {
     if (engine.kind !== 'sqlite') database = await BreakableServer.start(engine.kind);
@@ -32,11 +32,11 @@ onEachServer('A database that', ({ engine }) => {
       DB_POOL_SIZE: '4',
       QUOTA_DEFAULT_LIMIT: '1000000',
     };
-    served = await serve({ url, besideUrl, env });
+    served = await startService({ url, besideUrl, env });
     member = await Member.join(served.app);
   }, 180_000);
   afterAll(() =>
-    endEach(
+    cleanUp(
       () => served?.stop(),
       () => database?.stop(),
     ),

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { onEachServer } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
-import { granted, opens } from '../../support/oauth-flow.js';
+import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import { useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
@@ -36,7 +36,7 @@ onEachServer(
         await plain.publish();
         const { id: postId } = await commenter.publish();
         const client = await app().addClient();
-        const tokens = await granted(app(), client);
+        const tokens = await obtainTokens(app(), client);
 
         const load = new MixedLoad();
         const calm = new MixedLoad();
@@ -76,11 +76,11 @@ onEachServer(
         await Promise.all([load.stop(), calm.stop(), keys.stop()]);
         expect(load.slowest).toBeLessThan(LONGEST_ANSWER_MS);
         expect(calm.refused).toBe(0);
-        expect(await publishedBy(app(), plain)).toEqual(allAre(1 + load.count('publish')));
-        expect(await publishedBy(app(), bystander)).toEqual(allAre(calm.count('publish')));
+        expect(await countPublished(app(), plain)).toEqual(allEqual(1 + load.count('publish')));
+        expect(await countPublished(app(), bystander)).toEqual(allEqual(calm.count('publish')));
         const { manager } = app().dataSource;
         expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));
-        expect(await opens(app(), tokens.access_token)).toBe(true);
+        expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
         show(
           task,
           `${database.engine.label}: rows held for ${HOLD_MS / 1000} s, ${refused.held} told to come back within ${(load.slowest / 1000).toFixed(1)} s, ${calm.count('publish')} posts beside them`,

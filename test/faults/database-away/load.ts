@@ -1,4 +1,4 @@
-import { Repeated } from '../../support/background.js';
+import { RepeatedWork } from '../../support/background.js';
 import type { Member, PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
 
@@ -14,7 +14,7 @@ export interface Outcome {
 /** Publishes in a member's name, several posts at a time, until it is stopped. */
 export class Load {
   private readonly outcomes: Outcome[] = [];
-  private readonly publishers = new Repeated();
+  private readonly publishers = new RepeatedWork();
 
   constructor(
     private readonly member: Member,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseLoad } from '../../../src/database/database-load.js';
 import { onEachServer } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
@@ -76,7 +76,7 @@ onEachServer('A connection whose other end is gone, and nobody told the server,'
         .toBe(201);
       const seconds = (performance.now() - goneAt) / 1000;
       expect((await lost).status).toBe(503);
-      expect(await publishedBy(app(), member)).toEqual(allAre(1));
+      expect(await countPublished(app(), member)).toEqual(allEqual(1));
       show(
         task,
         `${database.engine.label}: rows of a connection that the network lost are free after ${seconds.toFixed(1)} s`,

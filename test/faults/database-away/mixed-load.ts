@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Repeated } from '../../support/background.js';
-import { requestToken } from '../../support/browser.js';
+import { RepeatedWork } from '../../support/background.js';
+import { requestToken } from '../../support/oauth-flow.js';
 import type { CommentBody, Member, PostBody } from '../../support/member.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
@@ -15,7 +15,7 @@ export class MixedLoad {
   /** The slowest answer, in milliseconds. */
   slowest = 0;
   private readonly done = new Map<string, number>();
-  private readonly callers = new Repeated();
+  private readonly callers = new RepeatedWork();
 
   /** How often this was done. */
   count(name: string): number {

@@ -1,4 +1,4 @@
-import { approve, exchange } from '../../support/browser.js';
+import { approve, exchange } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { type ErrorBody, json } from '../../support/responses.js';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
-import { endEach } from '../../support/background.js';
+import { cleanUp } from '../../support/background.js';
 import { Member } from '../../support/member.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
-import { serve, type Served } from '../../support/service-process.js';
+import { startService, type StartedService } from '../../support/service-process.js';
 import type { TestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
@@ -37,7 +37,7 @@ interface Cast {
 
 describe.skipIf(COMMAND === '')('A group of database servers whose primary is killed', () => {
   let group: MysqlGroup;
-  let served: Served | undefined;
+  let served: StartedService | undefined;
   let app: TestApp;
   beforeAll(async () => {
     group = await MysqlGroup.start(COMMAND);
@@ -48,11 +48,11 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
       // Those that meet the last kill are issued before the first.
       OAUTH_CODE_SECONDS: '3600',
     };
-    served = await serve({ url: await group.url(DATABASE), env });
+    served = await startService({ url: await group.url(DATABASE), env });
     ({ app } = served);
   }, 180_000);
   afterAll(() =>
-    endEach(
+    cleanUp(
       () => served?.stop(),
       () => group?.dropDatabase(DATABASE),
     ),

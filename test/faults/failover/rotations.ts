@@ -3,9 +3,8 @@ import { sha256 } from '../../../src/common/secrets.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
-import { Repeated } from '../../support/background.js';
-import { requestToken } from '../../support/browser.js';
-import { granted } from '../../support/oauth-flow.js';
+import { RepeatedWork } from '../../support/background.js';
+import { obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { expectLetIn } from './let-in.js';
@@ -27,7 +26,7 @@ export class Rotations {
   /** How many requests were told to come back later. */
   putOff = 0;
   private readonly chains: Chain[] = [];
-  private readonly holders = new Repeated();
+  private readonly holders = new RepeatedWork();
 
   private constructor(private readonly app: TestApp) {}
 
@@ -55,7 +54,7 @@ export class Rotations {
 
   private async add(): Promise<void> {
     const client = await this.app.addClient();
-    this.chains.push({ client, tokens: await granted(this.app, client), rotations: 0 });
+    this.chains.push({ client, tokens: await obtainTokens(this.app, client), rotations: 0 });
   }
 
   private async rotate(chain: Chain): Promise<void> {

@@ -3,7 +3,7 @@ import { In } from 'typeorm';
 import { sha256 } from '../../../src/common/secrets.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { approve, exchange } from '../../support/browser.js';
+import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ErrorBody, json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { expectLetIn } from './let-in.js';

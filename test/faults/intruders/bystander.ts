@@ -1,6 +1,6 @@
-import { everyTable } from '../../support/database.js';
+import { dumpTables } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { type TestApp, writeNotes } from '../../support/test-app.js';
+import { type TestApp, flushDeferredWrites } from '../../support/test-app.js';
 
 /** The service itself counts the calls of everybody there, every ten minutes. */
 const COUNTED_ANEW = 'api_usage_daily';
@@ -15,7 +15,7 @@ export class Bystander {
   static async join(app: TestApp): Promise<Bystander> {
     const member = await Member.join(app);
     await member.comment((await member.publish()).id);
-    await writeNotes(app);
+    await flushDeferredWrites(app);
     return new Bystander(member, await rowsOf(member));
   }
 
@@ -28,7 +28,7 @@ export class Bystander {
 
 async function rowsOf({ app, user, client }: Member): Promise<Record<string, unknown[]>> {
   const names = [user.id, client.clientId];
-  const tables = [...(await everyTable(app.dataSource))].map(([table, text]) => {
+  const tables = [...(await dumpTables(app.dataSource))].map(([table, text]) => {
     const rows = JSON.parse(text) as unknown[];
     const own = rows.filter((row) => names.some((name) => JSON.stringify(row).includes(name)));
     return [table, own] as const;

@@ -1,6 +1,5 @@
-import { VERIFIER } from '../../support/browser.js';
+import { VERIFIER, obtainTokens } from '../../support/oauth-flow.js';
 import { Member } from '../../support/member.js';
-import { granted } from '../../support/oauth-flow.js';
 import {
   type OpenApiDocument,
   type Parameter,
@@ -39,7 +38,7 @@ export function fieldsOf(document: OpenApiDocument): Field[] {
 export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRequest>> {
   const { client, app, token } = author;
   const { id } = await author.publish();
-  const { refresh_token } = await granted(app, client);
+  const { refresh_token } = await obtainTokens(app, client);
   const known = {
     id,
     title: 'Block party',

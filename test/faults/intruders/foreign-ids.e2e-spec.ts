@@ -1,11 +1,18 @@
 import { newId } from '../../../src/common/ids.js';
 import { newSecret } from '../../../src/common/secrets.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
-import { approve, authorizeLink, exchange, Visitor } from '../../support/browser.js';
+import { Browser } from '../../support/browser.js';
+import {
+  approve,
+  authorizeLink,
+  exchange,
+  isTokenAccepted,
+  obtainTokens,
+  sendForm,
+} from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { granted, opens, sendForm } from '../../support/oauth-flow.js';
-import { leastStatements, type TestClient, useTestApp } from '../../support/test-app.js';
+import { fewestStatements, type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { known, type Known, SAME_REQUEST } from './known.js';
 import { routesOf } from './routes.js';
@@ -111,7 +118,7 @@ onSqlite('The id of somebody else', (database) => {
 
   it('costs as many statements as one that never was, so that time does not tell either', async () => {
     const costOf = (method: string, path: string, body?: object): Promise<string[]> =>
-      leastStatements(app(), () => app().call(thief.token, method, path, body));
+      fewestStatements(app(), () => app().call(thief.token, method, path, body));
     const calls: [method: string, path: (id: string) => string, body?: object][] = [
       ['GET', (id) => `/posts/${id}`],
       ['GET', (id) => `/posts/${id}/analytics`],
@@ -141,7 +148,7 @@ onSqlite('The id of somebody else', (database) => {
 
   it('says nothing of an app that somebody else has connected', async () => {
     const theirApp = await Member.join(app(), { user: owner.user });
-    const visitor = new Visitor(app(), SAME_REQUEST);
+    const visitor = new Browser(app(), SAME_REQUEST);
     await visitor.signInToAccount(thief.user);
     const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { ...SAME_REQUEST, cookie, origin: app().baseUrl };
@@ -163,10 +170,10 @@ onSqlite('The id of somebody else', (database) => {
   });
 
   it('is no authorization request of another browser', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const { html } = await visitor.signIn(authorizeLink(owner.client), owner.user);
     const [, transaction = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
-    const thiefs = new Visitor(app(), SAME_REQUEST);
+    const thiefs = new Browser(app(), SAME_REQUEST);
     await thiefs.signIn(authorizeLink(owner.client), thief.user);
     const cookie = [...thiefs.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { ...SAME_REQUEST, cookie, origin: app().baseUrl };
@@ -204,7 +211,7 @@ onSqlite('The id of somebody else', (database) => {
       sendForm(app(), path, other, form, SAME_REQUEST);
 
     it('is a code or token that never was', async () => {
-      const { access_token, refresh_token } = await granted(app(), owner.client);
+      const { access_token, refresh_token } = await obtainTokens(app(), owner.client);
       const code = (await approve(app(), owner.user, owner.client)).get('code') ?? '';
       const ask = (token: string): Promise<Response> => send('/oauth/introspect', { token });
       for (const token of [access_token, refresh_token])
@@ -225,11 +232,11 @@ onSqlite('The id of somebody else', (database) => {
     it('is told apart only as RFC 7009 §2.1 says: an app learns that a token is not its own to revoke', async ({
       task,
     }) => {
-      const { access_token } = await granted(app(), owner.client);
+      const { access_token } = await obtainTokens(app(), owner.client);
       const revoke = (token: string): Promise<Response> => send('/oauth/revoke', { token });
       expect((await revoke(newSecret('svcat'))).status).toBe(200);
       expect((await revoke(access_token)).status).toBe(400);
-      expect(await opens(app(), access_token)).toBe(true);
+      expect(await isTokenAccepted(app(), access_token)).toBe(true);
       show(
         task,
         "only /oauth/revoke tells another app's token from one that never was (RFC 7009 §2.1)",

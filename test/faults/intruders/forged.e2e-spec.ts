@@ -1,17 +1,13 @@
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../../src/modules/quota/call-log.service.js';
-import { expectRefusal } from '../../support/api.js';
-import { authorizeLink, requestToken, Visitor } from '../../support/browser.js';
+import { expectApiError } from '../../support/api.js';
+import { Browser } from '../../support/browser.js';
+import { authorizeLink, requestToken } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { expectPage } from '../../support/responses.js';
-import {
-  EVERY_LIMIT,
-  type TestApp,
-  type TestClient,
-  useTestApp,
-} from '../../support/test-app.js';
+import { EVERY_LIMIT, type TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { inOneChunk, SMUGGLED, smuggling } from './smuggling.js';
 import { converse, requestOf } from './wire.js';
@@ -119,7 +115,7 @@ onSqlite(
 
     it('lets no other site send a form, and keeps nobody from their own', async () => {
       const user = await app().addUser();
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       const page = await visitor.open('/account/apps');
       const body = new URLSearchParams({ phone: user.phone });
       for (const [, name = '', value = ''] of page.html.matchAll(
@@ -156,16 +152,20 @@ onSqlite(
       for (const name of names) {
         for (const value of ['{"polluted":1}', '"polluted"', '{"prototype":{"polluted":1}}']) {
           const answer = await member.postRaw('/posts', `{"content":"x","${name}":${value}}`, type);
-          await expectRefusal(answer, 400, 'invalid_request');
+          await expectApiError(answer, 400, 'invalid_request');
           const inside = `{"content":{"${name}":${value}}}`;
-          await expectRefusal(await member.postRaw('/posts', inside, type), 400, 'invalid_request');
+          await expectApiError(
+            await member.postRaw('/posts', inside, type),
+            400,
+            'invalid_request',
+          );
         }
         const queries = [`${name}=1`, `${name}[polluted]=1`, `a[${name}][polluted]=1`];
         queries.push(`${name}.polluted=1`, `constructor[prototype][polluted]=1`);
         for (const query of queries) {
           expect((await member.get(`/posts?${query}`)).status).toBe(200);
           const link = `${authorizeLink(client)}&${query}`;
-          expectPage(await new Visitor(app()).open(link), 200);
+          expectPage(await new Browser(app()).open(link), 200);
           const form = { method: 'POST', body: new URLSearchParams(query) };
           expect((await app().fetch('/oauth/token', form)).status).toBe(401);
         }
@@ -290,7 +290,7 @@ onSqlite('An address that a caller claims (RFC 9700 §4.13)', (database) => {
     const { addressHourly } = app().config.otp;
     const sent = [];
     for (let number = 1; number <= addressHourly + 3; number += 1) {
-      const visitor = new Visitor(app(), claims(number));
+      const visitor = new Browser(app(), claims(number));
       const page = await visitor.open('/account/apps');
       const phone = `+1415555${5000 + number}`;
       sent.push((await visitor.submit(page, '/account/sign-in', { phone })).status);

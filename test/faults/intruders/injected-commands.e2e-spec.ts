@@ -8,7 +8,7 @@ import {
   CommandLine,
   commandTree,
   optionsOf,
-  type Outcome,
+  type CommandResult,
   type TreeEntry,
 } from '../../support/command-line.js';
 import { onSqlite } from '../../support/database.js';
@@ -70,7 +70,7 @@ function valuesOf({ command }: TreeEntry): Value[] {
 }
 
 /** Asserts that a command ended by itself, obeyed nothing, and told what it did not like without a stack. */
-function expectTold({ code, stdout, stderr }: Outcome, asked: string): void {
+function expectTold({ code, stdout, stderr }: CommandResult, asked: string): void {
   expect(code, asked).toBeOneOf([0, 1, 2]);
   expect(stdout + stderr, asked).not.toMatch(CONTROL);
   expect(stdout + stderr, asked).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
@@ -153,7 +153,11 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
   });
 
   /** Asserts that what a command made or changed is told again with this text, but for the spaces around it. */
-  async function expectKept(place: string, text: string, { code, stdout }: Outcome): Promise<void> {
+  async function expectKept(
+    place: string,
+    text: string,
+    { code, stdout }: CommandResult,
+  ): Promise<void> {
     if (HOSTILE_LINES.includes(text)) expect([place, text, code]).toEqual([place, text, 0]);
     if (code !== 0) return;
     const [noun = ''] = place.split(' ');

@@ -1,4 +1,5 @@
-import { authorizeLink, type Page, Visitor } from '../../support/browser.js';
+import { type Page, Browser } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { placesOf, publishedDocument } from '../../support/published-document.js';
@@ -30,7 +31,7 @@ const PARAMETER = /\{?[:*]\w+\}?/;
 
 /** A page, and whose browser shows it. */
 interface Shown {
-  visitor: Visitor;
+  visitor: Browser;
   page: Page;
 }
 
@@ -40,7 +41,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
   let member: Member;
   let other: TestClient;
   let link: string;
-  let signedIn: Visitor;
+  let signedIn: Browser;
   let sent = 0;
 
   beforeAll(async () => {
@@ -48,7 +49,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
     member = await Member.join(app());
     other = await app().addClient();
     link = authorizeLink(member.client, { ui_locales: 'es' });
-    signedIn = new Visitor(service());
+    signedIn = new Browser(service());
   });
   afterEach(() => bystander.expectUntouched());
 
@@ -70,7 +71,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
 
   /** Before and after a phone was typed into it. */
   async function strangersPage(path: string, action?: string): Promise<Shown> {
-    const visitor = new Visitor(service());
+    const visitor = new Browser(service());
     const page = await visitor.open(path);
     const typed = { phone: STRANGERS_PHONE };
     return { visitor, page: action ? await visitor.submit(page, action, typed) : page };

@@ -2,7 +2,8 @@ import { parse } from 'csv-parse/sync';
 import { newId } from '../../../src/common/ids.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
 import { User } from '../../../src/modules/users/user.entity.js';
-import { authorizeLink, redirectParameters, Visitor } from '../../support/browser.js';
+import { Browser } from '../../support/browser.js';
+import { authorizeLink, redirectParameters } from '../../support/oauth-flow.js';
 import { CommandLine } from '../../support/command-line.js';
 import type { PrivateServer } from '../../support/commanded-server.js';
 import { startPrivateServer } from '../../support/database-server.js';
@@ -182,7 +183,7 @@ onSqlite('Texts that are code elsewhere, in names,', (database) => {
       const phone = `+1415555${3000 + at}`;
       const user = await app().dataSource.manager.findOneByOrFail(User, { phone });
       expect([user.name, client.name]).toEqual([names[at], names[at]]);
-      const visitor = new Visitor(app());
+      const visitor = new Browser(app());
       const phonePage = await visitor.open(authorizeLink(client));
       const consent = await visitor.signIn(authorizeLink(client), user);
       const allowed = { scope: 'profile.read', decision: 'approve' };
@@ -246,8 +247,8 @@ onSqlite('Texts that are code elsewhere, on the way to an app,', (database) => {
 
   it('come back in state and nowhere else, and add no header', async () => {
     const client = await app().addClient();
-    const stranger = new Visitor(app());
-    const visitor = new Visitor(app());
+    const stranger = new Browser(app());
+    const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
     for (const state of HOSTILE_PARAGRAPHS) {
       const link = authorizeLink(client, { state, scope: 'nothing' });
@@ -270,7 +271,7 @@ onSqlite('Texts that are code elsewhere, on the way to an app,', (database) => {
   });
 
   it('are words in the field for the phone', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const phonePage = await visitor.open('/account/apps');
     const type = async (phone: string): Promise<string> =>
       (await visitor.submit(phonePage, '/account/sign-in', { phone })).html;

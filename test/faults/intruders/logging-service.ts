@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Cluster } from '../../support/cluster.js';
 import type { TestDatabase } from '../../support/database.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { MANY_SIGN_INS, type TestApp, useTestApp } from '../../support/test-app.js';
 import { CONTROL } from './hostile.js';
 
 /** The built service as a process that logs whatever it can, on a database that has its schema. */
 export class LoggingService extends Cluster {
-  private constructor(private readonly process: AppProcess) {
+  private constructor(private readonly process: ServiceProcess) {
     super(process.baseUrl, [process]);
   }
 

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SCOPES } from '../../../src/common/scopes.js';
 import { Post } from '../../../src/modules/posts/post.entity.js';
-import { bodyOf, ENDPOINTS, expectRefusal, ownPathOf } from '../../support/api.js';
-import { authorizeLink, type Page, requestToken, Visitor } from '../../support/browser.js';
+import { bodyOf, ENDPOINTS, expectApiError, ownPathOf } from '../../support/api.js';
+import { type Page, Browser } from '../../support/browser.js';
+import { authorizeLink, obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { Cluster } from '../../support/cluster.js';
 import { commandTree } from '../../support/command-line.js';
 import { onSqlite, onSqliteAndOneServer } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
-import { complaints } from '../../support/logs.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
+import { warningsAndErrors } from '../../support/logs.js';
 import { footprintOf, Member } from '../../support/member.js';
-import { granted } from '../../support/oauth-flow.js';
 import { placesOf, publishedDocument } from '../../support/published-document.js';
 import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
@@ -78,7 +78,7 @@ onSqliteAndOneServer('OWASP API Security Top 10 (2023), where rows meet', (datab
     const statuses = (await atOnce(40, publish)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(35);
-    expect(await publishedBy(app(), ...members)).toEqual(allAre(5));
+    expect(await countPublished(app(), ...members)).toEqual(allEqual(5));
     const posts = await app().dataSource.manager.findBy(Post, { clientId: client.clientId });
     for (const { id } of posts) for (const member of members) await member.delete(`/posts/${id}`);
     expect((await publish(1)).status).toBe(429);
@@ -93,9 +93,9 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
   it('API2 Broken Authentication: nothing but an access token that lives opens the API', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
-    const tokens = await granted(app(), client, user);
+    const tokens = await obtainTokens(app(), client, user);
     const { access_token: token } = tokens;
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), user);
     const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     for (const headers of forgedCredentials({ user, client, tokens, cookie }))
@@ -119,7 +119,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
         [`/posts/${id}/comments`, 'text'],
       ] as const) {
         const answer = await member.post(path, { [text]: 'Hi', [name]: other.id });
-        const { errors } = await expectRefusal(answer, 400, 'invalid_request');
+        const { errors } = await expectApiError(answer, 400, 'invalid_request');
         expect(errors).toMatchObject([{ field: name, code: 'unknown_field' }]);
       }
     expect(await footprintOf(member)).toEqual(before);
@@ -174,7 +174,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
       const narrow = await app().accessToken(user, client, scopes);
       const path = await ownPathOf(endpoint, member);
       const answer = await app().call(narrow, endpoint.method, path, bodyOf(endpoint));
-      await expectRefusal(answer, 403, 'insufficient_scope');
+      await expectApiError(answer, 403, 'insufficient_scope');
     }
     const headers = { authorization: `Bearer ${member.token}` };
     for (const { path } of commandTree().leaves)
@@ -209,7 +209,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
       const [address] = addresses;
       for (const name of ['request_uri', 'jwks_uri', 'client_uri', 'logo_uri', 'resource'])
         await app().fetch(authorizeLink(client, { [name]: address }));
-      await new Visitor(app()).signIn(authorizeLink(client), user);
+      await new Browser(app()).signIn(authorizeLink(client), user);
       await sleep(200);
       expect(listener.knocks).toBe(0);
       await fetch(address ?? '');
@@ -317,7 +317,7 @@ onSqlite('OWASP API Security Top 10 (2023), where others answer us', (database) 
       const users = await atOnce(behaviours.length + 1, () => operator().addUser());
       behaviours.forEach((behaviour, at) => gateway.misbehave(users[at]?.phone ?? '', behaviour));
       const pages = [];
-      const visitors = users.map(() => new Visitor(site));
+      const visitors = users.map(() => new Browser(site));
       for (const [at, visitor] of visitors.entries()) {
         const begun = performance.now();
         const phone = users[at]?.phone ?? '';
@@ -337,7 +337,9 @@ onSqlite('OWASP API Security Top 10 (2023), where others answer us', (database) 
         expect(service.output()).not.toContain(phone.slice(1));
         expect(service.output()).not.toContain(passwordIn(gateway.messageTo(phone)));
       }
-      const lost = complaints(service.output()).filter(({ msg }) => msg.includes('SMS gateway'));
+      const lost = warningsAndErrors(service.output()).filter(({ msg }) =>
+        msg.includes('SMS gateway'),
+      );
       // Two of them begin with a 200, which is all that counts.
       expect(lost).toHaveLength(behaviours.length - 2);
     } finally {
@@ -358,7 +360,7 @@ onSqlite('OWASP API Security Top 10 (2023), under the usual budgets', (database)
     const cookies = new Map<string, string>();
     for (let browser = 1; browser <= 4; browser += 1) {
       const headers = { 'x-forwarded-for': `203.0.113.${browser}`, 'x-real-ip': '203.0.113.99' };
-      const stranger = new Visitor(app(), headers);
+      const stranger = new Browser(app(), headers);
       const phonePage = await stranger.open(authorizeLink(client));
       const sent = await stranger.submit(phonePage, SIGN_IN, { phone });
       if (browser > 2) expect(sent.status).toBe(429);
@@ -393,6 +395,6 @@ onSqlite('OWASP API Security Top 10 (2023), under the usual budgets', (database)
     expect(statuses.filter((status) => status === 401)).toHaveLength(tokenFailures);
     expect(statuses.at(-1)).toBe(429);
     const elsewhere = await app().addClient();
-    expect(await granted(app(), elsewhere)).toMatchObject({ token_type: 'Bearer' });
+    expect(await obtainTokens(app(), elsewhere)).toMatchObject({ token_type: 'Bearer' });
   });
 });

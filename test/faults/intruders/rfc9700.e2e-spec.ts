@@ -1,24 +1,25 @@
 import { SCOPES } from '../../../src/common/scopes.js';
 import { sha256 } from '../../../src/common/secrets.js';
+import { type Page, Browser } from '../../support/browser.js';
 import {
+  CHALLENGE,
+  VERIFIER,
   approve,
   authorizeLink,
-  CHALLENGE,
   exchange,
-  type Page,
+  isTokenAccepted,
+  obtainTokens,
   redirectParameters,
   requestToken,
-  VERIFIER,
-  Visitor,
-} from '../../support/browser.js';
+  sendForm,
+} from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
-import { granted, opens, sendForm } from '../../support/oauth-flow.js';
 import {
   expectPage,
-  expectRefusal,
+  expectErrorRedirect,
   expectTokenError,
   json,
-  stored,
+  countGrantsAndCodes,
   type TokenBody,
 } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
@@ -64,7 +65,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
 
   /** The pages of a whole sign-in, and what came of the last. */
   async function journey(): Promise<{ pages: Page[]; done: Page }> {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const user = await app().addUser();
     const phone = await visitor.open(authorizeLink(client));
     const code = await visitor.submit(phone, '/oauth/authorize/sign-in', { phone: user.phone });
@@ -80,7 +81,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     task,
   }) => {
     const user = await app().addUser();
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), user);
     for (const wrong of WRONG_REDIRECTS) {
       const page = await visitor.open(authorizeLink(client, { redirect_uri: wrong }));
@@ -124,8 +125,8 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const user = await app().addUser();
     expect((await approve(app(), user, client)).get('iss')).toBe(issuer);
     expect((await approve(app(), user, client, { scopes: [] })).get('iss')).toBe(issuer);
-    const refused = await new Visitor(app()).open(authorizeLink(client, { scope: 'everything' }));
-    expect(expectRefusal(refused, client, 'invalid_scope').get('iss')).toBe(issuer);
+    const refused = await new Browser(app()).open(authorizeLink(client, { scope: 'everything' }));
+    expect(expectErrorRedirect(refused, client, 'invalid_scope').get('iss')).toBe(issuer);
   });
 
   it.each(['public', 'confidential'] as const)(
@@ -139,7 +140,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       await expectTokenError(injected, 'invalid_grant');
       const late = await exchange(app(), own, stolen, { code_verifier: VERIFIER });
       await expectTokenError(late, 'invalid_grant');
-      expect(await stored(app(), own)).toEqual({ grants: 1, codes: 1 });
+      expect(await countGrantsAndCodes(app(), own)).toEqual({ grants: 1, codes: 1 });
     },
   );
 
@@ -170,14 +171,14 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   });
 
   it('4.6 and 4.17 Access token injection and in-browser flows: a token never comes through the browser', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     for (const response_type of ['token', 'code token', 'id_token', 'none']) {
       const page = await visitor.open(authorizeLink(client, { response_type }));
-      expectRefusal(page, client, 'unsupported_response_type');
+      expectErrorRedirect(page, client, 'unsupported_response_type');
     }
     for (const response_mode of ['fragment', 'form_post', 'web_message']) {
       const page = await visitor.open(authorizeLink(client, { response_mode }));
-      expectRefusal(page, client, 'invalid_request');
+      expectErrorRedirect(page, client, 'invalid_request');
       expect(page.location).not.toContain('#');
     }
     const { pages } = await journey();
@@ -185,12 +186,12 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   });
 
   it('4.7 Cross-site request forgery: no other site, and no other visitor, answers for who is signed in', async () => {
-    const stateless = await new Visitor(app()).open(authorizeLink(client, { state: undefined }));
-    expectRefusal(stateless, client, 'invalid_request', { state: null });
+    const stateless = await new Browser(app()).open(authorizeLink(client, { state: undefined }));
+    expectErrorRedirect(stateless, client, 'invalid_request', { state: null });
     const own = await app().addClient();
-    const victim = new Visitor(app());
+    const victim = new Browser(app());
     const consent = await victim.signIn(authorizeLink(own), await app().addUser());
-    const thief = new Visitor(app());
+    const thief = new Browser(app());
     const thiefs = await thief.signIn(authorizeLink(own), await app().addUser());
     // The thief's own request, posted by the victim's browser.
     expectPage(await victim.submit(thiefs, DECISION, ALLOW), 403);
@@ -205,22 +206,22 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     ];
     for (const headers of sites) expectPage(await victim.post(DECISION, form, headers), 403);
     expectPage(await victim.open(`${DECISION}?${form}`), 400);
-    expect(await stored(app(), own)).toEqual({ grants: 0, codes: 0 });
+    expect(await countGrantsAndCodes(app(), own)).toEqual({ grants: 0, codes: 0 });
     expect((await victim.post(DECISION, form)).status).toBe(303);
     const account = new URLSearchParams({ all: '1', token: form.get('token') ?? '' });
     expectPage(await victim.post('/account/apps/revoke', account), 403);
-    expect(await stored(app(), own)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(app(), own)).toEqual({ grants: 1, codes: 1 });
   });
 
   it('4.8 PKCE downgrade: who takes the challenge away, or weakens it, gets nothing', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const weak = [
       { code_challenge: undefined, code_challenge_method: undefined },
       { code_challenge: VERIFIER, code_challenge_method: 'plain' },
       { code_challenge: VERIFIER, code_challenge_method: undefined },
     ];
     for (const challenge of weak)
-      expectRefusal(
+      expectErrorRedirect(
         await visitor.open(authorizeLink(phoneApp, challenge)),
         phoneApp,
         'invalid_request',
@@ -238,22 +239,22 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
 
   it('4.9 and 4.10 Leaked access tokens: what is stored opens nothing, and what was taken back is dead at once', async () => {
     const user = await app().addUser();
-    const { access_token } = await granted(app(), client, user);
-    expect(await opens(app(), sha256(access_token))).toBe(false);
+    const { access_token } = await obtainTokens(app(), client, user);
+    expect(await isTokenAccepted(app(), sha256(access_token))).toBe(false);
     const asked = { token: access_token };
     const other = await app().addClient();
     const told = await sendForm(app(), '/oauth/introspect', other, asked);
     expect(await json(told)).toEqual({ active: false });
     expect((await sendForm(app(), '/oauth/revoke', other, asked)).status).toBe(400);
-    expect(await opens(app(), access_token)).toBe(true);
-    const page = await new Visitor(app()).signInToAccount(user);
+    expect(await isTokenAccepted(app(), access_token)).toBe(true);
+    const page = await new Browser(app()).signInToAccount(user);
     expect(page.html).toContain(client.clientId);
     expect((await sendForm(app(), '/oauth/revoke', client, asked)).status).toBe(200);
-    expect(await opens(app(), access_token)).toBe(false);
+    expect(await isTokenAccepted(app(), access_token)).toBe(false);
   });
 
   it('4.11 Open redirection: the server sends nobody to where an app was not registered', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const nobody = 'svc_app_01h455vb4pex5vsknk084sn02q';
     const links = [
       authorizeLink(client, { client_id: nobody, redirect_uri: EVIL }),
@@ -286,10 +287,10 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   it('4.12 307 redirect: no answer makes a browser send the form on', async () => {
     const { done } = await journey();
     expect(done.status).toBe(303);
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     expect((await visitor.submit(consent, DECISION, { decision: 'deny' })).status).toBe(303);
-    const other = new Visitor(app());
+    const other = new Browser(app());
     const page = await other.signInToAccount(await app().addUser());
     expect((await other.submit(page, '/account/sign-out')).status).toBe(303);
   });
@@ -297,7 +298,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   it.each(['the thief', 'the app'])(
     '4.14 Refresh token theft: of two who use one token, both are shut out, also when %s is first',
     async (first) => {
-      const { refresh_token } = await granted(app(), phoneApp);
+      const { refresh_token } = await obtainTokens(app(), phoneApp);
       const refresh = (token: string, as = phoneApp): Promise<Response> =>
         requestToken(app(), as, { grant_type: 'refresh_token', refresh_token: token });
       await expectTokenError(await refresh(refresh_token, client), 'invalid_grant');
@@ -306,11 +307,11 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       const won = await json<TokenBody>(await refresh(refresh_token));
       if (first === 'the app') {
         const next = await json<TokenBody>(await refresh(won.refresh_token));
-        expect(await opens(app(), next.access_token)).toBe(true);
+        expect(await isTokenAccepted(app(), next.access_token)).toBe(true);
       } else app().clock.advance(MINUTE);
       await expectTokenError(await refresh(refresh_token), 'invalid_grant');
       await expectTokenError(await refresh(won.refresh_token), 'invalid_grant');
-      expect(await opens(app(), won.access_token)).toBe(false);
+      expect(await isTokenAccepted(app(), won.access_token)).toBe(false);
     },
   );
 
@@ -325,7 +326,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       await expectTokenError(await requestToken(app(), client, form), 'unsupported_grant_type');
     }
     const user = await app().addUser();
-    const { access_token } = await granted(app(), client, user);
+    const { access_token } = await obtainTokens(app(), client, user);
     const told = await sendForm(app(), '/oauth/introspect', client, { token: access_token });
     expect(await json(told)).toMatchObject({ sub: user.id, client_id: client.clientId });
     expect(user.id).toMatch(/^usr_/);
@@ -335,7 +336,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   it('4.16 Clickjacking: no page may be shown inside of another', async () => {
     const { pages } = await journey();
     for (const path of ['/', '/docs', '/docs/errors', '/post/x', '/account/apps', '/dev/v1/me'])
-      pages.push(await new Visitor(app()).open(path));
+      pages.push(await new Browser(app()).open(path));
     for (const { headers } of pages) {
       expect(headers.get('x-frame-options')).toBe('DENY');
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");

@@ -1,6 +1,5 @@
 import { ConnectedAppsService } from '../../../src/modules/oauth/account/connected-apps.service.js';
-import { exchange, requestToken } from '../../support/browser.js';
-import { sendForm } from '../../support/oauth-flow.js';
+import { exchange, requestToken, sendForm } from '../../support/oauth-flow.js';
 import { json } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 

@@ -7,7 +7,7 @@ import { TransactionRunner } from '../../../src/database/transaction.js';
 import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
 import { AuthorizationCodesRepository } from '../../../src/modules/oauth/token/authorization-codes.repository.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import { CHALLENGE } from '../../support/browser.js';
+import { CHALLENGE } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { type Done, explanations } from './explanations.js';

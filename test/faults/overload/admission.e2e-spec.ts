@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type Connection } from 'mysql2/promise';
 import { Admission } from '../../../src/http/admission.js';
-import { expectRefusal } from '../../support/api.js';
+import { expectApiError } from '../../support/api.js';
 import { onOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { inFlight, useTestApp } from '../../support/test-app.js';
+import { requestsInFlight, useTestApp } from '../../support/test-app.js';
 import { times } from '../../suite.js';
 import { Caller, type RawAnswer } from './caller.js';
 import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
@@ -48,7 +48,7 @@ onOneServer('What is more than can be worked on', (database) => {
     await other.query('LOCK TABLES access_tokens WRITE');
     try {
       const busy = Array.from({ length: INSIDE }, () => member.get('/me'));
-      await expect.poll(() => inFlight(app()), PATIENCE).toBe(INSIDE + beside);
+      await expect.poll(() => requestsInFlight(app()), PATIENCE).toBe(INSIDE + beside);
       const outcome = await work();
       await other.query('UNLOCK TABLES');
       for (const { status } of await Promise.all(busy)) expect(status).toBe(200);
@@ -62,7 +62,7 @@ onOneServer('What is more than can be worked on', (database) => {
 
   async function waitsBeforeRefusal(): Promise<number> {
     const begun = performance.now();
-    await expectRefusal(await member.get('/me'), 503, 'service_unavailable');
+    await expectApiError(await member.get('/me'), 503, 'service_unavailable');
     return performance.now() - begun;
   }
 
@@ -85,7 +85,7 @@ onOneServer('What is more than can be worked on', (database) => {
 
   /** Neither fewer than before are let in, nor more. */
   async function expectPlaces(): Promise<void> {
-    await expect.poll(() => inFlight(app()), { timeout: 5000 }).toBe(0);
+    await expect.poll(() => requestsInFlight(app()), { timeout: 5000 }).toBe(0);
     // What was begun for a caller who left goes on, and is no longer counted.
     await sleep(CALM_MS);
     await whileBusy(async () => expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS));
@@ -99,14 +99,14 @@ onOneServer('What is more than can be worked on', (database) => {
       async () => {
         const caller = await Caller.connect(baseUrl);
         caller.sendMore(readPosts(baseUrl, token).repeat(MANY));
-        await expect.poll(() => inFlight(app())).toBeGreaterThan(WORKING);
+        await expect.poll(() => requestsInFlight(app())).toBeGreaterThan(WORKING);
         caller.close();
       },
       // Before its token is known, and so before its body is read.
       async () => {
         const caller = await Caller.connect(baseUrl);
         caller.sendMore(publish(baseUrl, token, 'Hi'));
-        await expect.poll(() => inFlight(app())).toBe(1);
+        await expect.poll(() => requestsInFlight(app())).toBe(1);
         caller.close();
       },
     ];
@@ -139,7 +139,7 @@ onOneServer('What is more than can be worked on', (database) => {
     const begun = publishBegun(baseUrl, member.token, body.length) + body.slice(0, -1);
     const callers = await Promise.all(Array.from({ length: MANY }, () => Caller.connect(baseUrl)));
     const answers = callers.map((caller) => caller.send(begun));
-    await expect.poll(() => inFlight(app())).toBe(MANY);
+    await expect.poll(() => requestsInFlight(app())).toBe(MANY);
     await expect.poll(inQueue).toBe(0);
     await other.query('LOCK TABLES posts WRITE');
     try {
@@ -161,7 +161,7 @@ onOneServer('What is more than can be worked on', (database) => {
     const all = callers.map(async (caller) => {
       answers.push(await caller.send(exchangeBegun(baseUrl)));
     });
-    await expect.poll(() => inFlight(app())).toBe(callers.length);
+    await expect.poll(() => requestsInFlight(app())).toBe(callers.length);
     await expect.poll(inQueue).toBe(0);
     await whileBusy(async () => {
       for (const caller of callers) caller.sendMore('&');
@@ -183,7 +183,7 @@ onOneServer('What is more than can be worked on', (database) => {
         app().fetch('/livez'),
       ]);
       const took = performance.now() - begun;
-      await expectRefusal(api, 503, 'service_unavailable');
+      await expectApiError(api, 503, 'service_unavailable');
       expect([token.status, page.status, alive.status]).toEqual([503, 503, 200]);
       for (const { headers } of [api, token, page])
         expect(headers.get('retry-after')).toMatch(/^[1-3]$/);
@@ -208,7 +208,7 @@ onOneServer('What is more than can be worked on', (database) => {
         .then(() => (refused += 1))
         .catch((error: Error) => error.name),
     );
-    const seen = async (): Promise<number> => (await inFlight(app())) + refused;
+    const seen = async (): Promise<number> => (await requestsInFlight(app())) + refused;
     await expect.poll(seen, PATIENCE).toBe(WORKING + WAITING);
     const waited = await waitsBeforeRefusal();
     const isInTime = refused === 0;
@@ -217,7 +217,7 @@ onOneServer('What is more than can be worked on', (database) => {
     if (!isInTime) return false;
     expect(waited).toBeLessThan(WAIT_MS / 2);
     expect(left).toEqual(waiting.map(() => 'AbortError'));
-    await expect.poll(() => inFlight(app()), PATIENCE).toBe(INSIDE);
+    await expect.poll(() => requestsInFlight(app()), PATIENCE).toBe(INSIDE);
     expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS);
     return true;
   }

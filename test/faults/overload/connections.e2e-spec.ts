@@ -1,5 +1,5 @@
 import mysql from 'mysql2/promise';
-import { expectRefusal } from '../../support/api.js';
+import { expectApiError } from '../../support/api.js';
 import { onEachEngine, onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -16,7 +16,7 @@ const POOL = { DB_POOL_SIZE: '4', DB_QUEUE_LIMIT: '400' };
 async function expectAnswered(answers: readonly Response[]): Promise<number> {
   for (const answer of answers.filter(({ status }) => status !== 200)) {
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    await expectRefusal(answer, 503, 'service_unavailable');
+    await expectApiError(answer, 503, 'service_unavailable');
   }
   return answers.filter(({ status }) => status === 200).length;
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onSqlite } from '../../support/database.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { show } from '../figures.js';
 
 const MOST = 4096;
@@ -13,7 +13,7 @@ const SETTLED_MS = 5000;
 const TEST_MS = 60_000;
 
 onSqlite('More connections than a process takes', (database) => {
-  let service: AppProcess;
+  let service: ServiceProcess;
   const callers: Socket[] = [];
   beforeAll(async () => {
     const env = { MIGRATE: '1', DEMO: '0', LOG_LEVEL: 'error', REQUEST_TIMEOUT_MS: '60000' };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { times } from '../../suite.js';
@@ -29,7 +29,7 @@ const LONG = 'x'.repeat(20_000);
 
 onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
   const operator = useTestApp(database);
-  let service: AppProcess;
+  let service: ServiceProcess;
   let member: Member;
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());

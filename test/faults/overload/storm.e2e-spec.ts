@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onOneServer, onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
@@ -39,7 +39,7 @@ const IN_A_HURRY: Manners = { everyMs: 0, isPatient: false };
 
 (IS_QUICK ? onOneServer : onSqliteAndOneServer)('A thousand callers', (database) => {
   const operator = useTestApp(database);
-  let service: AppProcess;
+  let service: ServiceProcess;
   let members: Member[];
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());

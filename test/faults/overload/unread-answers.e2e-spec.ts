@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import mysql from 'mysql2/promise';
 import { onEachServer, onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { inFlight, useTestApp } from '../../support/test-app.js';
+import { requestsInFlight, useTestApp } from '../../support/test-app.js';
 import { readPosts } from './requests.js';
 
 const TIMEOUT_MS = 500;
@@ -28,9 +28,11 @@ onSqlite('Answers that nobody reads', (database) => {
     try {
       reader.on('error', () => undefined);
       reader.write(readPosts(app().baseUrl, member.token).repeat(REQUESTS));
-      await expect.poll(() => inFlight(app())).toBeGreaterThan(0);
+      await expect.poll(() => requestsInFlight(app())).toBeGreaterThan(0);
       const begun = performance.now();
-      await expect.poll(() => inFlight(app()), { timeout: ENDED_MS, interval: POLL_MS }).toBe(0);
+      await expect
+        .poll(() => requestsInFlight(app()), { timeout: ENDED_MS, interval: POLL_MS })
+        .toBe(0);
       expect(performance.now() - begun).toBeGreaterThan(UNREAD_MS - POLL_MS);
     } finally {
       reader.destroy();

@@ -2,9 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { endEach } from '../../support/background.js';
+import { cleanUp } from '../../support/background.js';
 import { Cluster } from '../../support/cluster.js';
-import { CommandLine, diagnosis, run, runProcess } from '../../support/command-line.js';
+import {
+  CommandLine,
+  runDoctor,
+  runCommand,
+  runCommandProcess,
+} from '../../support/command-line.js';
 import { connect, onEachEngine, onOneServer } from '../../support/database.js';
 import { newSmsFile } from '../../support/doubles.js';
 import { freePort } from '../../support/free-port.js';
@@ -16,7 +21,7 @@ import {
   restore,
   schemaOf,
 } from '../../support/released.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { MANY_SIGN_INS } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
@@ -50,7 +55,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
   let kept: ReleasedDatabase;
   let dataSource: DataSource;
   /** Those that answer, by turns. */
-  let serving: AppProcess[] = [];
+  let serving: ServiceProcess[] = [];
   let site: Cluster;
   beforeAll(async () => {
     release = await releasedVersion(RELEASE);
@@ -62,19 +67,19 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
     serve([await startProcess({ url, env, version: release })]);
   }, 120_000);
   afterAll(() =>
-    endEach(
+    cleanUp(
       () => site?.stop(),
       () => dataSource?.destroy(),
       () => rm(smsFile, { force: true }),
     ),
   );
 
-  function serve(processes: AppProcess[]): void {
+  function serve(processes: ServiceProcess[]): void {
     serving = processes;
     site = new Cluster(env.PUBLIC_URL ?? '', processes);
   }
 
-  const cli = new CommandLine(database, runProcess);
+  const cli = new CommandLine(database, runCommandProcess);
 
   /** Publishing goes on while `work` is done, and a visit goes through after it. */
   async function amid<T>(load: KeyedLoad, visits: Visits, work: () => Promise<T>): Promise<T> {
@@ -129,10 +134,10 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
       await load.stop();
       expect([load.repetitions, visits.putOff]).toEqual([0, 0]);
       const here = new CommandLine(database, (args, more) =>
-        run(args, { ...more, METRICS_PORT: 'off' }),
+        runCommand(args, { ...more, METRICS_PORT: 'off' }),
       );
       expect(await here.json('db', 'check')).toMatchObject({ current: true });
-      const found = await diagnosis(here);
+      const found = await runDoctor(here);
       expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
       await expectKept(database, kept, CHANGED_BY_USE);
       await expectVisited(dataSource, visits, member.user);

@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { SCOPES } from '../../../src/common/scopes.js';
 import { User } from '../../../src/modules/users/user.entity.js';
-import { approve, exchange, type Site } from '../../support/browser.js';
+import type { Site } from '../../support/browser.js';
+import { approve, exchange } from '../../support/oauth-flow.js';
 import type { TestDatabase } from '../../support/database.js';
 import { dump, type ReleasedDatabase } from '../../support/released.js';
 import { json, type TokenBody } from '../../support/responses.js';

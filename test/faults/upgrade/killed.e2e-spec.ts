@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
 import { Migrator } from '../../../src/database/migrator.js';
-import { CommandLine, runProcess } from '../../support/command-line.js';
+import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { connect, onEachEngine, onOneServer, type TestDatabase } from '../../support/database.js';
 import { schemaOf } from '../../support/released.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -108,7 +108,7 @@ function isLocked(file: Sqlite.Database): boolean {
         dataSource = await connect(database.url);
         const migrator = new Migrator(dataSource);
         const released = await schemaOf(database);
-        await new CommandLine(database, runProcess).json('db', 'migrate');
+        await new CommandLine(database, runCommandProcess).json('db', 'migrate');
         const kill = isFile ? onFile(database) : onServer(database);
         const current = await schemaOf(database);
         let [killed, halfway] = [0, 0];

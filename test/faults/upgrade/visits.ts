@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import { Repeated } from '../../support/background.js';
-import { approve, exchange, requestToken, type Site } from '../../support/browser.js';
+import { RepeatedWork } from '../../support/background.js';
+import type { Site } from '../../support/browser.js';
+import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import type { PageBody, PostBody } from '../../support/member.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
@@ -27,7 +28,7 @@ export class Visits {
   /** The number of the newest that went through. */
   private newest = 0;
   private hasFailed = false;
-  private readonly visitor = new Repeated();
+  private readonly visitor = new RepeatedWork();
 
   /** @param site where the next request goes to */
   constructor(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
-import { authorizeLink, exchange } from '../../support/browser.js';
+import { authorizeLink, exchange } from '../../support/oauth-flow.js';
 import {
   expectAccessible,
   inChromium,
@@ -14,7 +14,7 @@ import {
   WISHES,
 } from '../../support/chromium.js';
 import { freePort } from '../../support/free-port.js';
-import { json, stored, type TokenBody } from '../../support/responses.js';
+import { json, countGrantsAndCodes, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
 const SIGN_IN_BUTTON = 'form[action="/oauth/authorize/sign-in"] button';
@@ -132,7 +132,7 @@ inChromium('The way through the consent page', {}, (chrome) => {
     await page.getByRole('button', { name: 'Allow' }).dblclick();
     // Not waited for as one navigation: the second click may end that of the first.
     await expect.poll(() => page.url()).not.toMatch(/\/verify$/);
-    expect(await stored(app(), client)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
   it.each(WISHES)(

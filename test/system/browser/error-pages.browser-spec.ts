@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
-import { authorizeLink } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { expectAccessible, inChromium, wanting, WISHES } from '../../support/chromium.js';
 import type { TestClient } from '../../support/test-app.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { exchange } from '../../support/browser.js';
+import { exchange } from '../../support/oauth-flow.js';
 import { inChromium } from '../../support/chromium.js';
 import { freePort } from '../../support/free-port.js';
 import { findProgram } from '../../support/programs.js';

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { exchange } from '../../support/browser.js';
+import { exchange } from '../../support/oauth-flow.js';
 import { inChromium } from '../../support/chromium.js';
-import { expectTokenError, stored } from '../../support/responses.js';
+import { expectTokenError, countGrantsAndCodes } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
 inChromium('Tabs, the back button and what is typed', {}, (chrome) => {
@@ -33,7 +33,7 @@ inChromium('Tabs, the back button and what is typed', {}, (chrome) => {
     await expect
       .poll(reloaded, { timeout: 15_000 })
       .toMatch(/^Error: This request was already answered/);
-    expect(await stored(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
   it('O148 Two tabs of two apps, answered in reverse order, give each app its own code', async () => {

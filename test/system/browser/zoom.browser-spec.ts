@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
 import { LANGUAGES } from '../../../src/pages/language.js';
-import { authorizeLink } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { inChromium, tabTo, wanting } from '../../support/chromium.js';
 
 /** A screen of 1280 by 1024 pixels at 400 %: a quarter of it in each direction, four times as sharp (WCAG 2.2, 1.4.10). */

@@ -1,5 +1,5 @@
 import type { User } from '../../../src/modules/users/user.entity.js';
-import { Visitor } from '../../support/browser.js';
+import { Browser } from '../../support/browser.js';
 import type { TestApp } from '../../support/test-app.js';
 
 /**
@@ -11,7 +11,7 @@ export async function decide(
   link: string,
   { decision = 'approve', user }: { decision?: 'approve' | 'deny'; user?: User } = {},
 ): Promise<URL> {
-  const visitor = new Visitor(app);
+  const visitor = new Browser(app);
   const consent = await visitor.signIn(link, user ?? (await app.addUser({ name: 'Ana Lee' })));
   const { location, html } = await visitor.submit(consent, '/oauth/authorize/decision', {
     scope: new URL(link).searchParams.get('scope')?.split(' ') ?? [],

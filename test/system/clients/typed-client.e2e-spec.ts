@@ -3,7 +3,7 @@ import createClient, { type Client } from 'openapi-fetch';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { SCOPES } from '../../../src/common/scopes.js';
 import type { paths } from '../../../openapi/types.js';
-import { approve } from '../../support/browser.js';
+import { approve } from '../../support/oauth-flow.js';
 import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { Migrator } from '../../../src/database/migrator.js';
-import { CommandLine, runProcess } from '../../support/command-line.js';
+import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { connect, onEachEngine, onEachServer } from '../../support/database.js';
 
 interface Check {
@@ -118,7 +118,7 @@ onEachServer('The command "db migrate" that has to wait', (database) => {
     await reader.startTransaction();
     await reader.query('SELECT * FROM posts');
     const env = { DATABASE_URL: database.url, DB_TIMEOUT_MS: '1000' };
-    const migrating = runProcess(['db', 'migrate', '--json'], env);
+    const migrating = runCommandProcess(['db', 'migrate', '--json'], env);
     const waiting = `SELECT id FROM information_schema.processlist
       WHERE db = DATABASE() AND state LIKE 'Waiting for table metadata lock%'`;
     const isWaiting = async (): Promise<number> =>
@@ -188,7 +188,7 @@ const BREAKAGE = `
 onEachEngine('A command whose application does not start', (database) => {
   it('says why and ends with exit code 1, connected as it is', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(BREAKAGE)}`;
-    const { code, stdout, stderr } = await runProcess(['db', 'status'], {
+    const { code, stdout, stderr } = await runCommandProcess(['db', 'status'], {
       DATABASE_URL: database.url,
       NODE_OPTIONS: `--import=${preload}`,
     });

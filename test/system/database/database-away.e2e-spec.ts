@@ -1,13 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import mysql from 'mysql2/promise';
-import {
-  approve,
-  authorizeLink,
-  exchange,
-  type Page,
-  requestToken,
-  Visitor,
-} from '../../support/browser.js';
+import { type Page, Browser } from '../../support/browser.js';
+import { approve, authorizeLink, exchange, requestToken } from '../../support/oauth-flow.js';
 import { onEachEngine, onEachServer, onSqlite } from '../../support/database.js';
 import {
   type ErrorBody,
@@ -24,7 +18,7 @@ interface Possessions {
   client: TestClient;
   code: string;
   tokens: TokenBody;
-  visitor: Visitor;
+  visitor: Browser;
   consent: Page;
 }
 
@@ -33,7 +27,7 @@ async function possessions(app: TestApp): Promise<Possessions> {
   const newCode = async (): Promise<string> =>
     (await approve(app, await app.addUser(), client)).get('code') ?? '';
   const tokens = await json<TokenBody>(await exchange(app, client, await newCode()));
-  const visitor = new Visitor(app);
+  const visitor = new Browser(app);
   const consent = await visitor.signIn(authorizeLink(client), await app.addUser());
   return { client, code: await newCode(), tokens, visitor, consent };
 }
@@ -133,7 +127,7 @@ onEachServer('While the database server is away', (database) => {
 
     it('O68 Pages say so, and the decision can be sent again', async () => {
       const { client } = held;
-      expectUnavailablePage(await new Visitor(app).open(authorizeLink(client)));
+      expectUnavailablePage(await new Browser(app).open(authorizeLink(client)));
       expectUnavailablePage(await decide(held));
       await proxy.mend();
       await expectNothingLost(app, held);
@@ -326,7 +320,7 @@ onSqlite('While another process has locked the file', (database) => {
   });
 
   it('O68 Pages say so, and the decision can be sent again', async () => {
-    expectUnavailablePage(await new Visitor(app()).open(authorizeLink(held.client)));
+    expectUnavailablePage(await new Browser(app()).open(authorizeLink(held.client)));
     expectUnavailablePage(await decide(held));
     other.exec('ROLLBACK');
     await expectNothingLost(app(), held);

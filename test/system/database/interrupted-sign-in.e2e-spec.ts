@@ -3,7 +3,8 @@ import mysql from 'mysql2/promise';
 import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
 import { SmsQueue } from '../../../src/modules/oauth/sign-in/sms-queue.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import { authorizeLink, type Page, Visitor } from '../../support/browser.js';
+import { type Page, Browser } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { onEachServer } from '../../support/database.js';
 import { expectPage } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -18,7 +19,7 @@ onEachServer('A sign-in in which the database is lost', (database) => {
   let other: mysql.Connection;
   let client: TestClient;
   let user: User;
-  let visitor: Visitor;
+  let visitor: Browser;
 
   beforeAll(async () => {
     proxy = await TcpProxy.start(database.url);
@@ -36,7 +37,7 @@ onEachServer('A sign-in in which the database is lost', (database) => {
   beforeEach(async () => {
     client = await app.addClient();
     user = await app.addUser();
-    visitor = new Visitor(app);
+    visitor = new Browser(app);
   });
   afterEach(async () => {
     await other.query('UNLOCK TABLES');

@@ -5,12 +5,18 @@ import { sha256 } from '../../../src/common/secrets.js';
 import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
-import { approve, exchange, requestToken } from '../../support/browser.js';
+import {
+  approve,
+  exchange,
+  isTokenAccepted,
+  obtainTokens,
+  requestToken,
+  sendForm,
+} from '../../support/oauth-flow.js';
 import { onEachServer } from '../../support/database.js';
-import { granted, opens, sendForm } from '../../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp, type TestClient, writeNotes } from '../../support/test-app.js';
+import { TestApp, type TestClient, flushDeferredWrites } from '../../support/test-app.js';
 
 /** Less than anybody waits for the database. */
 const LATE_MS = 800;
@@ -46,7 +52,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
   /** The database is lost before it hears of the end, or before it says that it did. */
   async function lost(when: 'before' | 'after', send: () => Promise<Response>): Promise<void> {
     // It has a COMMIT, too, which would be taken for theirs.
-    await writeNotes(app);
+    await flushDeferredWrites(app);
     if (when === 'before') proxy.cutBefore('COMMIT');
     else proxy.cutAfterStatement('COMMIT');
     await expectTokenError(await send(), 'temporarily_unavailable', 503);
@@ -66,31 +72,31 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     app.clock.advance(9 * SECOND);
     const { expires_in, ...same } = await json<TokenBody>(await trade());
     expect({ ...same, expires_in: expires_in + 9 }).toEqual(tokens);
-    expect(await opens(app, tokens.access_token)).toBe(true);
+    expect(await isTokenAccepted(app, tokens.access_token)).toBe(true);
     app.clock.advance(SECOND);
     await expectTokenError(await trade(), 'invalid_grant');
     expect(await thefts()).toBe(1);
-    expect(await opens(app, tokens.access_token)).toBe(false);
+    expect(await isTokenAccepted(app, tokens.access_token)).toBe(false);
   });
 
   it('O68 Is an exchange that may have been tried before in vain', async () => {
     await lost('before', trade);
     await lost('after', trade);
     const { access_token } = await json<TokenBody>(await trade());
-    expect(await opens(app, access_token)).toBe(true);
+    expect(await isTokenAccepted(app, access_token)).toBe(true);
   });
 
   it('O68 Is unknown to another process, which refuses a repeat and ends nothing', async () => {
     await lost('after', trade);
     await expectTokenError(await exchange(other, client, code), 'invalid_grant');
     const { access_token } = await json<TokenBody>(await trade());
-    expect(await opens(other, access_token)).toBe(true);
+    expect(await isTokenAccepted(other, access_token)).toBe(true);
   });
 
   it('O68 Is an exchange that is answered when its app asks again before the first one has failed', async () => {
     const { clientId } = client;
     const { id: grantId } = await app.dataSource.manager.findOneByOrFail(Grant, { clientId });
-    await writeNotes(app);
+    await flushDeferredWrites(app);
     const stranded = proxy.strandAfter(/COMMIT$/);
     const first = trade();
     await stranded;
@@ -102,7 +108,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     await expectTokenError(await second, 'temporarily_unavailable', 503);
     await expectTokenError(await first, 'temporarily_unavailable', 503);
     const { access_token } = await json<TokenBody>(await trade());
-    expect(await opens(app, access_token)).toBe(true);
+    expect(await isTokenAccepted(app, access_token)).toBe(true);
     expect(await thefts()).toBe(0);
   });
 
@@ -119,13 +125,13 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     app.clock.advance(11 * SECOND);
     await expectTokenError(await second, 'invalid_grant');
     const { access_token } = await json<TokenBody>(await first);
-    expect(await opens(app, access_token)).toBe(true);
+    expect(await isTokenAccepted(app, access_token)).toBe(true);
     expect(await thefts()).toBe(0);
   });
 
   it('O68 Is a refresh that is no theft for whoever asks again late, before the first one has failed', async () => {
-    const first = await granted(app, client);
-    await writeNotes(app);
+    const first = await obtainTokens(app, client);
+    await flushDeferredWrites(app);
     const stranded = proxy.strandAfter(/COMMIT$/);
     const unanswered = refresh(first);
     await stranded;
@@ -137,14 +143,14 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     await expectTokenError(await refresh(first), 'temporarily_unavailable', 503);
     await expectTokenError(await unanswered, 'temporarily_unavailable', 503);
     const { access_token } = await json<TokenBody>(await refresh(first));
-    expect(await opens(app, access_token)).toBe(true);
+    expect(await isTokenAccepted(app, access_token)).toBe(true);
   });
 
   it('O68 Is not waited for where only an answer was asked for again', async () => {
-    const first = await granted(app, client);
+    const first = await obtainTokens(app, client);
     const tokens = await json<TokenBody>(await refresh(first));
     app.clock.advance(26 * SECOND);
-    await writeNotes(app);
+    await flushDeferredWrites(app);
     const stranded = proxy.strandAfter(/COMMIT$/);
     const unanswered = refresh(first);
     await stranded;
@@ -154,7 +160,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     const { refresh_token } = await json<TokenBody>(await again);
     expect(refresh_token).toBe(tokens.refresh_token);
     await expectTokenError(await unanswered, 'temporarily_unavailable', 503);
-    expect(await opens(app, tokens.access_token)).toBe(true);
+    expect(await isTokenAccepted(app, tokens.access_token)).toBe(true);
   });
 
   it('O68 Is a theft for whoever comes back too late', async () => {
@@ -168,10 +174,10 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     await lost('after', trade);
     const next = await json<TokenBody>(await refresh(await json<TokenBody>(await trade())));
     await expectTokenError(await trade(), 'invalid_grant');
-    expect(await opens(app, next.access_token)).toBe(true);
+    expect(await isTokenAccepted(app, next.access_token)).toBe(true);
     app.clock.advance(10 * SECOND);
     await expectTokenError(await trade(), 'invalid_grant');
-    expect(await opens(app, next.access_token)).toBe(false);
+    expect(await isTokenAccepted(app, next.access_token)).toBe(false);
   });
 
   it('O68 Is lost when its access token was given back, and that ends nothing', async () => {
@@ -185,7 +191,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
   });
 
   it('O68 Is a refresh that is answered when its app comes back, until the answer is used', async () => {
-    const first = await granted(app, client);
+    const first = await obtainTokens(app, client);
     await lost('after', () => refresh(first));
     app.clock.advance(9 * MINUTE);
     const tokens = await json<TokenBody>(await refresh(first));
@@ -194,21 +200,21 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     expect({ ...same, expires_in: expires_in + 29 }).toEqual(tokens);
     const next = await json<TokenBody>(await refresh(tokens));
     await expectTokenError(await refresh(first), 'invalid_grant');
-    expect(await opens(app, next.access_token)).toBe(false);
+    expect(await isTokenAccepted(app, next.access_token)).toBe(false);
   });
 
   it('O68 Is none where the token was used after all: it is a theft as soon as ever', async () => {
-    const first = await granted(app, client);
+    const first = await obtainTokens(app, client);
     await lost('before', () => refresh(first));
     const { access_token } = await json<TokenBody>(await refresh(first));
     app.clock.advance(30 * SECOND + 1);
     await expectTokenError(await refresh(first), 'invalid_grant');
-    expect(await opens(app, access_token)).toBe(false);
+    expect(await isTokenAccepted(app, access_token)).toBe(false);
     await lost('before', trade);
     const tokens = await json<TokenBody>(await trade());
     app.clock.advance(10 * SECOND);
     await expectTokenError(await trade(), 'invalid_grant');
     expect(await thefts()).toBe(1);
-    expect(await opens(app, tokens.access_token)).toBe(false);
+    expect(await isTokenAccepted(app, tokens.access_token)).toBe(false);
   });
 });

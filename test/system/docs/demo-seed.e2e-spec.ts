@@ -3,7 +3,7 @@ import { DemoService } from '../../../src/modules/demo/demo.service.js';
 import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
 import { UsersService } from '../../../src/modules/users/users.service.js';
 import { onOneEngine } from '../../support/database.js';
-import { complaints } from '../../support/logs.js';
+import { warningsAndErrors } from '../../support/logs.js';
 import { startProcess } from '../../support/service-process.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
 
@@ -55,7 +55,7 @@ onOneEngine('Two processes on an empty demo database', (database) => {
     } finally {
       await app.stop();
       for (const process of processes)
-        expect([await process.stop(), complaints(process.output())]).toEqual([0, []]);
+        expect([await process.stop(), warningsAndErrors(process.output())]).toEqual([0, []]);
     }
   });
 });
@@ -63,7 +63,7 @@ onOneEngine('Two processes on an empty demo database', (database) => {
 onOneEngine('The service on a schema that is not there', (database) => {
   it('warns instead of seeding', async () => {
     const process = await startProcess({ ...database, env: { DEMO: '1', MIGRATE: '0' } });
-    const told = complaints(process.output());
+    const told = warningsAndErrors(process.output());
     expect(told).toEqual([expect.objectContaining({ level: 'warn', context: 'Migrations' })]);
     expect(told[0]?.msg).toContain('Migrations are pending');
     expect(await process.stop()).toBe(0);

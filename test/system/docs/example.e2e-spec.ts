@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
 const ANAS_PHONE = '+14155550101';
 
@@ -70,7 +70,7 @@ class Example {
 /** Goes from the example's link to its result page, as Ana, who finds the code among her messages. */
 async function runFlow(
   example: Example,
-  service: AppProcess,
+  service: ServiceProcess,
   answer: [string, string][],
 ): Promise<string> {
   const browser = new Browser();
@@ -88,7 +88,7 @@ async function runFlow(
   return back.text();
 }
 
-async function messages({ smsFile }: AppProcess): Promise<string[]> {
+async function messages({ smsFile }: ServiceProcess): Promise<string[]> {
   const lines = await readFile(smsFile, 'utf8').catch(() => '');
   return lines.split('\n').filter((line) => line !== '');
 }
@@ -101,7 +101,7 @@ const allowing = (scopes: string[]): [string, string][] => [
 ];
 
 onOneEngine('The example app against the demo', (database) => {
-  let service: AppProcess;
+  let service: ServiceProcess;
   let example: Example | undefined;
 
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { sqliteFile } from '../../support/database.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
 const HERE = 'http://localhost:3000';
 
@@ -28,7 +28,7 @@ async function pasted(script: string, env: Record<string, string>): Promise<stri
 
 describe('The walk of the README', () => {
   const { url } = sqliteFile();
-  let service: AppProcess;
+  let service: ServiceProcess;
 
   beforeAll(async () => {
     service = await startProcess({ url, env: { DEMO: '1', LOG_LEVEL: 'warn' } });

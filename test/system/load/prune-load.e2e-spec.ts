@@ -2,7 +2,7 @@ import { later } from '../../../src/common/clock.js';
 import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { ApiUsageDaily } from '../../../src/modules/quota/api-usage-daily.entity.js';
 import { Prune } from '../../../src/operations/jobs/prune.service.js';
-import { Repeated } from '../../support/background.js';
+import { RepeatedWork } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';
 import { recordCalls } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
@@ -22,7 +22,7 @@ onEachServer('Pruning many rows under load', (database) => {
     await recordCalls(app().dataSource, moments);
     const members = await Promise.all([1, 2, 3].map(() => Member.join(app())));
     const times: number[] = [];
-    const calling = new Repeated();
+    const calling = new RepeatedWork();
     for (const member of members)
       calling.begin(async () => {
         const began = performance.now();

@@ -1,5 +1,5 @@
 import type { User } from '../../../src/modules/users/user.entity.js';
-import { type Page, Visitor } from '../../support/browser.js';
+import { type Page, Browser } from '../../support/browser.js';
 import type { TestApp } from '../../support/test-app.js';
 import type { Apps, Party } from './party.js';
 
@@ -25,7 +25,7 @@ export async function registerApps(app: TestApp): Promise<Apps> {
 
 /** Our server, with a member who signs in by phone and stays signed in while the session lives. */
 export function ourServer(app: TestApp, apps: Apps, member: User): Party {
-  const visitor = new Visitor(app);
+  const visitor = new Browser(app);
   return {
     baseUrl: app.baseUrl,
     apps,

@@ -1,4 +1,4 @@
-import { authorizeLink, VERIFIER } from '../../support/browser.js';
+import { authorizeLink, VERIFIER } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 

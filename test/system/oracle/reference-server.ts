@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type ClientMetadata, type Configuration, errors, Provider } from 'oidc-provider';
 import { SCOPES } from '../../../src/common/scopes.js';
 import type { AppConfig } from '../../../src/config/app-config.js';
-import { Visitor } from '../../support/browser.js';
+import { Browser } from '../../support/browser.js';
 import { freePort } from '../../support/free-port.js';
 import type { TestClient } from '../../support/test-app.js';
 import { answerOf } from './our-server.js';
@@ -41,7 +41,7 @@ export async function startReferenceServer(
     apps,
     fetch: ask,
     async decide(link, decision) {
-      const visitor = new Visitor({
+      const visitor = new Browser({
         baseUrl,
         fetch: ask,
         sms: { count: () => 0, password: noPassword },

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runProcess } from '../../support/command-line.js';
+import { runCommandProcess } from '../../support/command-line.js';
 import { sqliteFile } from '../../support/database.js';
 import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
@@ -37,7 +37,7 @@ describe('What the build makes of the two programs', () => {
 
   it('holds all packages but those that need their own folder', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(TELL_PACKAGES)}`;
-    const { code, stderr } = await runProcess(['db', 'status'], {
+    const { code, stderr } = await runCommandProcess(['db', 'status'], {
       DATABASE_URL: database.url,
       NODE_OPTIONS: `--import=${preload}`,
     });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
 import { newId } from '../../../src/common/ids.js';
 import { VERSION } from '../../../src/operations/version.js';
-import { runProcess } from '../../support/command-line.js';
+import { runCommandProcess } from '../../support/command-line.js';
 import { connectMigrated, sqliteFile } from '../../support/database.js';
 
 const PROGRAM = 'dist/src/bundle/cli.js';
@@ -17,7 +17,7 @@ describe('The command line as a process', () => {
   const { url } = sqliteFile();
 
   it('tells its version', async () => {
-    expect(await runProcess(['--version'])).toEqual({
+    expect(await runCommandProcess(['--version'])).toEqual({
       code: 0,
       stdout: `${VERSION}\n`,
       stderr: '',

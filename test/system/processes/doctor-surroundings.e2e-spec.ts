@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Doctor } from '../../../src/operations/doctor/doctor.service.js';
-import { findingsIn, run, runProcess, type ToldFinding } from '../../support/command-line.js';
+import {
+  parseFindings,
+  runCommand,
+  runCommandProcess,
+  type Finding,
+} from '../../support/command-line.js';
 import { onOneEngine, onEachServer, sqliteFile } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { runSql } from '../../support/sql.js';
@@ -11,14 +16,14 @@ import { useTestApp } from '../../support/test-app.js';
 const AWAY = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 const SECRET = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
 
-async function examined(env: Record<string, string>): Promise<ToldFinding[]> {
-  return findingsIn(await run(['doctor', '--json'], { METRICS_PORT: 'off', ...env }));
+async function examined(env: Record<string, string>): Promise<Finding[]> {
+  return parseFindings(await runCommand(['doctor', '--json'], { METRICS_PORT: 'off', ...env }));
 }
 
 describe('The command "doctor" without its database', () => {
   it('tells of each setting that is wrong, and nothing else', async () => {
-    const outcome = await runProcess(['doctor', '--json'], { PORT: 'x', DB_POOL_SIZE: '0' });
-    expect(findingsIn(outcome)).toEqual(
+    const outcome = await runCommandProcess(['doctor', '--json'], { PORT: 'x', DB_POOL_SIZE: '0' });
+    expect(parseFindings(outcome)).toEqual(
       ['PORT: must be a whole number.', 'DB_POOL_SIZE: must be at least 1.'].map((summary) => ({
         check: 'configuration',
         status: 'failed',
@@ -29,7 +34,10 @@ describe('The command "doctor" without its database', () => {
   });
 
   it('examines the rest when the database is away, and shows no stack', async () => {
-    const { code, stdout, stderr } = await runProcess(['doctor'], { ...AWAY, METRICS_PORT: 'off' });
+    const { code, stdout, stderr } = await runCommandProcess(['doctor'], {
+      ...AWAY,
+      METRICS_PORT: 'off',
+    });
     expect({ code, stderr }).toEqual({ code: 1, stderr: '1 check failed.\n' });
     expect(stdout).toMatch(/^warning {2}configuration: NODE_ENV is not production\.$/m);
     expect(stdout).toMatch(/^ok {7}metrics: Metrics are off\.$/m);
@@ -91,7 +99,7 @@ describe('The command "doctor" at what is beside the service', () => {
   });
   afterAll(() => server.close());
 
-  async function finding(check: string, env: Record<string, string>): Promise<ToldFinding> {
+  async function finding(check: string, env: Record<string, string>): Promise<Finding> {
     const found = (await examined({ ...AWAY, ...env })).find((one) => one.check === check);
     if (!found) throw new Error(`Nothing was found about ${check}.`);
     return found;
@@ -216,7 +224,7 @@ onEachServer('The checks of a server', (database) => {
   const app = useTestApp(database);
   const user = `doctor_${process.pid}`;
   const name = (): string => new URL(database.url).pathname.slice(1);
-  const asUser = async (): Promise<ToldFinding[]> => {
+  const asUser = async (): Promise<Finding[]> => {
     const url = new URL(database.url);
     [url.username, url.password] = [user, 'Only-4-a-test'];
     return (await examined({ DATABASE_URL: url.href })).filter(

@@ -1,6 +1,7 @@
 import { Shutdown } from '../../../src/operations/shutdown/shutdown.js';
-import { expectRefusal } from '../../support/api.js';
-import { authorizeLink, Visitor } from '../../support/browser.js';
+import { expectApiError } from '../../support/api.js';
+import { Browser } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { expectPage, expectTokenError, json } from '../../support/responses.js';
@@ -31,7 +32,7 @@ onSqlite('A service that ends, while its port is still open,', (database) => {
       expectLastAnswer(answer);
       expect(answer.headers.get('access-control-allow-origin')).toBe('*');
       expect(answer.headers.get('access-control-expose-headers')).toMatch(/\bRetry-After\b/);
-      await expectRefusal(answer, 503, 'service_unavailable');
+      await expectApiError(answer, 503, 'service_unavailable');
     }
   });
 
@@ -54,7 +55,7 @@ onSqlite('A service that ends, while its port is still open,', (database) => {
   );
 
   it('C28 tells a person on a page', async () => {
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     for (const path of [authorizeLink(member.client), '/account/apps']) {
       const page = await visitor.open(path);
       expectLastAnswer(page);

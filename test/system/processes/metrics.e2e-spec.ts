@@ -1,6 +1,7 @@
 import { MetricsServer } from '../../../src/operations/metrics/metrics-server.js';
 import { VERSION } from '../../../src/operations/version.js';
-import { authorizeLink, Visitor } from '../../support/browser.js';
+import { Browser } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { onOneEngine, onSqlite } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { startProcess } from '../../support/service-process.js';
@@ -42,7 +43,7 @@ onOneEngine('The metrics', (database) => {
   it('O58 count one-time passwords that could not be sent', async () => {
     expect(await metrics()).toMatch(/^otp_send_failures_total 0$/m);
     const user = await app.addUser();
-    const visitor = new Visitor(app);
+    const visitor = new Browser(app);
     const phonePage = await visitor.open(authorizeLink(await app.addClient()));
     app.sms.refuse(1);
     await visitor.submit(phonePage, '/oauth/authorize/sign-in', { phone: user.phone });

@@ -1,10 +1,10 @@
 import { sqliteFile } from '../../support/database.js';
-import { complaints, logLines } from '../../support/logs.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { warningsAndErrors, logLines } from '../../support/logs.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 
 describe('The log of a service that refuses', () => {
   const database = sqliteFile();
-  let service: AppProcess;
+  let service: ServiceProcess;
   beforeAll(async () => {
     service = await startProcess({ url: database.url, env: { LOG_LEVEL: 'log' } });
   });
@@ -29,6 +29,6 @@ describe('The log of a service that refuses', () => {
     await expect.poll(told).toHaveLength(1);
     expect(told()).toMatchObject([{ level: 'info', msg: 'request', method, route, status, error }]);
     expect(service.output().split(id)).toHaveLength(2);
-    expect(complaints(service.output())).toEqual([]);
+    expect(warningsAndErrors(service.output())).toEqual([]);
   });
 });

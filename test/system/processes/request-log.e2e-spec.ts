@@ -1,15 +1,16 @@
 import { connect } from 'node:net';
-import { authorizeLink, Visitor } from '../../support/browser.js';
+import { Browser } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { Cluster } from '../../support/cluster.js';
 import { onOneEngine } from '../../support/database.js';
-import { complaints, type LogLine, logLines } from '../../support/logs.js';
+import { warningsAndErrors, type LogLine, logLines } from '../../support/logs.js';
 import { Member } from '../../support/member.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
 onOneEngine('The line of a request', (database) => {
   const operator = useTestApp(database);
-  let service: AppProcess;
+  let service: ServiceProcess;
   let requests = 0;
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());
@@ -87,7 +88,7 @@ onOneEngine('The line of a request', (database) => {
 
   it('tells the app whose request a form of the pages belongs to', async () => {
     const client = await operator().addClient();
-    const visitor = new Visitor(new Cluster(service.baseUrl, [service]));
+    const visitor = new Browser(new Cluster(service.baseUrl, [service]));
     const page = await visitor.open(authorizeLink(client));
     await visitor.submit(page, '/oauth/authorize/sign-in', { phone: 'none' });
     const told = (): LogLine[] =>
@@ -143,7 +144,7 @@ onOneEngine('The line of a request', (database) => {
   });
 
   it('does not make the log of a service that is well complain', () => {
-    const told = complaints(service.output()).filter(({ msg }) => msg !== 'internal_error');
+    const told = warningsAndErrors(service.output()).filter(({ msg }) => msg !== 'internal_error');
     expect(told).toEqual([]);
   });
 });

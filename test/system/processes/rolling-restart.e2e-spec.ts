@@ -1,9 +1,9 @@
 import { Balancer } from '../../support/balancer.js';
 import { onOneServer } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const CLIENTS = 6;
@@ -12,10 +12,10 @@ const DELAY_MS = 1000;
 
 onOneServer('A rolling restart of two processes behind a balancer', (database) => {
   const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
-  let processes: AppProcess[] = [];
+  let processes: ServiceProcess[] = [];
   let balancer: Balancer;
 
-  const start = async (port: number): Promise<AppProcess> =>
+  const start = async (port: number): Promise<ServiceProcess> =>
     startProcess({
       url: database.url,
       env: {
@@ -75,6 +75,6 @@ onOneServer('A rolling restart of two processes behind a balancer', (database) =
     expect(new Set(answers)).toEqual(new Set(['GET 200', 'POST 201']));
     const published = answers.filter((answer) => answer === 'POST 201').length;
     expect(published).toBeGreaterThan(50);
-    expect(await publishedBy(operator(), member)).toEqual(allAre(published));
+    expect(await countPublished(operator(), member)).toEqual(allEqual(published));
   });
 });

@@ -1,18 +1,18 @@
 import Sqlite from 'better-sqlite3';
+import { Browser } from '../../support/browser.js';
 import {
   authorizeLink,
   exchange,
   redirectParameters,
   requestToken,
   VERIFIER,
-  Visitor,
-} from '../../support/browser.js';
+} from '../../support/oauth-flow.js';
 import { Cluster } from '../../support/cluster.js';
 import { CommandLine } from '../../support/command-line.js';
 import { onOneEngine } from '../../support/database.js';
-import { complaints, requestLines } from '../../support/logs.js';
+import { warningsAndErrors, requestLines } from '../../support/logs.js';
 import { json, type TokenBody } from '../../support/responses.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { MANY_SIGN_INS, type TestClient, useTestApp } from '../../support/test-app.js';
 
@@ -26,7 +26,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
   /** What must not be printed, by what it is. */
   const secrets = new Map<string, string>();
   let proxy: TcpProxy | undefined;
-  let service: AppProcess;
+  let service: ServiceProcess;
   let site: Cluster;
 
   beforeAll(async () => {
@@ -52,7 +52,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
     keep('refresh token', refresh_token);
   }
 
-  function keepCookies({ cookies }: Visitor): void {
+  function keepCookies({ cookies }: Browser): void {
     for (const [name, value] of cookies) keep(`cookie ${name}`, value);
   }
 
@@ -89,7 +89,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
   async function approve(client: TestClient): Promise<string> {
     const { phone } = await operator().addUser();
     for (const part of [phone.slice(1), phone.slice(2)]) keep('phone', part);
-    const visitor = new Visitor(site);
+    const visitor = new Browser(site);
     const phonePage = await visitor.open(
       authorizeLink(client, { state: keep('state', 'a-state-of-the-app') }),
     );
@@ -224,7 +224,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
   it('O143 Holds what went wrong, so that an operator can look into it', () => {
     const printed = service.output();
     expect(printed.match(/req_[0-9a-z]{26}/g)?.length).toBeGreaterThan(10);
-    const stacks = complaints(printed).map(({ stack }) => stack ?? '');
+    const stacks = warningsAndErrors(printed).map(({ stack }) => stack ?? '');
     expect(stacks.join('\n')).toMatch(/^ {4}at /m);
     expect(printed).toMatch(/refresh_tokens/);
     expect(printed).toMatch(
@@ -243,7 +243,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
   });
 
   it('Tells of a fault of ours by the id of its request, with a stack, and of its end like any other', () => {
-    const faults = complaints(service.output()).filter(
+    const faults = warningsAndErrors(service.output()).filter(
       ({ level, stack }) => level === 'error' && stack,
     );
     const ids = faults.map(({ request_id }) => request_id).filter((id) => id !== undefined);

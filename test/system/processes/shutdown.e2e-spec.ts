@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { json as jsonOf, text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onOneEngine, onSqlite } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
-import { complaints } from '../../support/logs.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
+import { warningsAndErrors } from '../../support/logs.js';
 import { Member } from '../../support/member.js';
 import { type ErrorBody, json } from '../../support/responses.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const DELAY_MS = 1500;
@@ -17,7 +17,7 @@ const PAUSE_MS = 50;
 
 onOneEngine('SIGTERM during traffic', (database) => {
   const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
-  let service: AppProcess;
+  let service: ServiceProcess;
   beforeEach(async () => {
     operator().clock.set(new Date().toISOString());
     service = await startProcess({
@@ -68,7 +68,7 @@ onOneEngine('SIGTERM during traffic', (database) => {
     { timeout: 60_000 },
     async () => {
       const member = await Member.join(operator());
-      const posts = async (): Promise<number> => (await publishedBy(operator(), member)).posts;
+      const posts = async (): Promise<number> => (await countPublished(operator(), member)).posts;
       const publishing = Array.from({ length: PUBLISHERS }, () =>
         publishUntilRefused(member.token),
       );
@@ -97,8 +97,8 @@ onOneEngine('SIGTERM during traffic', (database) => {
 
       expect(new Set(statuses)).toEqual(new Set([201, 503]));
       const answered = statuses.filter((status) => status === 201).length;
-      expect(await publishedBy(operator(), member)).toEqual(allAre(answered));
-      expect(complaints(service.output())).toEqual([]);
+      expect(await countPublished(operator(), member)).toEqual(allEqual(answered));
+      expect(warningsAndErrors(service.output())).toEqual([]);
     },
   );
 
@@ -152,7 +152,7 @@ onOneEngine('SIGTERM during traffic', (database) => {
       finished.resume();
       expect(await service.ended).toBe(0);
       agent.destroy();
-      expect(await publishedBy(operator(), member)).toMatchObject({ posts: 1, recorded: 1 });
+      expect(await countPublished(operator(), member)).toMatchObject({ posts: 1, recorded: 1 });
     },
   );
 
@@ -176,12 +176,12 @@ onOneEngine('SIGTERM during traffic', (database) => {
     const answers = await textOf(connection);
     expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
     expect(await service.ended).toBe(0);
-    expect(await publishedBy(operator(), member)).toEqual(allAre(1));
+    expect(await countPublished(operator(), member)).toEqual(allEqual(1));
   });
 });
 
 onSqlite('The signals that end the service', (database) => {
-  const started = (env: Record<string, string> = {}): Promise<AppProcess> =>
+  const started = (env: Record<string, string> = {}): Promise<ServiceProcess> =>
     startProcess({ url: database.url, env: { DEMO: '0', ...env } });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(

@@ -1,6 +1,6 @@
 import { onOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const CONNECTIONS = 16;
@@ -11,7 +11,7 @@ const COLLECTION = / gc=s .* allocated=(?<allocated>\d+) promoted=(?<promoted>\d
 onOneServer('What a request makes', (database) => {
   const app = useTestApp(database);
   let member: Member;
-  let running: AppProcess;
+  let running: ServiceProcess;
   beforeAll(async () => {
     // The process goes by the real time, so the token must be of today.
     app().clock.set(new Date().toISOString());

@@ -4,7 +4,7 @@ import { PruneCron } from '../../../src/operations/jobs/prune.cron.js';
 import { QuotaResetCron } from '../../../src/operations/jobs/quota-reset.cron.js';
 import { UsageRollupCron } from '../../../src/operations/jobs/usage-rollup.cron.js';
 import { MetricsServer } from '../../../src/operations/metrics/metrics-server.js';
-import { requestToken } from '../../support/browser.js';
+import { requestToken } from '../../support/oauth-flow.js';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';

@@ -1,7 +1,7 @@
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
-import { approve, exchange, requestToken } from '../../support/browser.js';
-import { atOnce, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
+import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
+import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -23,7 +23,7 @@ onEachServer('Fifty exchanges of one code in two processes', (database) => {
     const user = await operator().addUser();
     const code = (await approve(cluster(), user, client)).get('code') ?? '';
     const before = await rows();
-    const answers = await atOnce(RACERS, () => exchange(cluster(), client, code));
+    const answers = await concurrently(RACERS, () => exchange(cluster(), client, code));
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([200, ...Array<number>(RACERS - 1).fill(400)]);
     for (const answer of answers.filter(({ status }) => status === 400))

@@ -1,4 +1,4 @@
-import { approve, exchange, requestToken } from '../../support/browser.js';
+import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import { rounds, ROUNDS, ROUNDS_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../../support/responses.js';

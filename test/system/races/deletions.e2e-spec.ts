@@ -1,6 +1,6 @@
 import { Post } from '../../../src/modules/posts/post.entity.js';
 import { User } from '../../../src/modules/users/user.entity.js';
-import { atOnce, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
+import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachEngine } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -15,7 +15,7 @@ onEachEngine('The same deletion at once in two processes', (database) => {
   });
 
   async function deleteAtOnce({ token }: Member, path: string): Promise<number[]> {
-    const answers = await atOnce(AT_ONCE, () =>
+    const answers = await concurrently(AT_ONCE, () =>
       cluster().fetch(`/dev/v1${path}`, {
         method: 'DELETE',
         headers: { authorization: `Bearer ${token}` },

@@ -1,16 +1,17 @@
 import mysql from 'mysql2/promise';
 import { UserAccess } from '../../../src/modules/oauth/grants/user-access.service.js';
 import { SignInSession } from '../../../src/modules/oauth/sign-in/sign-in-session.entity.js';
-import { authorizeLink, Visitor } from '../../support/browser.js';
+import { Browser } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
 import { onEachServer } from '../../support/database.js';
-import { isUnderWay, useTestApp } from '../../support/test-app.js';
+import { isStatementRunning, useTestApp } from '../../support/test-app.js';
 
 onEachServer('The end of every access of a user during a sign-in', (database) => {
   const app = useTestApp(database);
 
   it('waits for it, and ends the session that it started', async () => {
     const [ana, ben] = [await app().addUser(), await app().addUser()];
-    const visitor = new Visitor(app());
+    const visitor = new Browser(app());
     const link = authorizeLink(await app().addClient(), { prompt: 'login' });
     await visitor.signIn(link, ben);
 
@@ -38,6 +39,6 @@ onEachServer('The end of every access of a user during a sign-in', (database) =>
   });
 
   async function underWay(statement: string): Promise<void> {
-    await expect.poll(() => isUnderWay(app(), statement), { timeout: 4000 }).toBe(true);
+    await expect.poll(() => isStatementRunning(app(), statement), { timeout: 4000 }).toBe(true);
   }
 });

@@ -5,14 +5,14 @@ import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { Member, type PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { useTestApp } from '../../support/test-app.js';
 
 onEachServer('A process that dies while it commits a post and its Idempotency-Key', (database) => {
   const operator = useTestApp(database);
   let proxy: TcpProxy;
-  let running: AppProcess;
+  let running: ServiceProcess;
   const start = () => startProcess({ url: proxy.url, env: { MIGRATE: '0', DEMO: '0' } });
   beforeAll(async () => {
     proxy = await TcpProxy.start(database.url);

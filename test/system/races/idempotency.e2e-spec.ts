@@ -5,12 +5,12 @@ import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
 import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { User } from '../../../src/modules/users/user.entity.js';
-import { atOnce, rounds, ROUNDS_MS } from '../../support/cluster.js';
+import { concurrently, rounds, ROUNDS_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import type { ErrorBody } from '../../support/responses.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
-import { isUnderWay, useTestApp } from '../../support/test-app.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+import { isStatementRunning, useTestApp } from '../../support/test-app.js';
 
 const PROCESSES = 3;
 const REQUESTS = 50;
@@ -19,9 +19,9 @@ const ENV = { MIGRATE: '0', DEMO: '0', DB_POOL_SIZE: '10' };
 onEachServer('One Idempotency-Key at once', (database) => {
   // The processes go by the real time, so the tokens of this app must be of today.
   const app = useTestApp(database);
-  let processes: AppProcess[] = [];
+  let processes: ServiceProcess[] = [];
   beforeAll(async () => {
-    processes = await atOnce(PROCESSES, () => startProcess({ url: database.url, env: ENV }));
+    processes = await concurrently(PROCESSES, () => startProcess({ url: database.url, env: ENV }));
   });
   afterAll(() => Promise.all(processes.map((process) => process.stop())));
   beforeEach(() => {
@@ -97,7 +97,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());
-        const answers = await atOnce(REQUESTS, (number) =>
+        const answers = await concurrently(REQUESTS, (number) =>
           send(
             processes[number % PROCESSES]?.baseUrl,
             member,
@@ -122,7 +122,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
       const member = await Member.join(app());
       const { id } = await member.publish();
       const path = `/posts/${id}/comments`;
-      const answers = await atOnce(REQUESTS, (number) =>
+      const answers = await concurrently(REQUESTS, (number) =>
         send(processes[number % PROCESSES]?.baseUrl, member, path, { text: 'Hi' }, `k${round}`),
       );
       await expectOneOutcome(answers);
@@ -149,7 +149,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
             `k${round}`,
           );
         await set(0);
-        await expectRefused(await atOnce(REQUESTS, publish), 429, 'quota_exceeded');
+        await expectRefused(await concurrently(REQUESTS, publish), 429, 'quota_exceeded');
         const none = { posts: 0, counted: 0, used: 0, metered: 0, keys: 0 };
         expect(await counts(member)).toEqual(none);
         await set(1);
@@ -182,7 +182,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
           (await counts(member)).keys,
         ];
         await member.delete(`/posts/${id}`);
-        await expectRefused(await atOnce(REQUESTS, comment), 404, 'not_found');
+        await expectRefused(await concurrently(REQUESTS, comment), 404, 'not_found');
         expect(await left()).toEqual([0, 0, 0]);
         await manager.update(Post, { id }, { deletedAt: null });
         await manager.increment(User, { id: member.user.id }, 'postCount', 1);
@@ -198,7 +198,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());
-        const answers = await atOnce(20, (number) =>
+        const answers = await concurrently(20, (number) =>
           send(
             processes[number % PROCESSES]?.baseUrl,
             member,
@@ -222,7 +222,9 @@ onEachServer('One Idempotency-Key at once', (database) => {
     await runner.startTransaction();
     await runner.manager.increment(User, { id: member.user.id }, 'karma', 1);
     const first = send(processes[0]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
-    await expect.poll(() => isUnderWay(app(), 'UPDATE users'), { timeout: 4000 }).toBe(true);
+    await expect
+      .poll(() => isStatementRunning(app(), 'UPDATE users'), { timeout: 4000 })
+      .toBe(true);
     const began = performance.now();
     const second = await send(processes[1]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
     const waited = performance.now() - began;

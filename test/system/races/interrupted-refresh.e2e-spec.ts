@@ -2,11 +2,11 @@ import mysql, { type Connection } from 'mysql2/promise';
 import { sha256 } from '../../../src/common/secrets.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
-import { approve, exchange, requestToken } from '../../support/browser.js';
+import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import { type Cluster, rounds, ROUNDS, ROUNDS_MS, startCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
-import { isUnderWay, type TestClient, useTestApp } from '../../support/test-app.js';
+import { isStatementRunning, type TestClient, useTestApp } from '../../support/test-app.js';
 
 /** Every round starts a process. */
 const TIMEOUT_MS = 3 * ROUNDS_MS;
@@ -29,7 +29,7 @@ onEachServer('A process that dies in the middle of a refresh', (database) => {
     await blocker.query('LOCK TABLES access_tokens WRITE');
     const lost = requestToken(running, client, form).catch((error: unknown) => error);
     await expect
-      .poll(() => isUnderWay(operator(), 'INSERT INTO `access_tokens`'), { timeout: 4000 })
+      .poll(() => isStatementRunning(operator(), 'INSERT INTO `access_tokens`'), { timeout: 4000 })
       .toBe(true);
     await running.kill();
     expect(await lost).toBeInstanceOf(Error);

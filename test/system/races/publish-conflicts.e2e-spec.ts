@@ -1,10 +1,10 @@
 import mysql, { type Connection } from 'mysql2/promise';
-import { expectRefusal } from '../../support/api.js';
+import { expectApiError } from '../../support/api.js';
 import { rounds, ROUNDS, ROUNDS_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
-import { isUnderWay, useTestApp } from '../../support/test-app.js';
+import { isStatementRunning, useTestApp } from '../../support/test-app.js';
 
 const RETRIES = 3;
 /** The longest pause before each try after the first, in milliseconds. */
@@ -43,7 +43,7 @@ onEachServer('A publish that deadlocks with another unit of work', (database) =>
         const statements = await app().statementsOf(async () => {
           const publishing = member.post('/posts', { content: 'Hi' });
           await expect
-            .poll(() => isUnderWay(app(), 'UPDATE quota_usage'), { timeout: 4000 })
+            .poll(() => isStatementRunning(app(), 'UPDATE quota_usage'), { timeout: 4000 })
             .toBe(true);
           // Held by the publish, which waits for what is held here.
           await other.query('UPDATE users SET karma = karma + 1 WHERE id = ?', [member.user.id]);
@@ -53,7 +53,7 @@ onEachServer('A publish that deadlocks with another unit of work', (database) =>
         const inserts = statements.filter((sql) => sql.startsWith('INSERT INTO `posts`'));
         expect(inserts.length).toBeGreaterThanOrEqual(2);
         expect(inserts.length).toBeLessThanOrEqual(1 + RETRIES);
-        expect(await publishedBy(app(), member)).toEqual(allAre(2));
+        expect(await countPublished(app(), member)).toEqual(allEqual(2));
       }),
     ROUNDS_MS,
   );
@@ -96,7 +96,7 @@ onEachServer('A publish that loses again and again', (database) => {
         LONGEST_PAUSES_MS.forEach((longest, retry) => {
           shares.push(((times[retry + 1] ?? 0) - (times[retry] ?? 0)) / longest);
         });
-        expect(await publishedBy(app(), member)).toEqual(allAre(1));
+        expect(await countPublished(app(), member)).toEqual(allEqual(1));
       });
       expect(Math.max(...shares) - Math.min(...shares)).toBeGreaterThan(0.2);
     },
@@ -111,9 +111,9 @@ onEachServer('A publish that loses again and again', (database) => {
         await failNext(1 + RETRIES);
         const answer = await member.post('/posts', { content: 'Hi' });
         expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-        await expectRefusal(answer, 503, 'service_unavailable');
+        await expectApiError(answer, 503, 'service_unavailable');
         expect(await tries()).toHaveLength(1 + RETRIES);
-        expect(await publishedBy(app(), member)).toEqual(allAre(0));
+        expect(await countPublished(app(), member)).toEqual(allEqual(0));
         expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
       }),
     ROUNDS_MS,

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
 import { onEachServer, onSqlite, type TestDatabase } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const LIMIT = '100000';
 const PUBLISHERS = 4;
 
-function start({ url }: Pick<TestDatabase, 'url'>): Promise<AppProcess> {
+function start({ url }: Pick<TestDatabase, 'url'>): Promise<ServiceProcess> {
   return startProcess({ url, env: { MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: LIMIT } });
 }
 
-async function publish(service: AppProcess, { token }: Member): Promise<number> {
+async function publish(service: ServiceProcess, { token }: Member): Promise<number> {
   const answer = await fetch(`${service.baseUrl}/dev/v1/posts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -29,7 +29,7 @@ onEachServer(
   (database) => {
     const operator = useTestApp(database);
     let proxy: TcpProxy;
-    let service: AppProcess | undefined;
+    let service: ServiceProcess | undefined;
     beforeAll(async () => {
       operator().clock.set(new Date().toISOString());
       proxy = await TcpProxy.start(database.url);
@@ -50,7 +50,7 @@ onEachServer(
           service = running;
           expect(await publish(running, member)).toBe(201);
           posts += 1;
-          expect(await publishedBy(operator(), member)).toEqual(allAre(posts));
+          expect(await countPublished(operator(), member)).toEqual(allEqual(posts));
           const held = proxy.holdAfter('UPDATE quota_usage');
           const lost = publish(running, member).catch((error: unknown) => error);
           expect(await held).toContain('COMMIT');
@@ -60,7 +60,7 @@ onEachServer(
           await proxy.mend();
         });
         await member.publish();
-        expect(await publishedBy(operator(), member)).toEqual(allAre(posts + 1));
+        expect(await countPublished(operator(), member)).toEqual(allEqual(posts + 1));
       },
     );
   },
@@ -68,7 +68,7 @@ onEachServer(
 
 onSqlite('A process that dies while it publishes', (database) => {
   const operator = useTestApp(database);
-  let service: AppProcess | undefined;
+  let service: ServiceProcess | undefined;
   beforeAll(() => {
     operator().clock.set(new Date().toISOString());
   });
@@ -96,8 +96,8 @@ onSqlite('A process that dies while it publishes', (database) => {
         await sleep(round % 10);
         await running.kill();
         await Promise.all(publishing);
-        const { posts, ...others } = await publishedBy(operator(), member);
-        expect({ posts, ...others }).toEqual(allAre(posts));
+        const { posts, ...others } = await countPublished(operator(), member);
+        expect({ posts, ...others }).toEqual(allEqual(posts));
         expect(posts).toBeGreaterThanOrEqual(answered);
         expect(posts).toBeLessThanOrEqual(begun);
       });

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { ROUNDS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
-import { allAre, publishedBy } from '../../support/fixtures.js';
+import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
-import { type AppProcess, startProcess } from '../../support/service-process.js';
+import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const PROCESSES = 3;
@@ -15,7 +15,7 @@ const LIMIT = 100;
 onEachServer('Publishing at once from three processes', (database) => {
   // The processes go by the real time, so the tokens of this app must be of today.
   const app = useTestApp(database);
-  let processes: AppProcess[] = [];
+  let processes: ServiceProcess[] = [];
   beforeAll(async () => {
     app().clock.set(new Date().toISOString());
     processes = await Promise.all(
@@ -67,7 +67,7 @@ onEachServer('Publishing at once from three processes', (database) => {
         201: LIMIT,
         429: PUBLISHES - LIMIT,
       });
-      expect(await publishedBy(app(), ...members)).toEqual(allAre(LIMIT));
+      expect(await countPublished(app(), ...members)).toEqual(allEqual(LIMIT));
     },
   );
 });

@@ -3,8 +3,8 @@ import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
 import { sha256 } from '../../../src/common/secrets.js';
 import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
-import { approve, exchange, requestToken } from '../../support/browser.js';
-import { atOnce, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
+import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
+import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
@@ -64,7 +64,7 @@ onEachServer('Refreshes at once in two processes', (database) => {
     const turn = Math.floor(round / 2);
     const isAhead = round % 2 === 1;
     const place = isAhead ? 0 : turn % (AGAINST_REVOCATION + 1);
-    const answers = await atOnce(AGAINST_REVOCATION + 1, async (number) => {
+    const answers = await concurrently(AGAINST_REVOCATION + 1, async (number) => {
       if (number === place) return revoke(refresh_token);
       if (isAhead) await sleep(HEAD_STARTS_MS[turn % HEAD_STARTS_MS.length]);
       return refresh(refresh_token);
@@ -111,7 +111,7 @@ onEachServer('Refreshes at once in two processes', (database) => {
       let round = 0;
       await rounds(async () => {
         round += 1;
-        const answers = await atOnce(RACERS, () => refresh(current.refresh_token));
+        const answers = await concurrently(RACERS, () => refresh(current.refresh_token));
         expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
         const bodies = await Promise.all(answers.map((answer) => json<TokenBody>(answer)));
         expect(new Set(bodies.map(({ access_token }) => access_token)).size).toBe(1);

@@ -3,17 +3,17 @@ import { TransactionRunner } from '../../../src/database/transaction.js';
 import { AppSecretsService } from '../../../src/modules/oauth/apps/app-secrets.service.js';
 import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
 import { TokenIssuer } from '../../../src/modules/oauth/token/token-issuer.js';
-import { Repeated } from '../../support/background.js';
-import { requestToken } from '../../support/browser.js';
+import { RepeatedWork } from '../../support/background.js';
+import { requestToken } from '../../support/oauth-flow.js';
 import {
-  atOnce,
+  concurrently,
   type Cluster,
   rounds,
   ROUNDS,
   ROUNDS_MS,
   startCluster,
 } from '../../support/cluster.js';
-import { CommandLine, runProcess } from '../../support/command-line.js';
+import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
@@ -37,7 +37,7 @@ class Load {
   /** Statuses, by the secret that was sent. */
   readonly answers = new Map<string, number[]>();
   private readonly calls = Array<number>(WORKERS).fill(0);
-  private readonly workers = new Repeated();
+  private readonly workers = new RepeatedWork();
 
   constructor(
     private readonly cluster: Cluster,
@@ -76,7 +76,7 @@ class Load {
 
 onEachEngine('Operators who rotate at the same time', (database) => {
   const app = useTestApp(database);
-  const cli = new CommandLine(database, runProcess);
+  const cli = new CommandLine(database, runCommandProcess);
 
   async function live(client: TestClient): Promise<(Date | null)[]> {
     const all = await app().service(AppSecretsService).list(client.clientId);
@@ -90,7 +90,7 @@ onEachEngine('Operators who rotate at the same time', (database) => {
         const client = await app().addClient();
         const secrets = app().service(AppSecretsService);
         const by = { actor: 'test' };
-        const all = await atOnce(12, () => secrets.rotate(client.clientId, HOUR, by));
+        const all = await concurrently(12, () => secrets.rotate(client.clientId, HOUR, by));
         expect(new Set(all.map(({ secret }) => secret)).size).toBe(12);
         expect(await live(client)).toEqual([null, expect.any(Date)]);
       }),
@@ -99,7 +99,7 @@ onEachEngine('Operators who rotate at the same time', (database) => {
 
   it('O90 Three commands at once leave two live secrets, one of them with an end', async () => {
     const client = await app().addClient();
-    await atOnce(3, () => cli.json('app', 'secret', 'rotate', client.clientId));
+    await concurrently(3, () => cli.json('app', 'secret', 'rotate', client.clientId));
     app().clock.set(new Date().toISOString());
     expect(await live(client)).toEqual([null, expect.any(Date)]);
   });
@@ -124,8 +124,8 @@ onSqliteAndOneServer('A rotation under load', (database) => {
     async () => {
       const client = await operator.addClient();
       const { clientId, secret: old = '' } = client;
-      const tokens = await atOnce(WORKERS, () => refreshTokenOf(operator, client));
-      const cli = new CommandLine(database, runProcess);
+      const tokens = await concurrently(WORKERS, () => refreshTokenOf(operator, client));
+      const cli = new CommandLine(database, runCommandProcess);
       const load = new Load(cluster, client, old);
       for (const [worker, token] of tokens.entries()) load.begin(worker, token);
       await load.goOn();

@@ -1,9 +1,10 @@
 import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
 import { SignInSession } from '../../../src/modules/oauth/sign-in/sign-in-session.entity.js';
-import { authorizeLink, Visitor } from '../../support/browser.js';
-import { atOnce, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
+import { Browser } from '../../support/browser.js';
+import { authorizeLink } from '../../support/oauth-flow.js';
+import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
-import { stored } from '../../support/responses.js';
+import { countGrantsAndCodes } from '../../support/responses.js';
 import { useTestApp } from '../../support/test-app.js';
 
 const DECISIONS = 20;
@@ -17,9 +18,9 @@ onEachServer('Forms that are sent many times at once to two processes', (databas
 
   async function decideAtOnce(): Promise<void> {
     const client = await operator().addClient();
-    const visitor = new Visitor(cluster());
+    const visitor = new Browser(cluster());
     const consent = await visitor.signIn(authorizeLink(client), await operator().addUser());
-    const answers = await atOnce(DECISIONS, () =>
+    const answers = await concurrently(DECISIONS, () =>
       visitor.submit(consent, '/oauth/authorize/decision', {
         scope: [...client.scopes],
         decision: 'approve',
@@ -27,17 +28,17 @@ onEachServer('Forms that are sent many times at once to two processes', (databas
     );
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([303, ...Array<number>(DECISIONS - 1).fill(409)]);
-    expect(await stored(operator(), client)).toEqual({ grants: 1, codes: 1 });
+    expect(await countGrantsAndCodes(operator(), client)).toEqual({ grants: 1, codes: 1 });
   }
 
   async function guessAtOnce(): Promise<void> {
     const { id: userId, phone } = await operator().addUser();
-    const visitor = new Visitor(cluster());
+    const visitor = new Browser(cluster());
     const phonePage = await visitor.open(authorizeLink(await operator().addClient()));
     const page = await visitor.submit(phonePage, '/oauth/authorize/sign-in', { phone });
     const right = Number(await cluster().sms.password(phone));
     const place = Math.floor(Math.random() * GUESSES);
-    const answers = await atOnce(GUESSES, (number) => {
+    const answers = await concurrently(GUESSES, (number) => {
       const guess = (right + number - place + 1_000_000) % 1_000_000;
       const code = String(guess).padStart(6, '0');
       return visitor.submit(page, '/oauth/authorize/verify', { code });

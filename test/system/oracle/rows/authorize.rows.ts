@@ -1,4 +1,4 @@
-import { authorizeLink } from '../../../support/browser.js';
+import { authorizeLink } from '../../../support/oauth-flow.js';
 import type { TestClient } from '../../../support/test-app.js';
 import type { Apps, Party, Row } from '../party.js';
 

@@ -1,4 +1,4 @@
-import { CHALLENGE, VERIFIER } from '../../../support/browser.js';
+import { CHALLENGE, VERIFIER } from '../../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../../support/responses.js';
 import {
   type Apps,
