@@ -1,8 +1,13 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { CHALLENGE as CODE_CHALLENGE } from '../support/browser.js';
-import { approve, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
+import {
+  approve,
+  CHALLENGE as CODE_CHALLENGE,
+  exchange,
+  requestToken,
+  VERIFIER,
+} from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectTokenError } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
