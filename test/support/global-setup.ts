@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { TestProject } from 'vitest/node';
@@ -84,7 +84,7 @@ async function engineAt(serverUrl: string): Promise<Engine> {
     : { kind: 'mysql', label: `MySQL ${number}`, serverUrl };
 }
 
-/** Written after a build that succeeded, with the time of its begin, and removed by the next one together with the rest of `dist`. */
+/** Written after a successful build, which starts by deleting `dist`: the sources that it compiled, and when it began. */
 const MARK = 'dist/.built';
 const SOURCES = [
   'src',
@@ -98,16 +98,24 @@ const SOURCES = [
   'tsconfig.build.json',
 ];
 
-/** Builds `dist` unless it is newer than every source. Answers the compiler's complaint, or null. */
-export async function buildOnce(): Promise<string | null> {
-  if ((await modified(MARK)) > (await newest(SOURCES))) return null;
-  const begun = new Date();
-  const complaint = await build();
-  if (complaint === null) {
-    await writeFile(MARK, '');
-    await utimes(MARK, begun, begun);
+interface Sources {
+  files: string;
+  /** When one of them last changed, in milliseconds. */
+  changedAt: number;
+}
+
+/** Builds `dist` if a source is new, changed or gone since the last build. Returns the compiler's message, or null. */
+async function buildOnce(): Promise<string | null> {
+  const { files, changedAt } = await sources();
+  const built = await readFile(MARK, 'utf8').catch(() => '');
+  if (built === files && (await stat(MARK)).mtimeMs > changedAt) return null;
+  const startedAt = new Date();
+  const failure = await build();
+  if (failure === null) {
+    await writeFile(MARK, files);
+    await utimes(MARK, startedAt, startedAt);
   }
-  return complaint;
+  return failure;
 }
 
 function build(): Promise<string | null> {
@@ -118,20 +126,20 @@ function build(): Promise<string | null> {
   });
 }
 
-async function newest(paths: string[]): Promise<number> {
-  const times = await Promise.all(
-    paths.map(async (path) => {
-      const entries = await readdir(path, { recursive: true }).catch(() => []);
-      return Math.max(
-        await modified(path),
-        ...(await Promise.all(entries.map((entry) => modified(join(path, entry))))),
-      );
-    }),
-  );
-  return Math.max(...times);
+async function sources(): Promise<Sources> {
+  const found = await Promise.all(SOURCES.map(filesIn));
+  const files = found.flat().filter((file) => !file.endsWith('.spec.ts'));
+  const stats = await Promise.all(files.map((file) => stat(file)));
+  return {
+    files: files.toSorted().join('\n'),
+    changedAt: Math.max(...stats.map(({ mtimeMs }) => mtimeMs)),
+  };
 }
 
-async function modified(path: string): Promise<number> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.mtimeMs ?? 0;
+async function filesIn(path: string): Promise<string[]> {
+  if ((await stat(path)).isFile()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 }
