@@ -7,16 +7,16 @@ import type { Topic } from './topic.js';
 
 export const RELIABILITY_PAGE = 'docs/reliability.md';
 
-/** Where a rule is looked at, by its number. */
+/** A test file that carries the number of a rule. */
 export interface Proof {
   number: string;
   file: string;
 }
 
-/** The numbers in front of the title of `it(…)` or `it.each(…)(…)`: one that is skipped proves nothing. */
+/** The numbers at the start of the title of `it(…)` or `it.each(…)(…)`; skipped tests do not match. */
 const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:[OC]\d+ )+)/g;
 
-/** The number that a row of the oracle gives as what it `proves`. */
+/** The number in the property `proves` of an oracle's row. */
 const PROVES = /'([OC]\d+)'/g;
 
 /** Every numbered test. */
@@ -25,12 +25,12 @@ export async function tests(): Promise<Proof[]> {
   return proofsIn(files, TITLE);
 }
 
-/** Every numbered request of the oracle. Agreement is no proof, so no rule may have these alone. */
+/** Every numbered request of the oracle. Agreement is no proof, so no rule may have only these. */
 export async function comparisons(): Promise<Proof[]> {
   return proofsIn(await filesOf('test/system/oracle/rows', '.rows.ts'), PROVES);
 }
 
-/** The page as it must be. */
+/** The content of docs/reliability.md. */
 export async function reliabilityPage(): Promise<string> {
   const proofs = [...(await tests()), ...(await comparisons())];
   const sections = ASSERTIONS.map((topic) => sectionOf(topic, proofs));
@@ -39,7 +39,7 @@ export async function reliabilityPage(): Promise<string> {
   return `${[INTRODUCTION, faults, ...sections, links.toSorted().join('\n')].join('\n\n')}\n`;
 }
 
-/** Each promise, with what its tests last showed. */
+/** Each promise, with the last measured figures of its tests. */
 async function faultsSection(): Promise<string> {
   const kept = readFigures();
   const promises = Object.entries(PROMISES).map(async ([folder, { title, promise }]) => {
@@ -51,7 +51,7 @@ async function faultsSection(): Promise<string> {
     return [`### ${title}`, '', promise, '', FAULTS_HEADER, ...rows].join('\n');
   });
   const shown = kept ? ` The figures are of ${kept.shown}.` : '';
-  const introduction = `\`npm run test:faults\` breaks the service, its database and its network in every way below.${shown}`;
+  const introduction = `\`npm run test:faults\` breaks the service, its database and its network in each of these ways.${shown}`;
   return ['## Whatever breaks', introduction, ...(await Promise.all(promises))].join('\n\n');
 }
 
@@ -60,7 +60,10 @@ function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
   const rows = Object.entries(rules).map(([number, { rule, source }]) => {
     const own = proofs.filter((proof) => proof.number === number);
     const places = unique(own.map(({ file }) => `[${nameOf(file)}]`)).join(', ');
-    return `| ${number} | ${rule.replaceAll('|', String.raw`\|`)} | ${places} | ${source} |`;
+    const commands = unique(own.map(({ file }) => commandOf(file)))
+      .toSorted()
+      .join(', ');
+    return `| ${number} | ${rule.replaceAll('|', String.raw`\|`)} | ${places} | ${commands} | ${source} |`;
   });
   return [`## ${title} (${numbers[0]}–${numbers.at(-1)})`, '', HEADER, ...rows].join('\n');
 }
@@ -70,6 +73,12 @@ function nameOf(file: string): string {
   const folder = basename(dirname(file.replace('/rows/', '/')));
   const name = basename(file).replace(/(\.[a-z0-9]+-spec|\.spec|\.rows)\.ts$/, '');
   return `${folder}/${name}`;
+}
+
+/** The command that runs the tests of a file. */
+function commandOf(file: string): string {
+  const [, suite] = /^test\/(system|faults)\//.exec(file) ?? [];
+  return suite === undefined ? '`test`' : `\`test:${suite}\``;
 }
 
 function unique(texts: readonly string[]): string[] {
@@ -95,45 +104,45 @@ async function proofsIn(files: readonly string[], pattern: RegExp): Promise<Proo
   return (await Promise.all(found)).flat();
 }
 
-const FAULTS_HEADER = '| Where | What it last showed |\n| --- | --- |';
+const FAULTS_HEADER = '| Where | Last figures |\n| --- | --- |';
 
-const HEADER = '| Rule | What holds | Where | Source |\n| --- | --- | --- | --- |';
+const HEADER = '| Rule | What holds | Where | Run by | Source |\n| --- | --- | --- | --- | --- |';
 
 const INTRODUCTION = `# What the platform promises
 
-Every rule of the authorization server (O) and of the developer API (C), topic by topic, with the tests that hold it and the
-standard that it comes from. For partners who want to know what they can rely on, and for whoever changes the platform: a rule
-that stops holding fails a test with its number.
+Every rule of the authorization server (O) and of the developer API (C), by topic, with the tests that prove it, the command that
+runs them, and the standard that it comes from. For partners who want to know what they can rely on, and for developers who change
+the platform: a rule that stops holding fails a test with its number.
 
 How to read a rule of the authorization server:
 
-- _Gets a page with 400_: an HTML page with this status for the person at the browser. Nobody is redirected.
+- _Gets a page with 400_: an HTML page with this status for the person at the browser, without a redirect.
 - _The app is told \`invalid_scope\`_: a 303 to the redirect URI of the request with this \`error\`, the \`state\` of the request and
-  \`iss\`. Nothing is granted.
-- _Is \`invalid_grant\`_: a JSON error (RFC 6749 §5.2) of the endpoint that was called, with status 400 unless another one is
-  named. _Spends nothing_: the code or token that came with the request still works.
+  \`iss\`. No grant is made.
+- _Is \`invalid_grant\`_: a JSON error (RFC 6749 §5.2) of the endpoint that was called, with status 400 unless the rule names another.
+  _Spends nothing_: the code or token that came with the request still works.
 
 How to read a rule of the developer API:
 
 - _Is 404 \`not_found\`_: the error body of the API with this status and this \`error\`. _Is 400 with \`too_long\`_: the status is
   400, \`error\` is \`invalid_request\`, and \`errors\` has this \`code\` for the field.
-- Whatever is refused leaves no row behind, spends no quota, and carries an \`X-Request-Id\` that equals the \`request_id\` of its
+- A rejected request leaves no row behind, spends no quota, and has an \`X-Request-Id\` that equals the \`request_id\` of its
   body. The body names no framework, file or statement.
 
 In both, numbers are the defaults where they can be configured, and "Source" is \`own\` where a rule is ours.
 
-Each rule has at least one test whose title begins with its number. Tests call the real service over HTTP and run on SQLite,
-MariaDB and MySQL, with these exceptions: tests in a browser and the oracle run on SQLite; requests made from the
-document are 500 of a kind there and 50 on a server; most races, like everything that only a server does, run on MariaDB and
-MySQL; and a few tests look at a function or at the files of this project. A test counts here even
-where its suite is skipped for want of a server or of Chromium: each run ends with what it had and how many it skipped.
+Each rule has at least one test whose title begins with its number. "Run by" names the script: \`test\` is \`npm test\`, and
+\`test:system\` is \`npm run test:system\`. Most tests send HTTP requests to the real service; a matrix of inputs calls the
+function that decides. \`npm test\` runs what depends on the database on SQLite and on one server, and every other file on one of
+the two; a whole \`npm run test:system\` runs both on SQLite, MariaDB and MySQL. A test counts here even where its suite is skipped
+because a server or Chromium is not installed: each run ends with the engines that it had and the number of skipped tests.
 
-**Races** (\`races/…\`) send what must happen once many times at the same moment, most of them to two processes of the service
-that share a MariaDB or MySQL database: three rounds in \`npm test\`, a hundred in \`npm run test:races\`. O140 names the
-exceptions.
+**Races** (\`races/…\`) send the same request many times at the same moment, most of them to two processes of the service
+that share a MariaDB or MySQL database: a few rounds in \`npm run test:system\`, a hundred in \`npm run test:races\`. O140 lists
+the exceptions.
 
-**The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that is asked the same requests.
-Every difference between the two answers is listed with its reason in
+**The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that gets the same requests.
+Every difference between the two responses is listed with its reason in
 [differences.ts](../test/system/oracle/differences.ts), and one that is not listed fails; see
 [decision 0010](decisions/0010-an-oracle.md).
 

@@ -1,12 +1,11 @@
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
+import { SUITE } from '../suite.js';
 import { addCounts, type ResponseCounts, UNDOCUMENTED } from './response-collector.js';
 
-/**
- * Ends the output with what was held against the published document, what the run tested on, and how many tests passed, failed
- * and were skipped.
- */
+/** Ends the output with what the run tested on, how many tests passed, failed and were skipped, and how long it took. */
 export class SummaryReporter implements Reporter {
   private vitest: Vitest | undefined;
+  private readonly startedAt = performance.now();
 
   onInit(vitest: Vitest): void {
     this.vitest = vitest;
@@ -15,35 +14,43 @@ export class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const { engines, browser, prometheus } =
       this.vitest?.getRootProject().getProvidedContext() ?? {};
-    // Nothing was found because the setup failed, which Vitest tells below.
+    // The setup failed before it provided anything; Vitest reports that itself.
     if (engines === undefined) return;
-    const names = engines.map(({ label }) => label).join(', ');
-    const answers: ResponseCounts = {};
+    const responses: ResponseCounts = {};
     const counts = { passed: 0, failed: errors.length, skipped: 0 };
     for (const module of modules) {
-      addCounts(answers, module.meta().answers);
+      addCounts(responses, module.meta().answers);
       counts.failed += failuresOutsideTests(module);
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         counts[state === 'pending' ? 'skipped' : state] += 1;
       }
     }
+    const programs = [
+      `Engines: ${engines.map(({ label }) => label).join(', ')}.`,
+      ...(SUITE === 'system'
+        ? [`Browser: ${browser?.label ?? 'none'}.`, `${prometheus?.label ?? 'No Prometheus'}.`]
+        : []),
+    ];
+    const seconds = Math.ceil((performance.now() - this.startedAt) / 1000);
+    const duration = `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
     this.vitest?.logger.log(
-      `${answersLine(answers)}\n` +
-        `Engines: ${names}. Browser: ${browser?.label ?? 'none'}. ${prometheus?.label ?? 'No Prometheus'}\n` +
-        `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
+      [
+        responsesLine(responses),
+        programs.join(' '),
+        `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${duration}`,
+      ].join('\n'),
     );
   }
 }
 
-function answersLine({ [UNDOCUMENTED]: others = 0, ...documented }: ResponseCounts): string {
-  const keys = Object.keys(documented).toSorted();
+function responsesLine({ [UNDOCUMENTED]: _others, ...documented }: ResponseCounts): string {
   const total = Object.values(documented).reduce((sum, count) => sum + count, 0);
-  const list = keys.map((key) => `${key}: ${documented[key]}`).join(', ');
-  return `${total} answers validated against openapi.json, by operation and status: ${list || 'none'}; ${others} of no operation`;
+  const operations = new Set(Object.keys(documented).map((key) => key.split(' ')[0]));
+  return `${total} responses of ${operations.size} operations were checked against openapi/openapi.json.`;
 }
 
-/** How many files did not load and hooks threw, which no failed test shows. */
+/** How many files failed to load or had a hook that threw: no failed test shows these. */
 export function failuresOutsideTests(module: TestModule): number {
   const suites = [module, ...module.children.allSuites()];
   return suites.filter((suite) => suite.errors().length > 0).length;
