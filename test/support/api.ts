@@ -3,13 +3,13 @@ import { Member, type PageBody } from './member.js';
 import { type ErrorBody, json } from './responses.js';
 import type { TestApp } from './test-app.js';
 
-/** Words that would tell which framework, driver or language answers, or how it stores things. */
+/** Words that would reveal the framework, the driver, the language or the storage. */
 const INSIDE =
   /statusCode|Exception|Nest(?!ed)|Express|TypeORM|SELECT|INSERT|sqlite|mysql|maria|node_modules|\.js\b|\.ts\b|SyntaxError|TypeError|at position/i;
 
 const MEMBERS = ['error', 'error_description', 'request_id', 'errors', 'doc_url'];
 
-/** Asserts the one error body, whole, and answers it. */
+/** Asserts the complete error body of the API, and returns it. */
 export async function expectApiError(
   answer: Response,
   status: number,
@@ -37,12 +37,12 @@ export async function expectApiError(
   return body;
 }
 
-/** What an answer says, without the id of its request: at random, that contains any short word. */
+/** A response body without its request id, which is random and may contain any short word. */
 export function withoutRequestId(text: string, { request_id }: ErrorBody): string {
   return text.replaceAll(request_id, '');
 }
 
-/** Asserts a 400 with exactly these violations, in this order, each `field code`. */
+/** Asserts a 400 with exactly these field errors in this order, each as `field code`. */
 export async function expectFieldErrors(
   answer: Response,
   ...violations: string[]
@@ -54,17 +54,17 @@ export async function expectFieldErrors(
 
 export type ItemPage = PageBody<{ id: string; createdAt: string }>;
 
-/** One of the two lists of the API, as its owner sees it. */
+/** One of the two list endpoints of the API. */
 export interface List {
   readonly member: Member;
-  /** Under `/dev/v1`. */
+  /** Relative to `/dev/v1`. */
   readonly path: string;
-  /** Adds an item, a millisecond after whatever was there, and answers its id. */
+  /** Adds an item, a millisecond after the one before. Returns its id. */
   add(): Promise<string>;
   remove(id: string): Promise<Response>;
 }
 
-/** The lists, each by the pattern of its path. */
+/** The list endpoints by the pattern of their path. */
 export const LISTS = {
   '/posts': async (app: TestApp): Promise<List> => {
     const member = await Member.join(app);
@@ -95,14 +95,14 @@ export const LISTS = {
 
 export const LIST_PATHS = Object.keys(LISTS) as (keyof typeof LISTS)[];
 
-/** Adds so many items and answers their ids as the list has them: newest first. */
+/** Adds `count` items. Returns their ids in the order of the list: newest first. */
 export async function fill(list: List, count: number): Promise<string[]> {
   const ids = [];
   for (let item = 1; item <= count; item += 1) ids.unshift(await list.add());
   return ids;
 }
 
-/** The body of a list's answer, which must be a success. */
+/** Returns the body of a list. @throws unless the status is 200 */
 export async function pageIn(answer: Response): Promise<ItemPage> {
   expect(answer.status).toBe(200);
   return json<ItemPage>(answer);
@@ -112,7 +112,7 @@ export function idsOf({ data }: ItemPage): string[] {
   return data.map(({ id }) => id);
 }
 
-/** The addresses of the `Link` header by their relation (RFC 8288). */
+/** The URLs of the `Link` header by relation (RFC 8288). */
 export function linksOf(answer: Response): Record<string, string> {
   const header = answer.headers.get('link') ?? '';
   const links = [...header.matchAll(/<([^>]*)>; rel="([^"]*)"/g)];
@@ -122,9 +122,9 @@ export function linksOf(answer: Response): Record<string, string> {
 
 export interface Endpoint {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Under `/dev/v1`, with `:post` and `:comment` for ids. */
+  /** Relative to `/dev/v1`, with `:post` and `:comment` for ids. */
   path: string;
-  /** Null where every valid access token will do. */
+  /** Null where any valid access token is enough. */
   scope: Scope | null;
   success: number;
 }
@@ -143,20 +143,20 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/quota', scope: null, success: 200 },
 ];
 
-/** A path with ids that nobody has. */
+/** The path with ids that do not exist. */
 export function pathOf({ path }: Endpoint): string {
   return path
     .replace(':post', 'post_01kahq5f3veqdr8bn3tdmx3q0a')
     .replace(':comment', 'cmt_01kahq5f3veqdr8bn3tdmx3q0a');
 }
 
-/** What a request that succeeds sends, except for the ids. */
+/** A valid request body. */
 export function bodyOf({ method, path }: Endpoint): object | undefined {
   if (method !== 'POST') return undefined;
   return { [path === '/posts' ? 'content' : 'text']: 'Hi' };
 }
 
-/** The endpoint's path with ids of a new post by this member, and of a comment on it. */
+/** The path with the ids of a new post by this member and a comment on it. */
 export async function ownPathOf({ path }: Endpoint, member: Member): Promise<string> {
   if (!path.includes(':')) return path;
   const post = await member.publish();

@@ -6,21 +6,21 @@ import {
   schemaChecks,
 } from './published-document.js';
 
-/** Fixed, so that a run says about a change what it said before it; `npm run test:fuzz` chooses one at random. */
+/** Fixed, so that runs are comparable; `npm run test:fuzz` chooses a random seed. */
 const USUAL = 20_261_121;
 
 const { FUZZ_SEED, FUZZ_RUNS } = process.env;
 
-/** What the requests of this run are made from. The same seed makes the same requests. */
+/** The seed of the generated requests. The same seed generates the same requests. */
 export const SEED =
   FUZZ_SEED === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(FUZZ_SEED ?? USUAL);
 
-/** How many requests of a kind are made to each operation, where it is not left to the test. */
+/** The number of generated requests of a kind per operation; undefined leaves it to the test. */
 export const RUNS = FUZZ_RUNS === undefined ? undefined : Number(FUZZ_RUNS);
 
 console.info(`Requests are made with FUZZ_SEED=${SEED}.`);
 
-/** Texts that services stumble over. */
+/** Texts that often break services. */
 const AWKWARD = [
   "' OR 1=1 --",
   '<script>alert(1)</script>',
@@ -34,7 +34,7 @@ const AWKWARD = [
   'ﷺ',
   '🂡',
 ];
-/** Texts that most schemas refuse. */
+/** Texts that most schemas reject. */
 const BROKEN = [
   '',
   ' ',
@@ -63,11 +63,11 @@ const BROKEN_URLS = [
 ];
 const LONGEST = 60;
 
-/** Makes values from the schemas of a document: ones that conform, and ones that just do not. */
+/** Generates valid and slightly invalid values from the schemas of a document. */
 export class Arbitraries {
   private readonly checkOf: (schema: Schema) => Check;
 
-  /** `known` has values by name of the field, for what a schema cannot tell: ids of things that exist. */
+  /** @param known values by field name that no schema contains, such as existing ids */
   constructor(
     private readonly document: OpenApiDocument,
     private readonly known: Readonly<Record<string, fc.Arbitrary<unknown>>>,
@@ -84,7 +84,7 @@ export class Arbitraries {
       .filter((value) => this.conforms(own, value));
   }
 
-  /** Near misses and anything else that JSON can say. */
+  /** Generates near misses and arbitrary JSON. */
   invalid(schema: Schema): fc.Arbitrary<unknown> {
     const own = this.resolved(schema);
     return fc
@@ -167,7 +167,7 @@ export class Arbitraries {
     ];
   }
 
-  /** A valid one with one thing wrong: a field broken, too much, or missing. */
+  /** Generates an object with one fault: an invalid, an unknown or a missing field. */
   private brokenObjects(schema: Schema): fc.Arbitrary<unknown>[] {
     const object = this.valid(schema).map((value) => value as object);
     return [
@@ -208,7 +208,7 @@ function texts(schema: Schema): fc.Arbitrary<string> {
           fc.webUrl({ withQueryParameters: true, withFragments: true }),
           fc.constantFrom(...URLS),
         )
-        // JSON Schema counts characters, and these are limited in bytes.
+        // JSON Schema counts characters, but these limits are in bytes.
         .filter((url) => Buffer.byteLength(url) <= maxLength)
     );
   if (pattern !== '' && !pattern.includes('\\p')) return fc.stringMatching(new RegExp(pattern));

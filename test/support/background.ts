@@ -1,4 +1,4 @@
-/** Work that is done over and over until it is stopped, or until the test that began it has ended in whatever way. */
+/** Work that repeats until it is stopped or its test ends. */
 export class RepeatedWork {
   private isOver = false;
   private isLeft = false;
@@ -13,17 +13,17 @@ export class RepeatedWork {
     });
   }
 
-  /** Whether its test has ended, so that what was begun need not be done. */
+  /** Whether the test has ended, so that a round may stop early. */
   get isAbandoned(): boolean {
     return this.isLeft;
   }
 
-  /** Beside what was begun before. A turn that throws is the last. */
+  /** Starts another worker. A round that throws is its last. */
   begin(turn: (round: number) => Promise<void>): void {
     this.workers.push(this.repeat(turn));
   }
 
-  /** Ends when every turn that was begun is done. @throws what a turn threw */
+  /** Stops the workers and waits for their last rounds. @throws the first error of a round */
   async stop(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.workers);
@@ -42,8 +42,8 @@ export class RepeatedWork {
 type End = () => Promise<unknown> | undefined;
 
 /**
- * Ends what a test started, in this order, the next one also where one fails.
- * @throws what the first that failed threw
+ * Runs all clean-up functions in order, even when one fails.
+ * @throws the first error
  */
 export async function cleanUp(...ends: readonly End[]): Promise<void> {
   const failures: unknown[] = [];

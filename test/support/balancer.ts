@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** How often a balancer looks who is ready. */
+/** The interval of the health checks. */
 const LOOK_MS = 100;
 
 /**
- * A load balancer as operators put one in front of the service: it sends requests by turns to the processes whose /readyz
- * says 200, keeps connections open, and repeats nothing.
+ * A load balancer in front of the service: it sends requests in turn to the processes whose `/readyz` returns 200, keeps
+ * connections open, and never retries.
  */
 export class Balancer {
   private readonly server = createServer((incoming, outgoing) => this.forward(incoming, outgoing));
@@ -16,7 +16,7 @@ export class Balancer {
   private ready: string[] = [];
   private turns = 0;
 
-  /** @param backends base URLs, whoever listens there at the moment */
+  /** @param backends base URLs */
   private constructor(private readonly backends: readonly string[]) {}
 
   static async start(backends: readonly string[]): Promise<Balancer> {

@@ -1,35 +1,35 @@
 import type { User } from '../../src/modules/users/user.entity.js';
 
-/** Where a visitor goes: the application under test, in this process or in others. */
+/** The application under test, in this process or in others. */
 export interface Site {
   /** The public URL. */
   readonly baseUrl: string;
   fetch(path: string, init?: RequestInit): Promise<Response>;
   readonly sms: {
-    /** How many messages reached a phone. */
+    /** The number of messages sent to a phone. */
     count(phone: string): number | Promise<number>;
-    /** The newest one-time password that reached a phone; waits until there are more messages than `after`. */
+    /** Returns the newest one-time password sent to a phone, once there are more messages than `after`. */
     password(phone: string, after?: number): Promise<string>;
   };
 }
 
-/** An HTML answer with its forms. */
+/** An HTML response. */
 export interface Page {
-  /** The public URL of the site that answered. */
+  /** The public URL of the site that sent it. */
   baseUrl: string;
   status: number;
   headers: Headers;
   html: string;
   title: string;
-  /** Where a redirect goes, or null. */
+  /** The target of a redirect, or null. */
   location: string | null;
 }
 
-/** A browser without scripts: keeps cookies, sends Origin with forms, and fills in what a page's form holds. */
+/** A browser without scripts: it stores cookies, sends `Origin` with forms, and submits the hidden fields of a form. */
 export class Browser {
   readonly cookies = new Map<string, string>();
 
-  /** @param headers what this browser sends with every request, such as its languages */
+  /** @param headers sent with every request, such as `Accept-Language` */
   constructor(
     private readonly app: Site,
     private readonly headers: Record<string, string> = {},
@@ -40,7 +40,7 @@ export class Browser {
     return this.receive(await this.app.fetch(path, { headers }));
   }
 
-  /** Sends the form of `page` that posts to `action`, with the hidden fields of the page and `fields`. */
+  /** Submits the form of `page` that posts to `action`, with its hidden fields and `fields`. */
   async submit(
     page: Page,
     action: string,
@@ -71,7 +71,7 @@ export class Browser {
     return this.receive(answer);
   }
 
-  /** From the app's link to the consent page, by phone and one-time password. */
+  /** Opens the app's link and signs in by phone and one-time password. Returns the consent page. */
   async signIn(link: string, user: User): Promise<Page> {
     const earlier = await this.app.sms.count(user.phone);
     const phonePage = await this.open(link);
@@ -82,7 +82,7 @@ export class Browser {
     return this.submit(codePage, '/oauth/authorize/verify', { code });
   }
 
-  /** From a page of the account to the same page, signed in. */
+  /** Opens a page of the account and signs in. Returns that page. */
   async signInToAccount(user: User, path = '/account/apps'): Promise<Page> {
     const earlier = await this.app.sms.count(user.phone);
     const phonePage = await this.open(path);

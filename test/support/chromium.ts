@@ -15,12 +15,12 @@ import { authorizeLink } from './oauth-flow.js';
 import { sqliteFile } from './database.js';
 import { type TestApp, type TestClient, useTestApp } from './test-app.js';
 
-/** Where tests put the pictures that they take. */
+/** The folder of screenshots. */
 export const SCREENSHOTS = 'screenshots';
 
-/** The application on SQLite and a Chromium, for the tests of one `describe`. */
+/** The application on SQLite and a Chromium for one `describe`. */
 export class Chromium {
-  /** What the consoles and scripts of all pages of this test complained of. */
+  /** Console errors and script errors of all pages of the current test. */
   readonly complaints: string[] = [];
 
   constructor(
@@ -28,7 +28,7 @@ export class Chromium {
     private readonly browser: () => Browser,
   ) {}
 
-  /** A fresh browser, whose pages share their cookies and trust any certificate. It ends with its test. */
+  /** A new browser context, which trusts any certificate and is closed after the test. */
   async visitor(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const context = await this.browser().newContext({ ignoreHTTPSErrors: true, ...options });
     context.on('console', (message) => {
@@ -38,7 +38,7 @@ export class Chromium {
     return context;
   }
 
-  /** A tab on the app's link. */
+  /** A page on the authorization request of the app. */
   async tab(context: BrowserContext, client: TestClient): Promise<Page> {
     const page = await context.newPage();
     await page.goto(new URL(authorizeLink(client), this.app().baseUrl).href);
@@ -63,13 +63,13 @@ export class Chromium {
 }
 
 export interface ChromiumSettings {
-  /** Switches of Chromium's command line. */
+  /** Command line switches of Chromium. */
   args?: string[];
-  /** Of the application. */
+  /** Environment variables of the application. */
   env?: Record<string, string>;
 }
 
-/** Runs the suite in the Chromium of this run; without one it shows as skipped. */
+/** Runs the suite in Chromium; without Chromium it is skipped. */
 export function inChromium(
   title: string,
   { args = [], env }: ChromiumSettings,
@@ -115,20 +115,20 @@ const VIEWPORTS = [
   { width: 1280, height: 800 },
 ];
 
-/** What a user wants of every page. Forced colours are those of Windows' high contrast. */
+/** User preferences. Forced colours are the high contrast mode of Windows. */
 export interface Wishes {
   colours: 'light' | 'dark' | 'forced';
   language: Language;
 }
 
-/** How every page is inspected: words of any length fit in any colours, so not every pair of the two is looked at. */
+/** The checked combinations: colours do not affect the layout, so not every pair is needed. */
 export const WISHES: readonly Wishes[] = [
   { colours: 'light', language: 'en' },
   { colours: 'dark', language: 'es' },
   { colours: 'forced', language: 'en' },
 ];
 
-/** Of a browser whose user wants this. */
+/** The context options for these preferences. */
 export function wanting({ colours, language }: Wishes): BrowserContextOptions {
   return {
     locale: { en: 'en-US', es: 'es-MX' }[language],
@@ -137,7 +137,7 @@ export function wanting({ colours, language }: Wishes): BrowserContextOptions {
   };
 }
 
-/** In the browser: the words of buttons that do not fit and are cut in two. */
+/** Runs in the browser: returns the words of buttons that are broken across lines. */
 const CUT_WORDS = `[...document.querySelectorAll('.button, .plain, summary')]
   .flatMap((button) => [...button.childNodes])
   .filter(({ nodeType }) => nodeType === Node.TEXT_NODE)
@@ -150,8 +150,8 @@ const CUT_WORDS = `[...document.querySelectorAll('.button, .plain, summary')]
   .map(([word]) => word)`;
 
 /**
- * Expects that axe finds nothing on the page and that it needs no sideways scrolling and cuts no word of a button, 320 pixels
- * wide (WCAG 2.2, 1.4.10) and at a usual width. Takes a picture of both.
+ * Asserts that axe finds nothing, that the page does not scroll sideways, and that no word of a button is broken, at 320 pixels
+ * (WCAG 2.2, 1.4.10) and at desktop width. Takes a screenshot of both.
  */
 export async function expectAccessible(
   page: Page,

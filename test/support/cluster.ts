@@ -4,12 +4,13 @@ import type { TestDatabase } from './database.js';
 import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { type ServiceProcess, type ProcessSettings, startProcess } from './service-process.js';
+import { times } from '../suite.js';
 import { MANY_SIGN_INS } from './test-app.js';
 
-/** How often a race is run: a few times in every run of the tests, many times with `npm run test:races`. */
-export const ROUNDS = Number(process.env.RACE_ROUNDS ?? 2);
+/** How often a race is run. `npm run test:races` sets a higher number. */
+export const ROUNDS = Number(process.env.RACE_ROUNDS ?? times(10, 2));
 
-/** Processes of the built service behind one public URL, which answer by turns. */
+/** Processes of the built service behind one public URL; requests go to each in turn. */
 export class Cluster implements Site {
   readonly sms: SmsInbox;
   private requests = 0;
@@ -31,15 +32,15 @@ export class Cluster implements Site {
     await Promise.all(this.processes.map((process) => process.stop()));
   }
 
-  /** Ends all processes by force. */
+  /** Kills all processes. */
   async kill(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.kill()));
   }
 }
 
-/** Starts `size` processes on a database that has its schema. Budgets are off. */
+/** Starts `size` processes on a database that has its schema. */
 export async function startCluster(
-  { url, version }: Pick<ProcessSettings, 'url' | 'version'>,
+  { url, version, env: own = {} }: Pick<ProcessSettings, 'url' | 'version' | 'env'>,
   size = 2,
 ): Promise<Cluster> {
   const publicUrl = `http://127.0.0.1:${await freePort()}`;
@@ -50,16 +51,17 @@ export async function startCluster(
     OTP_PEPPER: randomBytes(32).toString('hex'),
     MIGRATE: '0',
     DEMO: '0',
+    ...own,
   };
   const start = (): Promise<ServiceProcess> => startProcess({ url, version, env });
   return new Cluster(publicUrl, await Promise.all(Array.from({ length: size }, start)));
 }
 
-/** Starts two processes for a `describe` and stops them after. Whatever migrates the database must come before. */
-export function useCluster(database: TestDatabase): () => Cluster {
+/** Starts two processes for a `describe` and stops them afterwards. Call it after what migrates the database. */
+export function useCluster(database: TestDatabase, env?: ProcessSettings['env']): () => Cluster {
   let cluster: Cluster | undefined;
   beforeAll(async () => {
-    cluster = await startCluster(database);
+    cluster = await startCluster({ url: database.url, env });
   });
   afterAll(() => cluster?.stop());
   return () => {
@@ -68,21 +70,21 @@ export function useCluster(database: TestDatabase): () => Cluster {
   };
 }
 
-/** Runs a race so many times, one after the other. Rounds are numbered from 0. */
+/** Runs a race `count` times, one after the other. Rounds are numbered from 0. */
 export async function rounds(
   race: (round: number) => Promise<void>,
-  times = ROUNDS,
+  count = ROUNDS,
 ): Promise<void> {
-  for (let round = 0; round < times; round += 1) await race(round);
+  for (let round = 0; round < count; round += 1) await race(round);
 }
 
-/** The test timeout of `rounds`. */
+/** The test timeout for `rounds`. */
 export const ROUNDS_MS = 30_000 + ROUNDS * 5_000;
 
-/** The same of rounds in which a process is killed, which takes the start of another one each time. */
+/** The same for rounds that kill a process and start another. */
 export const KILLS_MS = 30_000 + ROUNDS * 15_000;
 
-/** Calls so many times at once. */
-export function concurrently<T>(times: number, call: (number: number) => Promise<T>): Promise<T[]> {
-  return Promise.all(Array.from({ length: times }, (_, number) => call(number)));
+/** Makes `count` calls at once. */
+export function concurrently<T>(count: number, call: (number: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, number) => call(number)));
 }

@@ -5,18 +5,18 @@ import { inject } from 'vitest';
 import { commandLine, runCommandLine } from '../../src/command-line-program.js';
 import type { TestDatabase } from './database.js';
 
-/** Longer than any command may take; one that still runs then hangs. */
+/** The time limit of a command. */
 const LONGEST_MS = 20_000;
 
-/** What a command left behind. */
+/** The result of a command. */
 export interface CommandResult {
-  /** The exit code, or -1 when the command had to be killed. */
+  /** The exit code, or -1 when the command was killed. */
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs the built command line as a process of its own, without a terminal and with `input` on standard input. */
+/** Runs the built command line in its own process, without a terminal and with `input` on standard input. */
 export function runCommandProcess(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -35,7 +35,7 @@ export function runCommandProcess(
   });
 }
 
-/** Runs the command line within this process, which saves the start of another one: most of the time that a command takes. */
+/** Runs the command line in this process, which saves the start of a process: most of the duration of a command. */
 export async function runCommand(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -51,7 +51,7 @@ export async function runCommand(
   return { code, ...printed };
 }
 
-/** The command line on one database. Commands at the same time as others or as requests need processes of their own. */
+/** The command line on one database. Commands that run concurrently need their own processes (`runCommandProcess`). */
 export class CommandLine {
   constructor(
     private readonly database: Pick<TestDatabase, 'url'>,
@@ -62,17 +62,17 @@ export class CommandLine {
     return this.start(args, { DATABASE_URL: this.database.url });
   }
 
-  /** The same with `input` on standard input. */
+  /** Like the method above, with `input` on standard input. */
   runWith(input: string, ...args: string[]): Promise<CommandResult> {
     return this.start(args, { DATABASE_URL: this.database.url }, input);
   }
 
-  /** What the command prints with `--json`; @throws when the command fails, or says anything else */
+  /** Parses the output with `--json`. @throws when the command fails or writes to standard error */
   json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
     return this.jsonWith<T>('', ...args);
   }
 
-  /** The same with `input` on standard input. */
+  /** Like the method above, with `input` on standard input. */
   async jsonWith<T = Record<string, unknown>>(input: string, ...args: string[]): Promise<T> {
     const outcome = await this.runWith(input, ...args, '--json');
     if (outcome.code !== 0 || outcome.stderr !== '')
@@ -82,16 +82,16 @@ export class CommandLine {
 }
 
 export interface TreeEntry {
-  /** The words that call it, such as `app secret list`. */
+  /** The words of the command, such as `app secret list`. */
   readonly path: string;
   readonly command: Command;
-  /** What its group says of it. */
+  /** Its line in the help of its group. */
   readonly summary: string;
 }
 
 const SILENT = { write: () => undefined };
 
-/** Every group of the command line, and every command that does something, in the order of their help. */
+/** Every command group and every command, in the order of the help. */
 export function commandTree(): { groups: TreeEntry[]; leaves: TreeEntry[] } {
   const program = commandLine({
     env: {},
@@ -107,7 +107,7 @@ export function commandTree(): { groups: TreeEntry[]; leaves: TreeEntry[] } {
   };
 }
 
-/** The names of the options of a command, such as `--reason`, without those of the whole program. */
+/** The options of a command, such as `--reason`, without the global options. */
 export function optionsOf({ command }: TreeEntry): string[] {
   return command.options.map(({ long }) => long ?? '');
 }
@@ -130,12 +130,12 @@ export interface Finding {
   remedy?: string;
 }
 
-/** What "doctor --json" has found. @throws when its exit code does not go with that */
+/** Runs `doctor --json` and returns its findings. @throws when the exit code does not match them */
 export async function runDoctor(cli: CommandLine, ...args: string[]): Promise<Finding[]> {
   return parseFindings(await cli.run('doctor', '--json', ...args));
 }
 
-/** @throws as `diagnosis` */
+/** Parses the findings of `doctor --json`. @throws when the exit code does not match them */
 export function parseFindings({ code, stdout, stderr }: CommandResult): Finding[] {
   const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
   const failures = findings.filter(({ status }) => status === 'failed').length;

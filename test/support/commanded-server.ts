@@ -7,35 +7,35 @@ import { SUITE } from '../suite.js';
 import { freePort } from './free-port.js';
 import { runSql } from './sql.js';
 
-/** A database server that belongs to this run alone. */
+/** A database server that only this run uses. */
 export interface PrivateServer {
   readonly url: string;
   readonly pid: number | undefined;
-  /** Ends it in order and starts it anew, on the same data and port. */
+  /** Stops and starts it with the same data and port. */
   restart(): Promise<void>;
   kill(): Promise<void>;
-  /** Starts it again after `kill`, on the same data and port. */
+  /** Starts it after `kill` with the same data and port. */
   launch(): Promise<void>;
-  /** Stops it where it is: connections stay open, and nothing is answered. */
+  /** Suspends it: connections stay open, without a response. */
   freeze(): void;
-  /** Lets it go on after `freeze`. */
+  /** Resumes it after `freeze`. */
   thaw(): void;
   stop(): Promise<void>;
 }
 
 export interface PrivateServerOptions {
-  /** Where it has its folder; that for temporary files by default. */
+  /** The parent of its folder; by default the folder for temporary files. */
   parent?: string;
-  /** More options of the server, which win over those that are fast rather than durable. */
+  /** More options of the server, which override `FAST_SETTINGS`. */
   settings?: readonly string[];
 }
 
-/** Until a server that is told to end is ended by force. */
+/** After this time, a server that does not stop is killed. */
 export const STOP_MS = 10_000;
 
 /**
- * Fast rather than durable. Not in UTC and not strict, so that whoever asks the server for local time, or counts on it
- * to refuse what does not fit, is found out.
+ * Fast rather than durable. Not in UTC and not in strict mode, so that code fails that uses the server's local time or expects the
+ * server to reject values that do not fit.
  */
 export const FAST_SETTINGS: readonly string[] = [
   '--default-time-zone=-05:30',
@@ -48,7 +48,7 @@ export const FAST_SETTINGS: readonly string[] = [
   '--max-connections=500',
 ];
 
-/** What makes the account that tests use. */
+/** The statements that create the account of the tests. */
 export function testAccount(password: string): string[] {
   return [
     `CREATE USER tests@'127.0.0.1' IDENTIFIED BY '${password}'`,
@@ -56,13 +56,13 @@ export function testAccount(password: string): string[] {
   ];
 }
 
-/** As whoever wants to lose nothing runs it. */
+/** Settings under which no committed transaction is lost. */
 export const DURABLE_SETTINGS: readonly string[] = [
   '--innodb-flush-log-at-trx-commit=1',
   '--innodb-doublewrite=ON',
 ];
 
-/** The id of the process that runs MySQL's server with this port, also within another root. */
+/** The id of the `mysqld` process with this port, also in a chroot. */
 export function processOnPort(port: number): number | undefined {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const pid = processes.find((name) => {
@@ -70,32 +70,32 @@ export function processOnPort(port: number): number | undefined {
       const [program = '', ...options] = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
       return program.endsWith('mysqld') && options.includes(`--port=${port}`);
     } catch {
-      // It ended meanwhile.
+      // The process has ended.
       return false;
     }
   });
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** The same. @throws when there is none */
+/** Like `processOnPort`. @throws when there is none */
 export function serverOn(port: number): number {
   const pid = processOnPort(port);
   if (pid === undefined) throw new Error(`No mysqld with --port=${port} runs on this machine.`);
   return pid;
 }
 
-/** It may have to install the server, or to recover its data. */
+/** The command may install the server, or recover its data. */
 const COMMAND_MS = 110_000;
 const KILLED_MS = 10_000;
-/** What ends a server for good: a command that does not understand the first is told the second. */
+/** Subcommands that stop a server; the second is the fallback. */
 const ENDINGS = ['drop', 'stop'] as const;
 
 /**
- * Starts a MySQL server by a command, with data and a port of its own. Undefined where none is named, nothing is to be broken,
- * or the server's folder has to be where the command does not put it.
+ * Starts a MySQL server by `TEST_MYSQL_COMMAND`, with its own data and port. Undefined where the variable is not set, outside of
+ * `npm run test:faults`, or where the caller needs the server's folder in a certain place.
  *
- * The command understands `start PORT`, which takes more options of the server from `MYSQL_ARGS` and prints a URL, and
- * `drop PORT`, which ends it and deletes its data, or at least `stop PORT`.
+ * The command supports `start PORT`, which reads more options of the server from `MYSQL_ARGS` and prints a URL, and `drop PORT`,
+ * which stops it and deletes its data, or at least `stop PORT`.
  */
 export async function startCommandedServer({
   parent,
@@ -125,7 +125,7 @@ class CommandedServer implements PrivateServer {
     return processOnPort(this.port);
   }
 
-  /** Starts it for the first time. */
+  /** Starts the server for the first time. */
   async prepare(): Promise<void> {
     process.once('exit', this.endWithRun);
     try {
@@ -169,14 +169,14 @@ class CommandedServer implements PrivateServer {
     await discard(this.command, this.port);
   }
 
-  /** Answers the URL of the server's administrator. */
+  /** Returns the URL of the server's administrator. */
   private async start(): Promise<string> {
     const settings = { MYSQL_ARGS: this.settings.join(' ') };
     const printed = await call(this.command, 'start', this.port, settings);
     return printed.trim().split('\n').at(-1) ?? '';
   }
 
-  /** In order, or by force where it does not. */
+  /** Stops the server, by force if necessary. */
   private async end(): Promise<void> {
     const { pid } = this;
     if (pid === undefined) return;
@@ -198,7 +198,7 @@ class CommandedServer implements PrivateServer {
   };
 }
 
-/** Ends a server and deletes its data; only ends it where the command does not understand `drop`. @throws when it does neither */
+/** Stops a server and deletes its data, or only stops it where the command has no `drop`. @throws when both fail */
 export async function discard(command: string, port: number): Promise<void> {
   const [drop, stop] = ENDINGS;
   try {
@@ -222,12 +222,12 @@ async function call(
   return stdout;
 }
 
-/** Whether a command ended by itself, with an exit code other than 0. */
+/** Whether a command ended by itself with an exit code other than 0. */
 function hasRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
 
-/** A server that finds the process of an earlier one there, though it is only dying, does not start. */
+/** A server does not start while the process of an earlier one still exists. */
 async function isGoneWithin(ms: number, pid: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (existsSync(`/proc/${pid}`)) {

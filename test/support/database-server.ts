@@ -21,16 +21,16 @@ import { serverVersion } from './sql.js';
 
 const START_MS = 60_000;
 
-/** What such a server wrote outlives its own end, but not the machine's. */
+/** The data survives the end of the server, but not of the machine. */
 const NEVER_SYNCED = ['--innodb-flush-method=nosync'];
 
 export type ServerKind = 'mariadb' | 'mysql';
 type Prepare = (options: string[]) => Promise<unknown>;
 
 /**
- * Starts one server of each kind that is installed, each with a folder, a port and a password of its own.
- * @param areOthersGiven whether the run has servers already, so that no command needs to start one
- * @param isOneEnough starts MySQL only where MariaDB is not installed
+ * Starts a private server of each kind that is installed, with its own folder, port and password.
+ * @param areOthersGiven whether the run has other servers, so that `TEST_MYSQL_COMMAND` is not needed
+ * @param isOneEnough start MySQL only where MariaDB is not installed
  */
 export async function startPrivateServers(
   areOthersGiven: boolean,
@@ -53,7 +53,7 @@ export async function startPrivateServers(
   throw failed.reason;
 }
 
-/** Starts a server of this kind, with a folder of its own. Undefined where none is installed, nor started by a command. */
+/** Starts a private server of this kind. Undefined where it is neither installed nor started by a command. */
 export async function startPrivateServer(
   kind: ServerKind,
   server: PrivateServerOptions = {},
@@ -79,7 +79,7 @@ async function startInstalled(
   return start(mysqld, server, (options) => run(mysqld, [...options, '--initialize-insecure']));
 }
 
-/** MariaDB installs its server under MySQL's name, too. */
+/** MariaDB installs its server as `mysqld`, too. */
 async function isMariaDb(path: string): Promise<boolean> {
   return (await versionLine(path, '--no-defaults')).includes('MariaDB');
 }
@@ -91,7 +91,7 @@ async function start(
 ): Promise<PrivateServer> {
   const folder = await mkdtemp(join(parent, 'platform-db-'));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
-  // Servers that start at the same moment remove each other's tables from a folder that they share.
+  // Servers that share a folder for temporary files delete each other's tables at their start.
   const options = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`];
   if (process.getuid?.() === 0) options.push('--user=root');
   try {
@@ -156,7 +156,7 @@ async function start(
   };
 }
 
-/** One statement a line, as an init file wants it. */
+/** One statement per line, as an init file requires. */
 function accounts(password: string): string {
   const root = `ALTER USER root@localhost IDENTIFIED BY '${password}'`;
   return [...testAccount(password), root].map((statement) => `${statement};\n`).join('');
@@ -178,7 +178,8 @@ function settings(folder: string, port: number): string[] {
 async function untilReady(child: ChildProcess, url: string): Promise<void> {
   const deadline = Date.now() + START_MS;
   for (;;) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error('It ended at once.');
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error('The server ended at once.');
     try {
       await serverVersion(url);
       return;

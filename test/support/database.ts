@@ -27,25 +27,25 @@ export interface Engine {
   readonly label: string;
   /** Where databases may be created and dropped; SQLite has none. */
   readonly serverUrl?: string;
-  /** A database on the server that has the schema of this version. */
+  /** A database on the server with the current schema, which tests copy. */
   readonly template?: string;
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
     engines: Engine[];
-    /** Moves every file that runs on one engine on by so many engines: `npm run test:system` covers the others so. */
+    /** Added to the engine number of files that run on one engine, so that `npm run test:system` covers the others. */
     engineShift: number;
     browser: Program | null;
     prometheus: Program | null;
-    /** Why there is no current `dist`; null when there is one. */
+    /** Why the build failed, or null. */
     buildFailure: string | null;
   }
 }
 
 /**
- * A database that belongs to one `describe`: empty at its start, gone after its end. Before it goes, all of its tables are
- * searched for credentials, of which only hashes may be stored, and what they count is counted again.
+ * A database for one `describe`: empty before it and deleted after it. Before the deletion, all tables are searched for
+ * credentials, of which only hashes may be stored, and all counters are compared with the rows that they count.
  */
 export interface TestDatabase {
   readonly engine: Engine;
@@ -56,19 +56,19 @@ export interface TestDatabase {
 const NO_SERVER: Engine = { kind: 'mysql', label: 'no MySQL or MariaDB found' };
 
 /**
- * Runs the suite against a database of its own, on one engine of this run: for rules that do not depend on the engine. All
- * suites of a file run on the same engine, chosen by the file's name, so that it is the same in every run.
+ * Runs the suite on one engine, for rules that do not depend on the engine. The name of the file chooses the engine, so that it
+ * is the same in every run.
  */
 export function onOneEngine(title: string, suite: (database: TestDatabase) => void): void {
   onEngine(engineOfFile(), title, suite);
 }
 
-/** Runs the suite on every engine of this run, each time against a database of its own: for what depends on the engine. */
+/** Runs the suite on every engine of this run, for rules that depend on the engine. */
 export function onEachEngine(title: string, suite: (database: TestDatabase) => void): void {
   for (const engine of inject('engines')) onEngine(engine, title, suite);
 }
 
-/** Runs the suite on every MySQL and MariaDB server, where transactions overlap. Without a server it is reported as skipped. */
+/** Runs the suite on every MySQL and MariaDB server, where transactions overlap. Without a server the suite is skipped. */
 export function onEachServer(title: string, suite: (database: TestDatabase) => void): void {
   for (const engine of servers()) onEngine(engine, title, suite);
 }
@@ -109,8 +109,8 @@ function onEngine(engine: Engine, title: string, suite: (database: TestDatabase)
 }
 
 /**
- * A SQLite file of its own for the `describe` that calls this before it starts what uses the file: hooks after a suite run
- * in reverse order, so the file is searched for credentials once its user has stopped, and then deleted.
+ * Creates a SQLite file for a `describe`. Call it before starting what uses the file: Vitest runs `afterAll` hooks in reverse
+ * order, so the file is checked and deleted after its user has stopped.
  */
 export function sqliteFile(): TestDatabase {
   const folder = join(tmpdir(), uniqueName());
@@ -126,11 +126,11 @@ export function sqliteFile(): TestDatabase {
     }
   });
   const engine = inject('engines').find(({ kind }) => kind === 'sqlite');
-  if (!engine) throw new Error('Every run tests on SQLite.');
+  if (!engine) throw new Error('The run has no SQLite engine.');
   return { engine, url: `sqlite:${file}` };
 }
 
-/** Created with a character set that cannot hold what users write, as old servers do: the first migration must mend it. */
+/** Creates the database with latin1, the default of old servers: the first migration must change the character set. */
 function serverDatabase(engine: Engine, serverUrl: string): TestDatabase {
   const name = uniqueName();
   beforeAll(async () => {
@@ -168,7 +168,7 @@ async function checkOnServer(url: string): Promise<void> {
   await check(url, await select('SHOW TABLES'), select);
 }
 
-/** `tables` are rows with the name of a table each. */
+/** @param rows one per table, with its name */
 async function check(url: string, rows: Record<string, unknown>[], select: Select): Promise<void> {
   const tables = rows.flatMap((row) => Object.values(row)).map(String);
   for (const table of tables)
@@ -179,7 +179,7 @@ async function check(url: string, rows: Record<string, unknown>[], select: Selec
   await expectConsistentCounts(url, tables, select);
 }
 
-/** Makes a migrated database on the server of an engine, whose schema others copy. Answers its name. */
+/** Creates a migrated database on a server, whose schema tests copy. Returns its name. */
 export async function makeTemplate({ serverUrl = '' }: Engine): Promise<string> {
   const name = `platform_test_template_${randomBytes(6).toString('hex')}`;
   await runSql(serverUrl, `CREATE DATABASE ${name}`);
@@ -196,7 +196,7 @@ export async function dropTemplate({ serverUrl = '', template }: Engine): Promis
   if (template !== undefined) await runSql(serverUrl, `DROP DATABASE IF EXISTS ${template}`);
 }
 
-/** Gives an empty database of a server the schema of its template, which takes a fraction of the time of migrating. */
+/** Copies the schema of the template into an empty database, which is much faster than running the migrations. */
 export async function copySchema(url: string): Promise<void> {
   const { host, pathname } = new URL(urlOfEachServer(url)[0] ?? url);
   const engine = inject('engines').find(
@@ -225,20 +225,20 @@ export async function copySchema(url: string): Promise<void> {
   }
 }
 
-/** Connects as the service does, to whatever stands in the database. The caller destroys the data source. */
+/** Connects like the service, without migrating. The caller destroys the data source. */
 export async function connect(url: string, env: Record<string, string> = {}): Promise<DataSource> {
   const { database } = loadConfig({ DATABASE_URL: url, NODE_ENV: 'test', ...env });
   return new DataSource(await dataSourceOptions(database, entities)).initialize();
 }
 
-/** The same, with the schema brought up to date. */
+/** Connects and runs the migrations. */
 export async function connectMigrated(url: string): Promise<DataSource> {
   const dataSource = await connect(url);
   await new Migrator(dataSource).migrate();
   return dataSource;
 }
 
-/** The rows of every table as JSON text, by the names of the tables. */
+/** The rows of every table as JSON text, by table name. */
 export async function dumpTables(dataSource: DataSource): Promise<Map<string, string>> {
   const tables = new Map<string, string>();
   for (const { tableName } of dataSource.entityMetadatas)
@@ -246,7 +246,7 @@ export async function dumpTables(dataSource: DataSource): Promise<Map<string, st
   return tables;
 }
 
-/** The tables that hold one of `words`. */
+/** The names of the tables that contain one of `words`. */
 export function tablesContaining(
   tables: ReadonlyMap<string, string>,
   ...words: readonly string[]

@@ -15,7 +15,7 @@ export class FixedClock extends Clock {
     return this.time;
   }
 
-  /** Moves on by so many milliseconds. */
+  /** Moves the clock forward, in milliseconds. */
   advance(milliseconds: number): void {
     this.time = later(this.time, milliseconds);
   }
@@ -25,15 +25,15 @@ export class FixedClock extends Clock {
   }
 }
 
-/** A gateway that keeps what it is given, unless it is told to refuse. */
+/** An SMS gateway that stores messages in memory, or rejects them on demand. */
 export class SmsInbox extends SmsSender {
   readonly messages: TextMessage[] = [];
-  /** What it was given and refused. */
+  /** Messages that it rejected. */
   readonly refused: TextMessage[] = [];
   private refusals = 0;
   private released = Promise.resolve();
 
-  /** @param files where processes of the service send what they have to say, by `SMS_SENDER=file` */
+  /** @param files to which processes of the service write their messages (`SMS_SENDER=file`) */
   constructor(private readonly files: readonly string[] = []) {
     super();
   }
@@ -48,12 +48,12 @@ export class SmsInbox extends SmsSender {
     this.messages.push(message);
   }
 
-  /** Refuses so many messages from now on; 0 takes them again. */
+  /** Rejects the next `times` messages; 0 accepts them again. */
   refuse(times = Infinity): void {
     this.refusals = times;
   }
 
-  /** Answers nobody until what this returns is called. */
+  /** Delays every message until the returned function is called. */
   hold(): () => void {
     let release = (): void => undefined;
     this.released = new Promise((resolve) => {
@@ -66,13 +66,13 @@ export class SmsInbox extends SmsSender {
     return this.messagesTo(phone).length;
   }
 
-  /** The newest one-time password sent to this phone; waits for it, since messages are sent beside the request. */
+  /** Returns the newest one-time password sent to this phone. Waits for it, since messages are sent after the response. */
   async password(phone: string, after = 0): Promise<string> {
     await expect.poll(() => this.count(phone), { timeout: 10_000 }).toBeGreaterThan(after);
     return /\b\d{6}\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
   }
 
-  /** The newest last, where one file at most has any. */
+  /** The newest message is the last, if at most one file has messages. */
   private messagesTo(phone: string): TextMessage[] {
     const paths = [...new Set(this.files)].filter((path) => existsSync(path));
     const lines = paths.flatMap((path) => readFileSync(path, 'utf8').split('\n').slice(0, -1));
@@ -81,7 +81,7 @@ export class SmsInbox extends SmsSender {
   }
 }
 
-/** A file for the messages of a process, which is nobody else's and not there yet. */
+/** The path of a new file for the messages of a process. */
 export function newSmsFile(): string {
   return join(tmpdir(), `platform-sms-${randomBytes(6).toString('hex')}.jsonl`);
 }

@@ -3,23 +3,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Above those that clients of HTTP refuse (Fetch, "port blocking"), and below those that systems give to outgoing connections, which
- * would take one before its server listens.
+ * The range lies above the ports that `fetch` blocks, and below the ephemeral ports, which an outgoing connection could take before
+ * the server listens.
  */
 const FIRST = 11_000;
 const AFTER_LAST = 32_000;
 const MOST_TRIES = 20;
-/** More than ever run at once. What sets a run up is one of them. */
+/** An upper bound for the number of workers, including the global setup. */
 const WORKERS = 8;
 const PORTS_EACH = Math.floor((AFTER_LAST - FIRST) / WORKERS);
 const WORKER = Number(process.env.VITEST_POOL_ID ?? 0);
 if (WORKER >= WORKERS) throw new Error(`Ports are for ${WORKERS - 1} workers at once.`);
 let turn = randomInt(PORTS_EACH);
 
-/**
- * A TCP port of the loopback interface that nobody listens on at this moment, and that no test of this run is given for long: who
- * answers on it is whoever was started on it.
- */
+/** Returns a free TCP port on loopback that this run does not assign again soon. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < MOST_TRIES; tried += 1) {
     turn = (turn + 1) % PORTS_EACH;

@@ -5,19 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runSql } from './sql.js';
 
-/** Where a database is, until there is no room, and once there is again. */
+/** The storage of a database, which a test fills and frees. */
 export interface Fillable {
-  /** Takes all the space that is left. */
+  /** Uses all free space. */
   fill(): Promise<void>;
-  /** Gives it back. */
+  /** Frees it. */
   free(): Promise<void>;
 }
 
-/** A file system of its own that is soon full. Only root may mount one. */
+/** A small tmpfs. Only root can mount one. */
 export class SmallDisk implements Fillable {
   private constructor(readonly folder: string) {}
 
-  /** Undefined where this machine does not let us. */
+  /** Undefined where mounting is not permitted. */
   static mount(megabytes: number): SmallDisk | undefined {
     const folder = mkdtempSync(join(tmpdir(), 'platform-disk-'));
     try {
@@ -51,17 +51,17 @@ export class SmallDisk implements Fillable {
   }
 }
 
-/** With these a MySQL server keeps all tables in one file, and refuses to let it grow beyond this, as on a full disk. */
+/** Options with which MySQL stores all tables in one file of limited size. */
 export const SMALL_TABLESPACE: readonly string[] = [
   '--innodb-file-per-table=OFF',
   '--innodb-data-file-path=ibdata1:12M:autoextend:max:64M',
 ];
 
 const FULL = 'ER_RECORD_FILE_FULL';
-/** In bytes: what is left by the large is taken by the small. */
+/** Row sizes in bytes: small rows fill the space that is too small for large ones. */
 const ROWS = [1_000_000, 100_000, 8000];
 
-/** The tables of a server that has little room for them. */
+/** The tablespace of a server with `SMALL_TABLESPACE`. */
 export class SmallTablespace implements Fillable {
   constructor(private readonly serverUrl: string) {}
 

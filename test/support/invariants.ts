@@ -1,15 +1,12 @@
 import { expect } from 'vitest';
 
-/** A credential as only its owner may have it: a prefix of the source document, section 2, and 43 random characters. */
+/** A credential in plain text: a prefix (source document, section 2) and 43 random characters. */
 const CREDENTIAL = /(svc_sec|svcac|svcat|svcrt)_[A-Za-z0-9_-]{43}/g;
 
-/**
- * The demo's secret is told where the demo is seeded, once: nobody else may ever have it, and a demo without it could not be
- * tried.
- */
+/** The service prints the secret of the demo app once, when it creates the demo. */
 const DEMO_SECRET = /^ {2}Its secret {2,}svc_sec_\S+$/m;
 
-/** @throws when `text` holds a credential, with its prefix and what stands before it */
+/** @throws when `text` contains a credential, with its prefix and the text before it */
 export function expectNoCredential(text: string, where: string): void {
   const found = [...text.replace(DEMO_SECRET, '').matchAll(CREDENTIAL)].map(
     ({ index, input, 1: prefix }) => `${input.slice(Math.max(0, index - 60), index)}${prefix}_…`,
@@ -19,18 +16,18 @@ export function expectNoCredential(text: string, where: string): void {
 }
 
 /**
- * What nobody was given, in the form of `given`: its last character alone differs, and not only by bits that base64url leaves out.
- * @throws when nothing was given, since nothing is no other than that
+ * A value in the form of `given` that differs in its last character, and not only in the bits that base64url ignores.
+ * @throws when `given` is empty
  */
 export function differentFrom(given: string | null | undefined): string {
-  if (!given) throw new Error('There is nothing that another could differ from.');
+  if (!given) throw new Error('The value is empty.');
   return given.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A'));
 }
 
 /** Runs one SELECT on a test database. */
 export type Select = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** Of each app and month what the tables say that it published, in three ways that must agree. */
+/** Three counts of the posts of each app and month, which must be equal. */
 const PUBLISHED = {
   posts: `SELECT client_id AS app, SUBSTR(created_at, 1, 7) AS period, COUNT(*) AS published
     FROM posts WHERE client_id IS NOT NULL GROUP BY client_id, SUBSTR(created_at, 1, 7)`,
@@ -40,13 +37,13 @@ const PUBLISHED = {
   counted: `SELECT client_id AS app, period, used AS published FROM quota_usage WHERE used > 0`,
 };
 
-/** Who is erased takes their posts along; that they were published stays recorded and counted. */
+/** An erasure deletes the posts of a user, but neither the call records nor the used quota. */
 const ERASURES = `SELECT COUNT(*) AS erasures FROM audit_events WHERE action = 'user.erased'`;
 
 const METERED_OTHERWISE = `SELECT id, route, status FROM api_calls
   WHERE metered = 1 AND NOT (route = 'POST /dev/v1/posts' AND status = 201)`;
 
-/** Rows whose counter is not the number of the rows that it counts. */
+/** Queries for rows whose counter differs from the number of counted rows. */
 const MISCOUNTED = {
   'users.post_count': `SELECT id, post_count AS counter FROM users WHERE post_count <>
     (SELECT COUNT(*) FROM posts WHERE posts.user_id = users.id AND posts.deleted_at IS NULL)`,
@@ -56,17 +53,17 @@ const MISCOUNTED = {
     (SELECT COUNT(*) FROM post_likes WHERE post_likes.post_id = posts.id)`,
 };
 
-/** Databases whose rows a test wrote, changed or deleted past the service: what they hold need not add up. */
+/** Databases whose rows a test writes without the service. */
 const tampered = new Set<string>();
 
-/** Says that the test writes rows of this database by itself, so that they need not add up. */
+/** Skips the check of counters for a database whose rows the test itself writes. */
 export function skipCountCheck({ url }: { url: string }): void {
   tampered.add(url);
 }
 
 /**
- * Posts over the API = recorded publishes = counted quota, app by app and month by month; and every counter is the number of
- * its rows. Holds for whatever a test did through the service.
+ * Asserts that the posts, the recorded publishes and the used quota are equal for each app and month, and that every counter
+ * equals the number of its rows.
  */
 export async function expectConsistentCounts(
   url: string,

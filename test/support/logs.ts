@@ -1,19 +1,19 @@
 import type { DataSource } from 'typeorm';
 import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 
-/** A line of the service's log, as JSON has it. */
+/** A parsed line of the service's JSON log. */
 export interface LogLine {
   level: string;
   time: string;
   context?: string;
   msg: string;
   request_id?: string;
-  /** Of an error. */
+  /** The stack trace of an error. */
   stack?: string;
   [member: string]: unknown;
 }
 
-/** The lines of the log in what a service printed; the words at its start are none. */
+/** Parses the JSON lines in the output of a service. */
 export function logLines(output: string): LogLine[] {
   return output
     .split('\n')
@@ -21,19 +21,19 @@ export function logLines(output: string): LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** The line that tells how each request ended. */
+/** The log lines of completed requests. */
 export function requestLines(output: string): LogLine[] {
   return logLines(output).filter(({ msg }) => msg === 'request');
 }
 
-/** What was logged as a fault or a warning. */
+/** The log lines at the levels warn, error and fatal. */
 export function warningsAndErrors(output: string): LogLine[] {
   return logLines(output).filter(({ level }) => ['warn', 'error', 'fatal'].includes(level));
 }
 
 export type AuditEntry = Pick<AuditEvent, 'action' | 'actor' | 'reason' | 'details'>;
 
-/** What the audit log says about one subject, oldest first. */
+/** The audit events about one subject, oldest first. */
 export async function auditTrail(dataSource: DataSource, subject: string): Promise<AuditEntry[]> {
   const events = await dataSource.manager.find(AuditEvent, {
     where: { subject },

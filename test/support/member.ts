@@ -30,7 +30,7 @@ export interface PageBody<T> {
   meta: { page: number; limit: number; total: number };
 }
 
-/** A user of the network with an app that acts for them. */
+/** A user with an app that has an access token. */
 export class Member {
   private constructor(
     readonly app: TestApp,
@@ -60,7 +60,7 @@ export class Member {
     return this.app.call(this.token, 'DELETE', path);
   }
 
-  /** A POST whose body and headers are exactly these. */
+  /** Sends a POST with exactly this body and these headers. */
   postRaw(
     path: string,
     body: RequestInit['body'],
@@ -91,15 +91,15 @@ async function created<T>(answer: Response): Promise<T> {
   return json<T>(answer);
 }
 
-/** What a member and their app have left in the database so far: refusals must not change it. */
+/** The rows and counters of a member and their app. A rejected request must not change them. */
 export interface Footprint {
   posts: number;
   comments: number;
-  /** The member's own counter. */
+  /** The member's post counter. */
   counted: number;
-  /** Comments counted on the member's posts. */
+  /** The comment counters of the member's posts. */
   commented: number;
-  /** Quota that the app has spent. */
+  /** The quota that the app has used. */
   spent: number;
 }
 
@@ -115,17 +115,17 @@ export async function footprintOf({ app, user, client }: Member): Promise<Footpr
   };
 }
 
-/** A member with one post and one comment on it, whose requests are all refused, and what that leaves. */
+/** The footprint of a member with one post and one comment on it, after any number of rejected requests. */
 export const UNTOUCHED: Footprint = { posts: 1, comments: 1, counted: 1, commented: 1, spent: 1 };
 
-/** A call whose body is still under way. */
+/** A request whose body is still being sent. */
 export interface OpenCall {
   sent: ClientRequest;
   received: Request;
   response: ServerResponse;
 }
 
-/** A publish that has arrived with the first byte of its body. `sent` wants the others. */
+/** Sends a publish request up to the first byte of its body. Write the rest to `sent`. */
 export async function beginPublish(
   { app, token }: Member,
   body: string,

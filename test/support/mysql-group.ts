@@ -6,18 +6,18 @@ import { runSql } from './sql.js';
 
 const run = promisify(execFile);
 const MEMBERS = 3;
-/** Of members that are in the group, or on their way into it. */
+/** The states of members that are in the group or joining it. */
 const PRESENT = new Set(['ONLINE', 'RECOVERING']);
 const CHANGES = `SELECT data FROM performance_schema.error_log WHERE data LIKE '%Group membership changed to%'`;
 
-/** A server of the group, as the group sees it. */
+/** A member as the group reports it. */
 interface GroupMember {
   port: number;
   state: string;
   role: string;
 }
 
-/** Servers on loopback that replicate to each other, of which one takes writes. They are started by a command that is given. */
+/** A MySQL group on loopback with a single primary, started by `TEST_GROUP_COMMAND`. */
 export class MysqlGroup {
   private constructor(
     private readonly command: string,
@@ -25,8 +25,8 @@ export class MysqlGroup {
   ) {}
 
   /**
-   * The group that runs, with those that are missing back in it, or one that is started.
-   * @param command understands `start`, `status` and `rejoin PORT`; the first two print a line with port, state and role of each
+   * Uses the running group, after rejoining missing members, or starts one.
+   * @param command supports `start`, `status` and `rejoin PORT`; the first two print port, state and role of each member
    */
   static async start(command: string): Promise<MysqlGroup> {
     const running = await membersAs(command, 'status').catch(() => []);
@@ -39,7 +39,7 @@ export class MysqlGroup {
     return group;
   }
 
-  /** A `DATABASE_URL` that names all of them, the primary last. */
+  /** A `DATABASE_URL` with all members, the primary last. */
   async url(database: string): Promise<string> {
     const primary = await this.primary();
     const ports = [...this.ports.filter((port) => port !== primary), primary];
@@ -54,14 +54,14 @@ export class MysqlGroup {
     await runSql(`mysql://root@127.0.0.1:${await this.primary()}`, `DROP DATABASE ${name}`);
   }
 
-  /** Looks for the server that takes writes. Answers its port, and what kills it at once. */
+  /** Finds the primary. Returns its port and a function that kills it. */
   async primaryToKill(): Promise<{ port: number; kill: () => void }> {
     const port = await this.primary();
     const pid = serverOn(port);
     return { port, kill: () => process.kill(pid, 'SIGKILL') };
   }
 
-  /** Starts a server that was killed, and waits until the group has it again. */
+  /** Starts a killed member, and waits until it has rejoined. */
   async rejoin(port: number): Promise<void> {
     await run(this.command, ['rejoin', String(port)]);
     await this.untilWhole();
@@ -87,8 +87,8 @@ export class MysqlGroup {
 }
 
 /**
- * Starts the group. A server is refused as a member while a connection of this machine happens to have the port on which it
- * would talk to the others: who is in the group by then is killed, and the group is started once more.
+ * Starts the group. A member cannot join while another connection happens to use its group port; then all members are killed and
+ * the group is started once more.
  */
 async function started(command: string): Promise<GroupMember[]> {
   try {
@@ -103,7 +103,7 @@ async function started(command: string): Promise<GroupMember[]> {
   }
 }
 
-/** The ports of all servers of the group, also of those that it has given up, which `status` does not name. */
+/** The ports of all members, including expelled ones, which `status` does not list. */
 async function portsOf(members: readonly GroupMember[]): Promise<number[]> {
   const ports = new Set(members.map(({ port }) => port));
   const online = members.find(({ state }) => state === 'ONLINE');
@@ -115,7 +115,7 @@ async function portsOf(members: readonly GroupMember[]): Promise<number[]> {
   return [...ports];
 }
 
-/** Whether a process still has what it opened. One that was killed has for a moment, and its successor would not start. */
+/** Whether a process still exists. A killed one does for a moment, in which its successor cannot start. */
 function holdsFiles(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

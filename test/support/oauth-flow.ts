@@ -4,11 +4,11 @@ import { Browser, type Page, type Site } from './browser.js';
 import { json, type TokenBody } from './responses.js';
 import type { TestApp, TestClient } from './test-app.js';
 
-/** RFC 7636, Appendix B. */
+/** The code verifier of RFC 7636, Appendix B. */
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
-/** The link that an app sends its user to. Undefined parameters are left out. */
+/** The authorization request of an app as a path. Undefined parameters are left out. */
 export function authorizeLink(
   client: TestClient,
   parameters: Record<string, string | undefined> = {},
@@ -29,7 +29,7 @@ export function authorizeLink(
   return `/oauth/authorize?${query}`;
 }
 
-/** Runs the flow up to the redirect: the user signs in and allows `scopes`, all that were asked for by default. */
+/** Signs the user in and approves `scopes` (default: all requested). Returns the parameters of the redirect. */
 export async function approve(
   app: Site,
   user: User,
@@ -50,13 +50,13 @@ export async function approve(
   return redirectParameters(done);
 }
 
-/** What a redirect to the app tells it. */
+/** The query parameters of a redirect to the app. */
 export function redirectParameters({ location, html }: Page): URLSearchParams {
   if (location === null) throw new Error(`The page does not redirect:\n${html}`);
   return new URLSearchParams(location.slice(location.indexOf('?') + 1));
 }
 
-/** A call of the token endpoint with the client's credentials in the form. */
+/** Sends a token request with the client's credentials in the form. */
 export function requestToken(
   app: Site,
   client: TestClient,
@@ -70,7 +70,7 @@ export function requestToken(
   return app.fetch('/oauth/token', { method: 'POST', headers, body });
 }
 
-/** Exchanges a code as the client should. */
+/** Exchanges an authorization code for tokens. */
 export function exchange(
   app: Site,
   client: TestClient,
@@ -86,7 +86,7 @@ export function exchange(
   });
 }
 
-/** The tokens of a user who allowed this app what it asked for, through the pages and the token endpoint. */
+/** Runs the whole flow: sign-in, consent and exchange. Returns the tokens. */
 export async function obtainTokens(
   app: TestApp,
   client: TestClient,
@@ -96,7 +96,7 @@ export async function obtainTokens(
   return json<TokenBody>(await exchange(app, client, code));
 }
 
-/** A form sent to an endpoint for apps, with the client's credentials in it. */
+/** Posts a form with the client's credentials. */
 export function sendForm(
   app: TestApp,
   path: string,
@@ -110,7 +110,7 @@ export function sendForm(
   return app.fetch(path, { method: 'POST', headers, body });
 }
 
-/** Whether an access token opens the API. @throws when the answer is neither 200 nor 401 */
+/** Whether the API accepts an access token. @throws when the status is neither 200 nor 401 */
 export async function isTokenAccepted(app: TestApp, accessToken: string): Promise<boolean> {
   const { status } = await app.call(accessToken, 'GET', '/me');
   if (status !== 200 && status !== 401) throw new Error(`GET /me answered ${status}.`);

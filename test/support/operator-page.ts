@@ -7,10 +7,10 @@ import type { TestDatabase } from './database.js';
 import { findProgram } from './programs.js';
 import { runSql } from './sql.js';
 
-/** Changes a line of the page to what it is for the database at hand. */
+/** Replaces the names in a line of the page by those of the test's database. */
 export type Naming = (line: string) => string;
 
-/** A block of the page that is to be run; `kind` says where: everywhere, or on one kind of database. */
+/** A code block that the test runs; `kind` is `run`, or names a kind of database. */
 interface Block {
   section: string;
   kind: string;
@@ -29,7 +29,7 @@ const blocks: readonly Block[] = readFileSync('docs/operate.md', 'utf8')
     ),
   );
 
-/** The programs that the page backs a database up with, and that are not here. */
+/** The missing programs of the page's backup procedures. */
 const missing = {
   server: await missingOf('mysqldump', 'mysql'),
   sqlite: await missingOf('sqlite3'),
@@ -39,7 +39,7 @@ export const BACKUP = 'Back up and restore';
 
 export const asWritten: Naming = (line) => line;
 
-/** What a section of docs/operate.md says to run. @throws when it has no blocks of this kind */
+/** The commands of a section of docs/operate.md. @throws when it has no blocks of this kind */
 export function linesOf(section: string, kind: string): string[] {
   const own = blocks.filter((block) => block.section === section && block.kind === kind);
   if (own.length === 0) throw new Error(`"${section}" has no blocks to "${kind}".`);
@@ -47,8 +47,8 @@ export function linesOf(section: string, kind: string): string[] {
 }
 
 /**
- * Whether the programs are here that the page backs this database up with.
- * @throws with `CI=true`, when one is not
+ * Whether the programs of the backup procedure are installed.
+ * @throws with `CI=true`, when one is missing
  */
 export function canBackUp({ engine }: TestDatabase): boolean {
   const lacking = missing[engine.kind === 'sqlite' ? 'sqlite' : 'server'];
@@ -58,8 +58,8 @@ export function canBackUp({ engine }: TestDatabase): boolean {
 }
 
 /**
- * Backs up and restores as the page says, and answers the `DATABASE_URL` of what was restored.
- * @param folder where the commands are run; it holds none of their files yet
+ * Runs the backup and restore procedure. Returns the `DATABASE_URL` of the restored database.
+ * @param folder the working directory of the commands
  */
 export async function restore(
   { url, engine }: TestDatabase,
@@ -90,17 +90,17 @@ async function missingOf(...names: string[]): Promise<string[]> {
   return names.filter((_name, place) => found[place] === undefined);
 }
 
-/** How pages write the operator's command line. */
+/** The command line in the documentation. */
 export const CLI = 'npm run -s cli -- ';
 
-/** Runs commands of a page in a folder of their own, with the variables that the page names. */
+/** Runs commands of a page in a folder with environment variables. */
 export class PastedCommands {
   constructor(
     private readonly folder: string,
     private readonly variables: Record<string, string>,
   ) {}
 
-  /** Runs a line, and answers what it prints on standard output. @throws when it fails, with what it says */
+  /** Runs a line and returns its standard output. @throws with its output when it fails */
   async run(line: string): Promise<string> {
     return line.startsWith(CLI) ? this.command(line.slice(CLI.length)) : this.shell(line);
   }
@@ -115,7 +115,7 @@ export class PastedCommands {
     });
   }
 
-  /** A command of ours runs within this process, which saves its start; the shell makes its words and reads its redirections. */
+  /** Runs our own commands in this process, which is faster. The shell splits the line into words. */
   private async command(line: string): Promise<string> {
     const [, words = '', direction, file = ''] = /^(.*?)(?: ([<>]) (\S+))?$/.exec(line) ?? [];
     const input = direction === '<' ? await readFile(join(this.folder, file), 'utf8') : '';

@@ -10,7 +10,7 @@ export interface Program {
   readonly label: string;
 }
 
-/** Where distributions put servers, which an ordinary user's PATH does not name. */
+/** Folders of servers that are usually not on the PATH. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec', '/usr/local/mysql/bin'];
 
 /** The full path of the first of these programs that is installed. */
@@ -25,7 +25,7 @@ export async function findProgram(...names: string[]): Promise<string | undefine
   return undefined;
 }
 
-/** What the program prints on standard output for `--version`, on one line. */
+/** The output of `--version`. */
 export async function versionLine(path: string, ...options: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(path, [...options, '--version']);
   return stdout.trim();
@@ -41,8 +41,8 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 /**
- * The Chromium of `CHROMIUM_PATH`, else the first on the PATH that works.
- * @throws when the one that was asked for does not tell its version
+ * The Chromium of `CHROMIUM_PATH`, or the first on the PATH.
+ * @throws when the program of `CHROMIUM_PATH` does not run
  */
 export async function findBrowser(): Promise<Program | null> {
   const wanted = process.env.CHROMIUM_PATH;

@@ -11,10 +11,10 @@ import { json } from './responses.js';
 
 const START_MS = 15_000;
 
-/** The name that the alert rules expect the service to be scraped by. */
+/** The job name in the alert rules. */
 export const JOB = 'developer-platform';
 
-/** One series of an answer: its labels, and what it stands at. */
+/** One series of a result: its labels and its value. */
 export interface Sample {
   metric: Readonly<Record<string, string>>;
   value: [time: number, value: string];
@@ -28,9 +28,9 @@ export interface Rule {
   lastError?: string;
 }
 
-/** A Prometheus on the loopback interface, which belongs to one test. */
+/** A Prometheus server on loopback for one test. */
 export interface Prometheus {
-  /** What the expression gives now. @throws with its words when Prometheus does not understand it */
+  /** Evaluates an expression. @throws with the message of Prometheus when it is invalid */
   query(expression: string): Promise<Sample[]>;
   rules(): Promise<Rule[]>;
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ export async function findPrometheus(): Promise<Program | null> {
   return { path, label: `Prometheus ${/\d+(\.\d+)+/.exec(line)?.[0] ?? line}` };
 }
 
-/** Starts one that scrapes `target`, a host and port, every second, and evaluates the alerts of the file as often. */
+/** Starts Prometheus, which scrapes `target` (host and port) and evaluates the alert rules every second. */
 export async function startPrometheus(
   program: string,
   { target, rulesFile }: { target: string; rulesFile: string },
@@ -93,7 +93,7 @@ export async function startPrometheus(
   };
 }
 
-/** JSON is YAML, too. */
+/** JSON is valid YAML. */
 function configuration(target: string, rulesFile: string): object {
   return {
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
@@ -117,11 +117,11 @@ async function untilReady(url: string): Promise<void> {
   }
 }
 
-/** What was read of the metrics. */
+/** The metrics of one scrape. */
 export interface Reading {
-  /** What the first series with these labels stands at; undefined when there is none. */
+  /** The value of the first series with these labels; undefined when there is none. */
   (name: string, labels?: Readonly<Record<string, string>>): number | undefined;
-  /** The labels of all series of this name. */
+  /** The label names of all series of this name. */
   labels(name: string): string[];
 }
 
@@ -131,7 +131,7 @@ interface Series {
   value: number;
 }
 
-/** Reads all metrics at an address, as Prometheus would. */
+/** Reads all metrics at a URL. */
 export async function scrape(metricsUrl: string): Promise<Reading> {
   const series = seriesIn(await (await fetch(metricsUrl)).text());
   const find = (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
@@ -145,7 +145,7 @@ export async function scrape(metricsUrl: string): Promise<Reading> {
   return Object.assign(find, { labels });
 }
 
-/** The series of a page in the text format of Prometheus. */
+/** Parses the text format of Prometheus. */
 function seriesIn(page: string): Series[] {
   return page
     .split('\n')
@@ -164,13 +164,13 @@ function seriesIn(page: string): Series[] {
 export const DASHBOARD = 'ops/grafana-dashboard.json';
 export const ALERTS = 'ops/alerts.yaml';
 
-/** An expression of PromQL, and where it stands. */
+/** A PromQL expression and its place. */
 export interface Expression {
   where: string;
   text: string;
 }
 
-/** What Grafana puts in for its variables. */
+/** The values of Grafana's variables. */
 const VARIABLES: Readonly<Record<string, string>> = {
   $job: 'developer-platform',
   $instance: '.*',
@@ -182,7 +182,7 @@ interface Panel {
   targets?: { expr: string }[];
 }
 
-/** Those of every panel, as Grafana would ask them. */
+/** The expressions of every panel, with Grafana's variables replaced. */
 export async function dashboardExpressions(): Promise<Expression[]> {
   const { panels } = JSON.parse(await readFile(DASHBOARD, 'utf8')) as { panels: Panel[] };
   return panels.flatMap(({ title, targets = [] }) =>
@@ -205,19 +205,19 @@ export async function alerts(): Promise<Alert[]> {
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** The series that an expression reads, such as `up{job="a"}`. Every metric of ours is written with its labels in braces. */
+/** The selectors of an expression, such as `up{job="a"}`. Our expressions write every metric with braces. */
 export function selectorsOf(expression: string): string[] {
   return [...expression.matchAll(/\b[a-z]\w*\{[^}]*\}/g)].map(([selector]) => selector);
 }
 
-/** The labels that an expression groups its series by. */
+/** The labels in the `by` clauses of an expression. */
 export function groupingOf(expression: string): string[] {
   return [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels = '']) =>
     labels.split(',').map((label) => label.trim()),
   );
 }
 
-/** What is left of an expression without selectors, groups, ranges, numbers and signs: functions, and names that hid. */
+/** The words of an expression outside selectors, `by` clauses and ranges: functions, and metrics without braces. */
 export function wordsOf(expression: string): string[] {
   return (
     expression

@@ -3,8 +3,8 @@ import addFormats from 'ajv-formats';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /**
- * Whether the text is an absolute URL. Not `URL.canParse`: once Node 20 and 22 have optimized it, after some thousand calls, it
- * is wrong about characters from U+0080 to U+00FF.
+ * Whether the text is an absolute URL. Not by `URL.canParse`, which is wrong for characters from U+0080 to U+00FF once Node 20 or
+ * 22 has optimized it.
  */
 export function isUrl(text: string): boolean {
   try {
@@ -14,7 +14,7 @@ export function isUrl(text: string): boolean {
   }
 }
 
-/** A JSON Schema of the document, as far as tests look into it. */
+/** A JSON Schema of the document, with the keywords that tests read. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -67,11 +67,11 @@ export interface OpenApiDocument {
   };
 }
 
-/** An operation and where it is. */
+/** An operation with its path and method. */
 export interface Place {
-  /** As the document writes it, in lower case. */
+  /** In lower case, as in the document. */
   method: string;
-  /** With its parameters in braces. */
+  /** With parameters in braces. */
   path: string;
   operation: Operation;
 }
@@ -90,7 +90,7 @@ export function placesOf(document: OpenApiDocument): Place[] {
   );
 }
 
-/** The document with every reference but those to schemas replaced by what it names. */
+/** Resolves every reference except those to schemas. */
 export function dereferenced(document: OpenApiDocument): OpenApiDocument {
   return JSON.parse(JSON.stringify(document), (_, value: unknown) => {
     const [, kind, name = ''] =
@@ -103,14 +103,14 @@ function reference(value: unknown): string {
   return typeof value === 'object' && value !== null && '$ref' in value ? String(value.$ref) : '';
 }
 
-/** What `value` breaks, each with its place; none when it conforms. */
+/** Returns the violations of a value, each with its place. */
 export type Check = (value: unknown) => string[];
 
 /**
  * Compiles the schemas of a document (JSON Schema 2020-12).
  *
- * `closed` refuses fields and codes that a schema does not name. The document itself leaves answers open, because clients must
- * accept new ones; but a field or code that this service sends and does not document is a fault.
+ * `closed` rejects fields and codes that a schema does not name. The document leaves responses open, because clients must accept
+ * new fields and codes; but this service must document what it sends.
  */
 export function schemaChecks(
   { components }: OpenApiDocument,
@@ -122,7 +122,7 @@ export function schemaChecks(
     allowUnionTypes: true,
     strictTypes: false,
   });
-  // Its types are those of a CommonJS module, where the function is the export itself.
+  // The types describe a CommonJS module whose export is the function.
   (addFormats as unknown as (target: Ajv2020) => void)(ajv);
   ajv.addFormat('iri', isUrl);
   ajv.addVocabulary(['example']);
@@ -159,7 +159,7 @@ function closedSchema(schema: Schema): Schema {
   ) as Schema;
 }
 
-/** One of the codes that there are, or any other. */
+/** A string schema with known values that permits others. */
 function isOpenCode(value: unknown): value is { anyOf: [Schema, Schema] } {
   const { anyOf = [], type } = (value ?? {}) as { anyOf?: Schema[]; type?: string };
   const [present, any] = anyOf;

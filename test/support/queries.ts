@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
 import type { TestDatabase } from './database.js';
 
-/** A statement as it was sent, and the values of its placeholders. */
+/** A statement and the values of its placeholders. */
 export interface RecordedQuery {
   query: string;
   parameters: unknown[];
 }
 
-/** The SQL statements that run while `work` does, in their order. */
+/** Records the SQL statements that run during `work`, in order. */
 export async function recordQueries(
   dataSource: DataSource,
   work: () => Promise<unknown>,
@@ -30,8 +30,8 @@ export async function recordQueries(
 }
 
 /**
- * The steps of a statement's plan, in the words of the engine.
- * @throws when a server plans no read at all, as for a key that nothing has: such a plan tells nothing
+ * The rows of EXPLAIN.
+ * @throws when the plan reads no table, for example because no row has the key: such a plan proves nothing
  */
 export async function explainQuery(
   { engine }: TestDatabase,
@@ -40,7 +40,7 @@ export async function explainQuery(
   parameters: unknown[],
 ): Promise<Record<string, unknown>[]> {
   const isSqlite = engine.kind === 'sqlite';
-  // MySQL 9 draws a tree unless it is asked for rows.
+  // The default format of MySQL 9 is a tree.
   const explain = isSqlite ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN FORMAT=TRADITIONAL';
   const steps = await dataSource.query<Record<string, unknown>[]>(
     `${explain} ${query}`,
@@ -51,10 +51,10 @@ export async function explainQuery(
   return steps;
 }
 
-/** What SQLite walks where a statement asks only whether something is there. */
+/** A step of SQLite for a statement that only checks existence. */
 const NO_TABLE = /^SCAN (?:CONSTANT ROW|dummy_table)$/;
 
-/** The steps of a statement's plan that read a whole table or a whole index. @throws as `planOf` */
+/** The steps of a plan that read a whole table or a whole index. @throws like `explainQuery` */
 export async function fullScansOf(...of: Parameters<typeof explainQuery>): Promise<string[]> {
   const [{ engine }] = of;
   const steps = await explainQuery(...of);
@@ -67,10 +67,7 @@ export async function fullScansOf(...of: Parameters<typeof explainQuery>): Promi
     .map((step) => JSON.stringify(step));
 }
 
-/**
- * What `work` costs this process, so the application and its client, but no database server: milliseconds of processor time,
- * which other programs do not prolong.
- */
+/** The processor time that `work` takes in this process (application and client, not the database server), in milliseconds. */
 export async function processorTimeOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /**
- * A GET with these header lines as they are, names and values by turns: `Host` and several of one name included. Headers
- * that go with a body must be among them.
+ * Sends a GET with exactly these header lines (name, value, name, value, …), including `Host` and repeated names. Headers of the
+ * body must be among them.
  */
 export function getRaw(url: string, headers: readonly string[], body?: Buffer): Promise<Response> {
   return new Promise((resolve, reject) => {
@@ -21,8 +21,8 @@ export function getRaw(url: string, headers: readonly string[], body?: Buffer): 
 }
 
 /**
- * Writes a request as it is, a byte for each character, which clients would tidy up first: its first `lines`, and what comes
- * after the empty line. Answers what came back until the service closed the connection; fails if nothing did.
+ * Writes a request to a socket, one byte for each character: request line and headers, an empty line, and the body. Returns the
+ * response once the service has closed the connection. @throws when there is none
  */
 export function sendBytes(url: string, lines: readonly string[], body = ''): Promise<Response> {
   const { hostname, port } = new URL(url);
@@ -35,12 +35,12 @@ export function sendBytes(url: string, lines: readonly string[], body = ''): Pro
     socket.on('error', reject).on('close', () => {
       const answer = answerIn(received.join(''));
       if (answer) resolve(answer);
-      else reject(new Error('The service closed the connection without an answer.'));
+      else reject(new Error('The service closed the connection without a response.'));
     });
   });
 }
 
-/** The first lines of a request of this service, to which others may be added. */
+/** The first lines of a request, to which a test adds headers. */
 export function head(url: string, method: string, path: string): string[] {
   return [`${method} ${path} HTTP/1.1`, `Host: ${new URL(url).host}`, 'Connection: close'];
 }

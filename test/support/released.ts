@@ -11,14 +11,14 @@ import type { TestDatabase } from './database.js';
 
 type Row = Record<string, unknown>;
 
-/** A whole database as one release of the service made and filled it. */
+/** The database of a release, with its schema and rows. */
 export interface ReleasedDatabase {
-  /** What creates it, in this engine's own words. */
+  /** The DDL statements of this engine. */
   statements: string[];
   rows: Record<string, Row[]>;
 }
 
-/** Where the database of a release is kept, one file for each kind of engine. */
+/** The file with the database of a release, one for each kind of engine. */
 export function fileOf(release: string, { engine }: TestDatabase): string {
   return `test/released/${release}/${engine.kind}.json`;
 }
@@ -30,12 +30,12 @@ export async function releasedDatabase(
   return JSON.parse(await readFile(fileOf(release, database), 'utf8')) as ReleasedDatabase;
 }
 
-/** Everything that a database holds. Times stay text, as this engine writes them. */
+/** Dumps a database. Times stay text in the format of the engine. */
 export function dump({ engine, url }: TestDatabase): Promise<ReleasedDatabase> {
   return engine.kind === 'sqlite' ? dumpFile(fileIn(url)) : onServer(url, dumpServer);
 }
 
-/** The statements of `dump` that make the schema, without what a server counts on with the rows. */
+/** The DDL of a dump without AUTO_INCREMENT values. */
 export async function schemaOf(database: TestDatabase): Promise<string[]> {
   const { statements } = await dump(database);
   return statements.map(withoutCount);
@@ -45,7 +45,7 @@ function withoutCount(statement: string): string {
   return statement.replace(/ AUTO_INCREMENT=\d+/, '');
 }
 
-/** Makes it again in an empty database. */
+/** Restores a dump into an empty database. */
 export async function restore(
   { engine, url }: TestDatabase,
   kept: ReleasedDatabase,
@@ -125,24 +125,24 @@ function insertInto(table: string, row: Row): string {
 
 const run = promisify(execFile);
 
-/** Where each release stands in the history. */
+/** The commit of each release. */
 const COMMITS = { '1.0.0': '858c25897fd1b3e798412e7aabe2a7bfad4bbd1c' } as const;
-/** What the build takes over as it is. */
+/** Files that the build copies. */
 const ASSETS = new Set(['.eta', '.css', '.svg']);
 const LONGEST_MS = 110_000;
 
-/** The service as one release had it. */
+/** A built release of the service. */
 export interface ReleasedVersion {
-  /** Its folder, with its `dist`. */
+  /** Its folder, which contains `dist`. */
   readonly folder: string;
-  /** Its program that serves. */
+  /** The path of its `main.js`. */
   readonly main: string;
 }
 
 /**
- * Builds a release from the history, once for all runs on this machine, with the packages that are installed now. Undefined
- * where there is no such history, as in a shallow clone or an archive.
- * @throws the compiler's complaint; with `CI=true`, when there is no such history
+ * Builds a release from the history, once for all runs on this machine, with the installed packages. Undefined where the history
+ * is missing, as in a shallow clone or an archive.
+ * @throws when the build fails; with `CI=true`, also when the history is missing
  */
 export async function releasedVersion(
   release: keyof typeof COMMITS,
@@ -163,7 +163,7 @@ export async function releasedVersion(
   return { folder, main: join(folder, 'dist/src/main.js') };
 }
 
-/** Another run may do the same: whoever is first has built it for both. */
+/** Moves the finished build into place, unless a concurrent run was first. */
 async function build(commit: string, packages: string, folder: string): Promise<void> {
   const own = await mkdtemp(`${folder}-`);
   try {
@@ -171,7 +171,7 @@ async function build(commit: string, packages: string, folder: string): Promise<
     await run('git', ['archive', '--output', archive, commit]);
     await run('tar', ['-xf', archive, '-C', own]);
     await symlink(packages, join(own, 'node_modules'));
-    // It was checked when it was released, with the packages of its time.
+    // No type check: the release passed it with the packages of its time.
     const compile = [
       join(packages, 'typescript/bin/tsc'),
       '-p',

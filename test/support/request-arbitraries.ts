@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { Arbitraries } from './arbitraries.js';
 import type { OpenApiDocument, Parameter, Place, Schema } from './published-document.js';
 
-/** A request as text, ready to be sent. */
+/** An encoded request. */
 export interface MadeRequest {
   method: string;
-  /** With the query, encoded. */
+  /** Encoded, with the query. */
   path: string;
   headers: Record<string, string>;
   body?: string;
@@ -13,7 +13,7 @@ export interface MadeRequest {
 
 type Part = Partial<Record<string, unknown>>;
 
-/** Everything that a request is made of, before it is encoded. */
+/** The parts of a request before encoding. */
 interface Parts {
   path: Part;
   query: Part;
@@ -23,7 +23,7 @@ interface Parts {
 }
 
 const FORM = 'application/x-www-form-urlencoded';
-/** Neither an integer as JSON writes it, nor anything that is read as one. */
+/** Texts that are not integers. */
 const NO_INTEGERS = [
   '',
   'abc',
@@ -38,11 +38,11 @@ const NO_INTEGERS = [
   'null',
 ];
 
-/** Makes the requests of an operation: ones that the document allows, and ones that it does not. */
+/** Generates valid and invalid requests of an operation. */
 export class RequestArbitraries {
   private readonly values: Arbitraries;
 
-  /** `known` has values by name, for what a schema cannot tell; `token` opens every operation. */
+  /** @param known values by name that no schema contains @param token an access token with every scope */
   constructor(
     document: OpenApiDocument,
     known: Readonly<Record<string, fc.Arbitrary<unknown>>>,
@@ -55,7 +55,7 @@ export class RequestArbitraries {
     return this.parts(place).map((parts) => encoded(place, parts));
   }
 
-  /** One thing is wrong, and the rest is as it should be. Null when nothing can be wrong. */
+  /** Generates requests with exactly one fault; null when the operation has no input. */
   invalid(place: Place): fc.Arbitrary<MadeRequest> | null {
     const wrong = [
       ...(isGuarded(place) ? [{ weight: 1, arbitrary: this.withoutAccess(place) }] : []),
@@ -111,7 +111,7 @@ export class RequestArbitraries {
       .map(([parts, value]) => ({ ...parts, [where]: { ...parts[where], [name]: value } }));
   }
 
-  /** What a parameter may not be; undefined stands for leaving it out. */
+  /** Generates invalid values of a parameter; undefined omits it. */
   private wrongValues(place: Place, parameter: Parameter): fc.Arbitrary<unknown>[] {
     const { in: where, schema } = parameter;
     const type = schema.type === 'integer' ? 'number' : 'string';
@@ -150,7 +150,7 @@ function bodyOf({ operation }: Place): Schema | undefined {
   return Object.values(operation.requestBody?.content ?? {})[0]?.schema;
 }
 
-/** Whether a request without it is wrong, which of a path cannot be said. */
+/** Whether a request without the parameter is invalid; a path is always complete. */
 function isNeeded({ in: where, required }: Parameter): boolean {
   return where === 'query' && required === true;
 }
@@ -159,7 +159,7 @@ function isBounded(schema: Schema): boolean {
   return ['pattern', 'enum', 'format', 'maxLength', 'minimum'].some((rule) => rule in schema);
 }
 
-/** A form holds texts only, and its length is limited, which no schema can say. */
+/** Form values are texts, and the total length is limited. */
 function isFormLike(body: unknown): boolean {
   return (
     typeof body === 'object' &&
@@ -175,7 +175,7 @@ function canBeSent(where: Parameter['in'], value: unknown): boolean {
     case 'header':
       return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
     case 'path':
-      // Clients resolve dots, and an empty segment is another path.
+      // Clients resolve dot segments, and an empty segment makes another path.
       return text.isWellFormed() && !/^\.{0,2}$/.test(text);
     default:
       return text.isWellFormed();

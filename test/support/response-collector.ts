@@ -12,7 +12,7 @@ import {
   schemaChecks,
 } from './published-document.js';
 
-/** How many answers were held against the document, by `operation status`; those of no operation by `-`. */
+/** The number of checked responses by `operation status`; `-` counts responses of no documented operation. */
 export type ResponseCounts = Record<string, number>;
 
 declare module 'vitest' {
@@ -21,20 +21,20 @@ declare module 'vitest' {
   }
 }
 
-/** The key of answers that belong to no operation of the document: pages, documentation, unknown paths and methods. */
+/** The key for responses of no documented operation: pages, documentation, unknown paths and methods. */
 export const UNDOCUMENTED = '-';
 
-/** Adds up what several tests, files or workers counted. */
+/** Adds `counts` to `total`. */
 export function addCounts(total: ResponseCounts, counts: ResponseCounts = {}): ResponseCounts {
   for (const [key, count] of Object.entries(counts)) total[key] = (total[key] ?? 0) + count;
   return total;
 }
 
-/** An answer as it left the service. */
+/** A response as the service sent it. */
 export interface CollectedResponse {
-  /** Of the request. */
+  /** The method of the request. */
   method: string;
-  /** Of the request, still encoded, without the query. */
+  /** The encoded path of the request, without the query. */
   path: string;
   status: number;
   /** Names in lower case. */
@@ -43,14 +43,14 @@ export interface CollectedResponse {
 }
 
 export interface Verdict {
-  /** Null when no operation of the document has this path and method. */
+  /** Null when the document has no operation for this path and method. */
   operationId: string | null;
   violations: string[];
 }
 
 /**
- * Headers that tell something to a client of the API. Whatever else comes along is HTTP's, a browser's (CORS, policies) or a
- * proxy's. An ETag counts where it is declared only: Express puts one on every body, which promises nothing on a POST.
+ * Headers that mean something to API clients and must be documented. Others belong to HTTP, browsers (CORS, policies) or proxies.
+ * `ETag` is checked only where it is declared: Express sends one with every body.
  */
 const TELLING = [
   'x-request-id',
@@ -67,7 +67,7 @@ const TELLING = [
   'sunset',
 ];
 
-/** Holds answers against the published document: their status, headers and body. */
+/** Checks the status, headers and body of responses against the published document. */
 export class ResponseCheck {
   private readonly places: readonly (Place & { pattern: RegExp })[];
   private readonly checkOf: (schema: Schema) => Check;
@@ -143,7 +143,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Holds every answer of this process against the published document, whoever asked for it. */
+/** Checks every response of this process against the published document. */
 class Collector {
   private readonly document = new ResponseCheck(publishedDocument());
   private counts: ResponseCounts = {};
@@ -171,10 +171,10 @@ class Collector {
 
 export const collector = new Collector();
 
-/** Collects every answer of a server: before it leaves, so that a client cannot be done with it earlier. */
+/** Checks every response of a server before it is sent, so that no test ends before the check. */
 export function collectFrom(server: Server): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    // Refused as HTTP, in a line without a body, as Node refuses what it cannot read: the API never hears of it.
+    // The server rejects invalid framing itself, before the API sees the request.
     if (doubtsAbout(request)) return;
     const chunks: Buffer[] = [];
     const keep = (chunk: unknown, encoding: unknown): void => {
@@ -198,7 +198,7 @@ export function collectFrom(server: Server): void {
         path: (request.url ?? '').split('?')[0] ?? '',
         status: response.statusCode,
         headers: headersOf(response),
-        // Node itself sends no body with an answer to HEAD and with these.
+        // Node sends no body in these cases.
         body: bodiless(request, response) ? '' : Buffer.concat(chunks).toString(),
       });
       return ended;
@@ -206,14 +206,14 @@ export function collectFrom(server: Server): void {
   });
 }
 
-/** Services that are processes of their own, by origin: their answers are seen on the client's side. */
+/** The origins of service processes, whose responses are checked on the client's side. */
 const processes = new Set<string>();
 let isWatching = false;
 
-/** Collects what `fetch` is answered by a service that is a process of its own, and listens there until `ended`. */
+/** Checks the responses that `fetch` gets from a service process, until `ended`. */
 export function collectFromProcess(baseUrl: string, ended: Promise<unknown>): void {
   const { origin: service } = new URL(baseUrl);
-  // The next to listen there may be something else.
+  // Another program may listen on this port next.
   void ended.then(() => processes.delete(service));
   if (!isWatching) {
     isWatching = true;
@@ -222,7 +222,7 @@ export function collectFromProcess(baseUrl: string, ended: Promise<unknown>): vo
       const answer = await fetch(input, init);
       const { origin, pathname: path } = new URL(answer.url);
       if (!processes.has(origin)) return answer;
-      // Who asked may be about to cut the connection: an answer that does not arrive whole is not held against anything.
+      // A test may abort the request: incomplete responses are not checked.
       const body = await answer
         .clone()
         .text()

@@ -3,7 +3,7 @@ import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-c
 import type { Page } from './browser.js';
 import type { TestApp, TestClient } from './test-app.js';
 
-/** The answer's body; the type is what the test expects, and its assertions are what proves it. */
+/** Parses a JSON body. The type parameter is not checked. */
 export async function json<T = Record<string, unknown>>(answer: Response): Promise<T> {
   return (await answer.json()) as T;
 }
@@ -24,10 +24,10 @@ export interface ErrorBody {
   doc_url: string;
 }
 
-/** RFC 6749 §5.2: what `error_description` may hold. */
+/** The characters that `error_description` may contain (RFC 6749 §5.2). */
 const DESCRIPTION = /^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Expects the error response of RFC 6749 §5.2, complete and without a word of the framework. */
+/** Asserts the complete error response of RFC 6749 §5.2. */
 export async function expectTokenError(
   answer: Response,
   error: string,
@@ -39,7 +39,7 @@ export async function expectTokenError(
   expectTokenHeaders(answer);
 }
 
-/** Expects the headers of every answer of the token endpoint (RFC 6749 §5.1). */
+/** Asserts the headers of every response of the token endpoint (RFC 6749 §5.1). */
 export function expectTokenHeaders({ headers }: Response): void {
   expect(headers.get('content-type')).toMatch(/^application\/json\b/);
   expect(headers.get('cache-control')).toBe('no-store');
@@ -48,7 +48,7 @@ export function expectTokenHeaders({ headers }: Response): void {
   expect(headers.get('x-powered-by')).toBeNull();
 }
 
-/** Expects an HTML page that leads nowhere and has the headers of every page (RFC 9700 §4.16). */
+/** Asserts an HTML page without a redirect, with the headers of every page (RFC 9700 §4.16). */
 export function expectPage(page: Page, status: number): void {
   const { headers } = page;
   expect({ status: page.status, location: page.location }).toEqual({ status, location: null });
@@ -65,7 +65,7 @@ export function expectPage(page: Page, status: number): void {
   expect(page.html).not.toMatch(/\b(Nest(JS)?|Express)\b|TypeORM|statusCode|SELECT |at .*\.js:\d+/);
 }
 
-/** Expects the redirect of RFC 6749 §4.1.2.1 to the client, and returns its parameters. */
+/** Asserts the error redirect to the client (RFC 6749 §4.1.2.1), and returns its parameters. */
 export function expectErrorRedirect(
   page: Page,
   client: TestClient,
@@ -88,7 +88,7 @@ export function expectErrorRedirect(
   return searchParams;
 }
 
-/** How many grants and authorization codes the client has in the tables. */
+/** The number of stored grants and authorization codes of the client. */
 export async function countGrantsAndCodes(
   app: TestApp,
   { clientId }: TestClient,
@@ -100,12 +100,12 @@ export async function countGrantsAndCodes(
   return { grants: grants.length, codes: grants.length === 0 ? 0 : codes };
 }
 
-/** Finds a value in a dump wherever it is not a part of a longer number or word. */
+/** Matches a value where it is not part of a longer number or word. */
 export function asWholeWord(value: string): RegExp {
   return new RegExp(`(?<![0-9A-Za-z])${value}(?![0-9A-Za-z])`);
 }
 
-/** Every row of every table, as text. */
+/** Every row of every table as text. */
 export async function dumpDatabase(app: TestApp): Promise<string> {
   const dumps = app.dataSource.entityMetadatas.map(async ({ tableName }) => {
     const rows: unknown = await app.dataSource.query(`SELECT * FROM ${tableName}`);

@@ -16,42 +16,42 @@ const STOP_MS = 10_000;
 export interface ProcessSettings {
   /** The `DATABASE_URL`. */
   url: string;
-  /** More of the environment, which wins over what is set here, such as a `PUBLIC_URL` shared by several processes. */
+  /** More environment variables, which override the defaults, such as a `PUBLIC_URL` shared by several processes. */
   env?: Readonly<Record<string, string>>;
-  /** Options of Node and V8. */
+  /** Command line options of Node and V8. */
   nodeOptions?: readonly string[];
-  /** Another version of the service: its program, and the folder that it runs in. Its answers are not held against the document. */
+  /** Another version of the service: its program and its working directory. Its responses are not checked. */
   version?: { readonly main: string; readonly folder: string };
 }
 
-/** The built service, running as a process of its own. */
+/** The built service in its own process. */
 export interface ServiceProcess {
-  /** Where this process listens, whatever its `PUBLIC_URL`. */
+  /** The address on which the process listens, which may differ from `PUBLIC_URL`. */
   readonly baseUrl: string;
-  /** The file that this process writes its messages to, one JSON line each. */
+  /** The file to which the process writes its SMS messages, one JSON line each. */
   readonly smsFile: string;
-  /** Everything printed so far, both streams. */
+  /** Everything printed so far to both streams. */
   output(): string;
   /**
-   * Asks it to end, and ends it by force after ten seconds. Answers the exit code, or -1 when it took force.
-   * @throws when it had printed a client secret, code or token
+   * Sends SIGTERM, and SIGKILL after ten seconds. Returns the exit code, or -1 after SIGKILL.
+   * @throws when the process printed a client secret, code or token
    */
   stop(): Promise<number>;
-  /** Stops reading what it prints, as a log shipper that hangs does, or reads on. */
+  /** Stops reading its output, like a log shipper that hangs, or continues. */
   listen(isListening: boolean): void;
-  /** Sends it a signal, and does not wait for what it does then. */
+  /** Sends a signal without waiting for its effect. */
   signal(name: NodeJS.Signals): void;
-  /** The exit code, once it has ended by itself. */
+  /** Resolves to the exit code when the process ends. */
   readonly ended: Promise<number | null>;
-  /** Ends it by force, in the middle of whatever it does. */
+  /** Kills the process. */
   kill(): Promise<void>;
-  /** The most memory that it ever had, in MB. */
+  /** The peak resident memory, in MB. */
   peakMemory(): Promise<number>;
 }
 
 /**
- * Starts the built service on a free loopback port and waits until it answers.
- * @throws with what the process printed, when it ends or does not answer in time
+ * Starts the built service on a free loopback port and waits until it is alive.
+ * @throws with the output of the process, when it ends or does not respond in time
  */
 export async function startProcess({
   url,
@@ -155,9 +155,9 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** The built service in a process of its own, as it is shipped: with the real clock, and with its jobs. */
+/** The built service in its own process, as it ships: with the real clock and its jobs. */
 export interface StartedService {
-  /** What a test sets up and looks with. What it sends goes to the process. */
+  /** Set-up and assertions use this application; its requests go to the process. */
   readonly app: TestApp;
   stop(): Promise<void>;
 }
@@ -165,13 +165,13 @@ export interface StartedService {
 export interface StartServiceOptions {
   /** The `DATABASE_URL` of the process. */
   url: string;
-  /** Another way to the same database, on which nothing breaks, for what the test sets up and looks at. */
+  /** A second URL of the same database, without faults, for set-up and assertions. */
   besideUrl?: string;
-  /** More of the environment. */
+  /** More environment variables. */
   env?: Readonly<Record<string, string>>;
 }
 
-/** Starts the service on a database, whose schema it is given. Budgets are off. */
+/** Migrates the database and starts the service on it. */
 export async function startService({
   url,
   besideUrl = url,

@@ -22,7 +22,7 @@ interface Manifest {
   licenses?: { type: string }[];
 }
 
-/** By name and version, each once. @throws when one that is not optional is not installed */
+/** Every shipped package once, by name and version. @throws when a package that is not optional is not installed */
 export async function shippedPackages(): Promise<ShippedPackage[]> {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
     packages: Record<string, Locked>;
@@ -39,7 +39,7 @@ export async function shippedPackages(): Promise<ShippedPackage[]> {
     .map(([, shipped]) => shipped);
 }
 
-/** The page as it must be. */
+/** The content of docs/licences.md. */
 export async function licencesPage(): Promise<string> {
   const packages = await shippedPackages();
   const cells = packages.map(({ name, version, licence }) => [name, version, licence]);
@@ -54,7 +54,7 @@ export async function licencesPage(): Promise<string> {
   return `${INTRODUCTION}\n\n${[head, rule, ...body].map(line).join('\n')}\n`;
 }
 
-/** As the package says. The lock knows it of those for other platforms, which are not installed. */
+/** The licence in the manifest of the package, or in the lock file for packages of other platforms. */
 async function licenceOf(folder: string, { license, optional }: Locked): Promise<string> {
   try {
     const manifest = JSON.parse(await readFile(`${folder}/package.json`, 'utf8')) as Manifest;

@@ -7,7 +7,7 @@ interface Shown {
   body: string;
 }
 
-/** A page with Swagger UI over our document, as a partner uses it. */
+/** A page with Swagger UI. */
 export class SwaggerUi {
   constructor(
     private readonly chrome: Chromium,
@@ -18,7 +18,7 @@ export class SwaggerUi {
     return this.page.locator('.dialog-ux');
   }
 
-  /** Clicks Authorize, twice as Swagger UI wants it, and answers on our pages in the window that opens. */
+  /** Clicks both Authorize buttons of Swagger UI, signs in and decides in the pop-up window. */
   async authorize(user: Pick<User, 'phone'>, answer: 'Allow' | 'Deny'): Promise<void> {
     await this.page.getByRole('button', { name: 'Authorize', exact: true }).click();
     const opening = this.page.waitForEvent('popup');
@@ -30,7 +30,7 @@ export class SwaggerUi {
     await closing;
   }
 
-  /** Authorizes with Allow; returns what the token endpoint told Swagger UI. */
+  /** Authorizes with Allow. Returns the response of the token endpoint. */
   async tokens(user: Pick<User, 'phone'>): Promise<Answer> {
     const isToken = (answer: Response): boolean =>
       answer.url().endsWith('/oauth/token') && answer.request().method() === 'POST';
@@ -41,7 +41,7 @@ export class SwaggerUi {
     return { status: answer.status(), body: (await answer.json()) as Answer['body'] };
   }
 
-  /** Each way to authorize has a button of its own that closes the dialog. */
+  /** Closes the dialog, which has a Close button for each flow. */
   async closeDialog(): Promise<void> {
     await this.dialog.getByRole('button', { name: 'Close', exact: true }).first().click();
   }
@@ -50,13 +50,13 @@ export class SwaggerUi {
     return this.execute('getMe');
   }
 
-  /** Executes an operation as the page offers it, and returns the status and body that it then shows. */
+  /** Executes an operation with the offered values. Returns the displayed status and body. */
   async execute(operationId: string): Promise<Shown> {
     await this.operation(operationId).locator('.opblock-summary-control').click();
     return this.answerOf(operationId);
   }
 
-  /** The same for an operation that is open, with another body. */
+  /** Executes an open operation again with another body. */
   async executeAgain(operationId: string, body: string): Promise<Shown> {
     await this.operation(operationId).locator('textarea.body-param__text').fill(body);
     await this.operation(operationId).getByRole('button', { name: 'Clear' }).click();
@@ -75,7 +75,7 @@ export class SwaggerUi {
     return { status: status.trim(), body: await live.locator('.highlight-code').innerText() };
   }
 
-  /** Sends a form from the page, as the partner's own script would. */
+  /** Posts a form by a script in the page. */
   post(url: string, form: Record<string, string>): Promise<Answer> {
     return this.page.evaluate(
       async (request) => {
@@ -88,7 +88,7 @@ export class SwaggerUi {
   }
 }
 
-/** An answer of the token or revocation endpoint. */
+/** A response of the token or revocation endpoint. */
 export interface Answer {
   status: number;
   body: Record<string, string>;

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port.js';
 
-/** What becomes of connections: `refused` is a server that does not run, `hung up` one that ends each at once. */
+/** How the proxy treats connections: `refused` acts like a stopped server, `hung up` closes each connection at once. */
 type State = 'open' | 'refused' | 'hung up';
 
-/** How many bytes of answers a connection passes on, and whether it ends then, or says no more. */
+/** The number of response bytes that a connection passes on, and whether it then closes or stays silent. */
 interface Allowance {
   bytes: () => number;
   isCut: boolean;
 }
 
-/** Stands between the application and a database server, and can be cut, slowed, stopped and mended. */
+/** A proxy between the application and a database server that can cut, slow and stop the traffic. */
 export class TcpProxy {
   private state: State = 'open';
   private delayMs = 0;
@@ -39,7 +39,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** The `DATABASE_URL` that leads through here. */
+  /** A `DATABASE_URL` through the proxy. */
   get url(): string {
     const url = new URL(this.target);
     url.hostname = '127.0.0.1';
@@ -47,14 +47,14 @@ export class TcpProxy {
     return url.href;
   }
 
-  /** Ends what is open, and keeps new connections from working. */
+  /** Closes open connections and breaks new ones. */
   async cut(how: Exclude<State, 'open'> = 'refused'): Promise<void> {
     this.state = how;
     this.dropAll();
     if (how === 'refused') await this.close();
   }
 
-  /** Passes connections on again, at full speed, and what was held. */
+  /** Removes every fault and passes on held data. */
   async mend(): Promise<void> {
     this.state = 'open';
     this.delayMs = 0;
@@ -70,29 +70,29 @@ export class TcpProxy {
     if (!this.server) await this.listen();
   }
 
-  /** Delays whatever passes, each way, by so many milliseconds. */
+  /** Delays the data in each direction, in milliseconds. */
   slow(milliseconds: number): void {
     this.delayMs = milliseconds;
   }
 
-  /** Hangs up, until mended, when the application is about to send this statement. */
+  /** Closes a connection before it sends this statement to the server. */
   cutBefore(statement: string): void {
     this.fuse = statement;
   }
 
-  /** Hangs up, until mended, when this statement of the application is answered. */
+  /** Closes a connection when the server has responded to this statement. */
   cutAfterStatement(statement: string): void {
     this.unheard = statement;
   }
 
-  /** Drops this statement, until mended, whoever sends it: it gets no answer, and all others do. */
+  /** Drops this statement on every connection, so that it gets no response. */
   swallow(statement: string): void {
     this.swallowed = statement;
   }
 
   /**
-   * Passes this statement on once, and nothing after it, either way, on its connection: the server does not even hear when the
-   * application hangs up, as when a host or a network is gone. Answers when it has.
+   * Passes this statement on once and drops everything after it on its connection, in both directions, including the end of the
+   * connection, as when a host or a network is gone. Resolves once it has.
    */
   strandAfter(statement: RegExp): Promise<void> {
     return new Promise((stranded) => {
@@ -100,30 +100,30 @@ export class TcpProxy {
     });
   }
 
-  /** Cuts each connection, until mended, when so many more bytes of answers have passed. Asked once for each. */
+  /** Closes each connection after a number of response bytes, which is chosen once per connection. */
   cutAfter(bytes: () => number): void {
     this.allowance = { bytes, isCut: true };
   }
 
-  /** The same, but nobody is told: what is answered from then on gets lost. */
+  /** Drops all data of each connection after a number of response bytes, without closing it. */
   loseAfter(bytes: () => number): void {
     this.allowance = { bytes, isCut: false };
   }
 
-  /** Holds whatever the application sends, until mended: a server that stands still. */
+  /** Holds all data from the application, like a suspended server. */
   hold(): void {
     this.isHolding = true;
   }
 
   /**
-   * Holds this statement once, until mended: the server gets it then, though the application may have hung up, and the connection
-   * ends with it. So it is when a COMMIT waits for a disk or a replica for longer than anybody waits for it.
+   * Holds this statement once. The server gets it after `mend`, even if the application has closed the connection, like a COMMIT
+   * that waits for a disk or a replica.
    */
   holdBack(statement: string): void {
     this.heldBack = statement;
   }
 
-  /** Passes this statement on, and holds whatever the application sends after it. Answers what that is on its connection. */
+  /** Passes this statement on and holds the next data of its connection, which it returns. */
   holdAfter(statement: string): Promise<string> {
     return new Promise((sprung) => {
       this.trap = { statement, sprung };
@@ -198,7 +198,7 @@ export class TcpProxy {
         void this.cut('hung up');
         return;
       }
-      // After what was lost, nothing comes: a connection has no gaps.
+      // A connection has no gaps: nothing follows lost data.
       if (rest <= 0) return;
       if (allowance !== this.allowance) {
         ({ allowance } = this);
@@ -212,7 +212,7 @@ export class TcpProxy {
     });
   }
 
-  /** How chunks get from one end to the other, which ends with the first. */
+  /** Copies chunks from one socket to the other, and closes the other with the first. */
   private pass(from: Socket, to: Socket): (chunk: Buffer) => void {
     const forward = (chunk: Buffer): void => {
       if (!to.destroyed) to.write(chunk);

@@ -41,11 +41,11 @@ export const MANY_SIGN_INS = { OTP_ADDRESS_HOURLY: '0' };
 export const EVERY_LIMIT = { OTP_ADDRESS_HOURLY: '' };
 
 export interface TestClient extends RegisteredApp {
-  /** Of a confidential app. */
+  /** Only a confidential app has one. */
   secret?: string;
 }
 
-/** The real application over HTTP on a database of its own; only the clock and the SMS gateway are doubles. */
+/** The real application over HTTP on a database of its own. Only the clock and the SMS gateway are doubles. */
 export class TestApp {
   private people = 0;
 
@@ -88,7 +88,7 @@ export class TestApp {
     await nest.get(Migrator).migrate();
     await nest.listen(port, '127.0.0.1');
     collectFrom(nest.getHttpServer());
-    // A test runs jobs itself: these would go by the real clock, and change what others count.
+    // Tests run jobs themselves. Scheduled jobs follow the real clock and would change what a test counts.
     for (const job of nest.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
     return new TestApp(config, nest, clock, sms);
   }
@@ -109,12 +109,12 @@ export class TestApp {
     return this.nest.close();
   }
 
-  /** One request; redirects are answers here, not followed. */
+  /** Sends one request without following redirects. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(new URL(path, this.baseUrl), { redirect: 'manual', ...init });
   }
 
-  /** A call of the developer API with a token and, where there is one, a JSON body. */
+  /** Calls the developer API with a token and an optional JSON body. */
   call(token: string, method: string, path: string, body?: unknown): Promise<Response> {
     return this.fetch(`/dev/v1${path}`, {
       method,
@@ -149,7 +149,7 @@ export class TestApp {
     return { ...app, secret };
   }
 
-  /** An access token as the consent page would give it, made directly: for tests about something else. */
+  /** Issues an access token without the consent flow, for tests about something else. */
   async accessToken(
     user: User,
     client: TestClient,
@@ -162,14 +162,14 @@ export class TestApp {
     return accessToken;
   }
 
-  /** What `work` costs: the SQL statements that it runs, each on a line, transaction statements included. */
+  /** Returns the SQL statements that run during `work`, each on one line, including those that begin and end transactions. */
   async statementsOf(work: () => Promise<unknown>): Promise<string[]> {
     const queries = await recordQueries(this.dataSource, work);
     return queries.map(({ query }) => query.replaceAll(/\s+/g, ' ').trim());
   }
 }
 
-/** Starts an app for a `describe` and stops it after. The app is there once its tests run. */
+/** Starts an application before the tests of a `describe` and stops it afterwards. */
 export function useTestApp(database: TestDatabase, env?: Record<string, string>): () => TestApp {
   let app: TestApp | undefined;
   beforeAll(async () => {
@@ -185,22 +185,23 @@ export function useTestApp(database: TestDatabase, env?: Record<string, string>)
   };
 }
 
-/** How many requests an app is answering, whether they wait or not. */
+/** The number of requests in flight, including those that wait. */
 export async function requestsInFlight(app: TestApp): Promise<number> {
   const gauge = app.service(Metrics).registry.getSingleMetric('http_requests_in_flight');
   const { values = [] } = (await gauge?.get()) ?? {};
   return values[0]?.value ?? 0;
 }
 
-/** Writes now what is noted beside requests and written later: calls, and when grants were used. */
+/** Writes the call log and the last use of grants, which the service defers. */
 export async function flushDeferredWrites(app: TestApp): Promise<void> {
   await app.service(CallLog).flush();
   await app.service(GrantUse).flush();
 }
 
 /**
- * Whether a MySQL or MariaDB server is at a statement that begins so, in the app's database: where what it needs is locked, it
- * waits. A server may say so for a moment after it answered, so nobody else may have sent one that begins so. Not asked of the table of transactions, which shows what is old while it is read more than ten times a second.
+ * Whether a MySQL or MariaDB server is running a statement that begins like this in the app's database, for example waiting for
+ * a lock. The server may list a statement for a moment after it has finished. Reads the process list, because the table of
+ * transactions is stale when it is read more than ten times a second.
  */
 export async function isStatementRunning(
   { dataSource }: TestApp,
@@ -215,7 +216,7 @@ export async function isStatementRunning(
 
 const RUNS = 3;
 
-/** What `work` costs by itself: of three runs the cheapest, since what the service writes beside requests may fall into one. */
+/** The statements of the cheapest of three runs: a deferred write of the service may fall into one of them. */
 export async function fewestStatements(
   app: TestApp,
   work: () => Promise<unknown>,
