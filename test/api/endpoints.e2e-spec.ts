@@ -6,7 +6,7 @@ import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const WHOLE = {
+const POST = {
   title: 'Block party on Saturday',
   content: 'Bring a chair.\r\nAnd something to share.',
   type: 'event',
@@ -18,21 +18,25 @@ const WHOLE = {
   visibility: 'neighborhood',
 };
 
-onOneEngine('The endpoint table of the source document, section 4.2', (database) => {
+onOneEngine('Endpoints (source document, section 4.2)', (database) => {
   const app = useTestApp(database, { SITE_URL: 'https://site.example' });
+  let member: Member;
+  beforeAll(async () => {
+    member = await Member.join(app());
+  });
 
-  it('GET /me answers 200 with the User object', async () => {
+  it('GET /me returns 200 with the User object', async () => {
     const user = await app().addUser({
       name: 'Ana Lee',
       photoUrl: 'https://example.com/ana.jpg',
       karma: 128,
       neighborhood: 'Riverside',
     });
-    const member = await Member.join(app(), { user });
-    const answer = await member.get('/me');
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await json(answer)).toStrictEqual({
+    const own = await Member.join(app(), { user });
+    const response = await own.get('/me');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await json(response)).toStrictEqual({
       id: expect.stringMatching(/^usr_/),
       name: 'Ana Lee',
       photoUrl: 'https://example.com/ana.jpg',
@@ -41,24 +45,23 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
     });
   });
 
-  it('GET /me shows null for a photo and a neighbourhood that the user does not have', async () => {
-    const member = await Member.join(app());
-    expect(await json(await member.get('/me'))).toStrictEqual({
-      id: member.user.id,
-      name: member.user.name,
+  it('GET /me returns null for a missing photo and neighbourhood', async () => {
+    const own = await Member.join(app());
+    expect(await json(await own.get('/me'))).toStrictEqual({
+      id: own.user.id,
+      name: own.user.name,
       photoUrl: null,
       karma: 0,
       neighborhood: null,
     });
   });
 
-  it('C78 POST /posts answers 201 with the supplied fields plus id, permalink and createdAt', async () => {
-    const member = await Member.join(app());
-    const answer = await member.post('/posts', WHOLE);
-    expect(answer.status).toBe(201);
-    const post = await json<PostBody>(answer);
+  it('C78 POST /posts returns 201 with the supplied fields plus id, permalink and createdAt', async () => {
+    const response = await member.post('/posts', POST);
+    expect(response.status).toBe(201);
+    const post = await json<PostBody>(response);
     expect(post).toStrictEqual({
-      ...WHOLE,
+      ...POST,
       id: expect.stringMatching(/^post_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
       permalink: `https://site.example/post/${post.id}`,
       createdAt: expect.stringMatching(TIME),
@@ -66,22 +69,20 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
   });
 
   it.each(['title', 'content', 'images'] as const)(
-    'C64 C78 POST /posts with %s alone echoes it alone',
+    'C64 C78 POST /posts accepts %s alone and echoes it alone',
     async (field) => {
-      const member = await Member.join(app());
-      const post = await member.publish({ [field]: WHOLE[field] });
+      const post = await member.publish({ [field]: POST[field] });
       const { id, permalink, createdAt, ...echoed } = post;
-      expect(echoed).toStrictEqual({ [field]: WHOLE[field] });
+      expect(echoed).toStrictEqual({ [field]: POST[field] });
       expect([id, permalink, createdAt]).not.toContain(undefined);
     },
   );
 
-  it('C78 POST /posts points its Location at the new post', async () => {
-    const member = await Member.join(app());
-    const answer = await member.post('/posts', WHOLE);
-    const { id } = await json<PostBody>(answer);
-    expect(answer.headers.get('location')).toBe(`/dev/v1/posts/${id}`);
-    const { pathname } = new URL(answer.headers.get('location') ?? '', answer.url);
+  it('C78 POST /posts returns the Location of the new post', async () => {
+    const response = await member.post('/posts', POST);
+    const { id } = await json<PostBody>(response);
+    expect(response.headers.get('location')).toBe(`/dev/v1/posts/${id}`);
+    const { pathname } = new URL(response.headers.get('location') ?? '', response.url);
     const read = await app().fetch(pathname, {
       headers: { authorization: `Bearer ${member.token}` },
     });
@@ -89,16 +90,16 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
     expect(await json(read)).toMatchObject({ id });
   });
 
-  it('GET /posts answers 200 with an envelope of id, content, permalink and createdAt', async () => {
-    const member = await Member.join(app());
-    const post = await member.publish(WHOLE);
-    const answer = await member.get('/posts');
-    expect(answer.status).toBe(200);
-    expect(await json(answer)).toStrictEqual({
+  it('GET /posts returns 200 with an envelope of id, content, permalink and createdAt', async () => {
+    const own = await Member.join(app());
+    const post = await own.publish(POST);
+    const response = await own.get('/posts');
+    expect(response.status).toBe(200);
+    expect(await json(response)).toStrictEqual({
       data: [
         {
           id: post.id,
-          content: WHOLE.content,
+          content: POST.content,
           permalink: post.permalink,
           createdAt: post.createdAt,
         },
@@ -107,13 +108,12 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
     });
   });
 
-  it('GET /posts/:id answers 200 with id, content, tags, reachKm, visibility, permalink and createdAt', async () => {
-    const member = await Member.join(app());
-    const { id, permalink, createdAt } = await member.publish(WHOLE);
-    const answer = await member.get(`/posts/${id}`);
-    expect(answer.status).toBe(200);
-    const { content, tags, reachKm, visibility } = WHOLE;
-    expect(await json(answer)).toStrictEqual({
+  it('GET /posts/:id returns 200 with id, content, tags, reachKm, visibility, permalink and createdAt', async () => {
+    const { id, permalink, createdAt } = await member.publish(POST);
+    const response = await member.get(`/posts/${id}`);
+    expect(response.status).toBe(200);
+    const { content, tags, reachKm, visibility } = POST;
+    expect(await json(response)).toStrictEqual({
       id,
       content,
       tags,
@@ -124,8 +124,7 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
     });
   });
 
-  it('GET /posts/:id shows what was not supplied as null, no tags and public', async () => {
-    const member = await Member.join(app());
+  it('GET /posts/:id returns null, no tags and public for absent fields', async () => {
     const { id } = await member.publish({ title: 'Only a title' });
     expect(await json(await member.get(`/posts/${id}`))).toMatchObject({
       content: null,
@@ -135,16 +134,15 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
     });
   });
 
-  it('GET /posts/:id/analytics answers 200 with id, likes, comments, publishedAt and permalink', async () => {
-    const member = await Member.join(app());
+  it('GET /posts/:id/analytics returns 200 with id, likes, comments, publishedAt and permalink', async () => {
     const reader = await app().addUser();
     const { id, permalink, createdAt } = await member.publish();
     await app().service(PostsService).like(reader.id, id);
     await member.comment(id);
     await member.comment(id);
-    const answer = await member.get(`/posts/${id}/analytics`);
-    expect(answer.status).toBe(200);
-    expect(await json(answer)).toStrictEqual({
+    const response = await member.get(`/posts/${id}/analytics`);
+    expect(response.status).toBe(200);
+    expect(await json(response)).toStrictEqual({
       id,
       likes: 1,
       comments: 2,
@@ -153,19 +151,18 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
     });
   });
 
-  it('DELETE /posts/:id answers 200 with id and deleted true', async () => {
-    const member = await Member.join(app());
+  it('DELETE /posts/:id returns 200 with id and deleted true', async () => {
     const { id } = await member.publish();
-    const answer = await member.delete(`/posts/${id}`);
-    expect(answer.status).toBe(200);
-    expect(await json(answer)).toStrictEqual({ id, deleted: true });
+    const response = await member.delete(`/posts/${id}`);
+    expect(response.status).toBe(200);
+    expect(await json(response)).toStrictEqual({ id, deleted: true });
   });
 
-  it('POST /posts/:id/comments answers 201 with the Comment object', async () => {
+  it('POST /posts/:id/comments returns 201 with the Comment object', async () => {
     const user = await app().addUser({ photoUrl: 'https://example.com/me.jpg' });
-    const member = await Member.join(app(), { user });
-    const post = await member.publish();
-    const first = await member.post(`/posts/${post.id}/comments`, { text: 'Count me in' });
+    const own = await Member.join(app(), { user });
+    const post = await own.publish();
+    const first = await own.post(`/posts/${post.id}/comments`, { text: 'Count me in' });
     expect(first.status).toBe(201);
     const parent = await json<CommentBody>(first);
     expect(parent).toStrictEqual({
@@ -176,12 +173,11 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
       createdAt: expect.stringMatching(TIME),
       permalink: post.permalink,
     });
-    const reply = await member.comment(post.id, 'Me too', parent.id);
+    const reply = await own.comment(post.id, 'Me too', parent.id);
     expect(reply.parentId).toBe(parent.id);
   });
 
-  it('GET /posts/:id/comments answers 200 with an envelope of comments, newest first, whoever wrote them', async () => {
-    const member = await Member.join(app());
+  it('GET /posts/:id/comments returns 200 with an envelope of comments by all authors, newest first', async () => {
     const other = await app().addUser({ name: 'Ben Okafor' });
     const post = await member.publish();
     const first = await member.comment(post.id, 'first');
@@ -189,9 +185,9 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
     const second = await app()
       .service(CommentsService)
       .add(member.user.id, post.id, { text: 'second', parentId: first.id, authorId: other.id });
-    const answer = await member.get(`/posts/${post.id}/comments`);
-    expect(answer.status).toBe(200);
-    expect(await json<PageBody<CommentBody>>(answer)).toStrictEqual({
+    const response = await member.get(`/posts/${post.id}/comments`);
+    expect(response.status).toBe(200);
+    expect(await json<PageBody<CommentBody>>(response)).toStrictEqual({
       data: [
         {
           id: second.id,
@@ -207,23 +203,21 @@ onOneEngine('The endpoint table of the source document, section 4.2', (database)
     });
   });
 
-  it('DELETE /comments/:id answers 200 with id and deleted true', async () => {
-    const member = await Member.join(app());
+  it('DELETE /comments/:id returns 200 with id and deleted true', async () => {
     const { id } = await member.comment((await member.publish()).id);
-    const answer = await member.delete(`/comments/${id}`);
-    expect(answer.status).toBe(200);
-    expect(await json(answer)).toStrictEqual({ id, deleted: true });
+    const response = await member.delete(`/comments/${id}`);
+    expect(response.status).toBe(200);
+    expect(await json(response)).toStrictEqual({ id, deleted: true });
   });
 
   it.each(['/me', '/posts', '/posts/:id', '/posts/:id/analytics', '/posts/:id/comments'])(
-    'HEAD %s answers like GET, without a body',
+    'HEAD %s returns 200 without a body',
     async (path) => {
-      const member = await Member.join(app());
       const { id } = await member.publish();
-      const answer = await app().call(member.token, 'HEAD', path.replace(':id', id));
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-      expect(await answer.text()).toBe('');
+      const response = await app().call(member.token, 'HEAD', path.replace(':id', id));
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(await response.text()).toBe('');
     },
   );
 });

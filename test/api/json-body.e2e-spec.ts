@@ -15,239 +15,382 @@ import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** What fetch wants with a body whose length it does not know; missing in its types. */
-const IN_PIECES = { duplex: 'half' };
-const MOST_BYTES = 262_144;
-const BOMB_BLOCK = Buffer.alloc(64 * 1024 * 1024, ' ');
-const GIGABYTE = Array.from({ length: 16 }, () => BOMB_BLOCK);
+/** An option that `fetch` needs for a stream as body; missing in its types. */
+const STREAMED = { duplex: 'half' };
+const MAX_BYTES = 262_144;
+const BOMB_BLOCK = Buffer.alloc(16 * 1024 * 1024, ' ');
+const GIGABYTE = Array.from({ length: 64 }, () => BOMB_BLOCK);
 
-onOneEngine('Reading JSON bodies', (database) => {
-  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
+/** Nested objects as JSON text, each the only member of the object around it. */
+const objects = (levels: number, name: string) =>
+  `{"${name}":`.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
+const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+onOneEngine('JSON bodies', (database) => {
+  const app = useTestApp(database);
   let member: Member;
-  /** Sends what must be refused, and nothing else. */
-  let refused: Member;
+  /** All of its requests are rejected, store nothing and spend no quota. */
+  let rejected: Member;
+  /** Both operations that accept a JSON body. */
   let paths: string[];
+  let comments: string;
   beforeAll(async () => {
     member = await Member.join(app());
-    refused = await Member.join(app());
-    const { id } = await refused.publish();
-    await refused.comment(id);
-    paths = ['/posts', `/posts/${id}/comments`];
+    rejected = await Member.join(app());
+    const { id } = await rejected.publish();
+    await rejected.comment(id);
+    comments = `/posts/${id}/comments`;
+    paths = ['/posts', comments];
   });
-
-  it('C45 An empty body, or none, is 400', async () => {
-    for (const path of paths)
-      for (const body of ['', ' ', null])
-        await expectApiError(await refused.postRaw(path, body, JSON_TYPE), 400, 'invalid_request');
+  afterAll(async () => {
+    expect(await footprintOf(rejected)).toEqual(UNTOUCHED);
   });
+  const reject = (text: string, path = '/posts') => rejected.postRaw(path, text, JSON_TYPE);
 
-  it.each([
-    ['a brace', '{'],
-    ['a comma too many', '{"content":"secret words",}'],
-    ['single quotes', "{'content':'secret words'}"],
-    ['an object in quotes', `'{"content":1}'`],
-    ['NaN', 'NaN'],
-    ['NaN in a field', '{"latitude":NaN,"longitude":1}'],
-    ['Infinity in a field', '{"latitude":-Infinity,"longitude":1}'],
-    ['a comment', '{"content":"secret words"} // x'],
-    ['trailing garbage', '{"content":"secret words"} x'],
-    ['two objects', '{"content":"secret words"}{"content":"a"}'],
-    ['a line break in a string', '{"content":"secret\nwords"}'],
-    ['the start of an object', '{"content":"secret words"'],
-  ])('C46 JSON that is broken by %s is 400, and nothing of it comes back', async (_, text) => {
-    for (const path of paths) {
-      const answer = await refused.postRaw(path, text, JSON_TYPE);
-      const body = await expectApiError(answer, 400, 'invalid_request');
-      expect(body.error_description).toBe('The body is not valid JSON.');
-      expect(withoutRequestId(JSON.stringify(body), body)).not.toMatch(
-        /secret|position|token|NaN|Infinity/i,
-      );
-    }
-  });
-
-  it.each(['null', '"x"', '1', 'true', '[]', '[{}]', '[{"content":"a","text":"a"}]'])(
-    'C47 The JSON value %s is 400, since only an object will do',
-    async (text) => {
-      for (const path of paths) {
-        const answer = await refused.postRaw(path, text, JSON_TYPE);
-        const { error_description } = await expectApiError(answer, 400, 'invalid_request');
-        expect(error_description).toBe('The body must be a JSON object.');
-      }
-    },
-  );
-
-  it.each([
-    'text/plain',
-    'text/plain;charset=UTF-8',
-    'text/json',
-    'multipart/form-data; boundary=x',
-    'application/xml',
-    'application/jsonx',
-    'application/json, text/plain',
-    'garbage',
-    '',
-  ])('C48 Content-Type "%s" is 415', async (type) => {
-    for (const path of paths) await expectUnsupported(path, type);
-  });
-
-  it('C48 A request without Content-Type is 415, with a body or without', async () => {
-    for (const path of paths)
-      for (const body of [Buffer.from('{"content":"Hi","text":"Hi"}'), null])
-        await expectApiError(await refused.postRaw(path, body), 415, 'unsupported_media_type');
-  });
-
-  it('C49 A form is 415, and is not published', async () => {
-    for (const path of paths) {
-      const form = new URLSearchParams({ content: 'hi', text: 'hi' });
-      await expectApiError(await refused.postRaw(path, form), 415, 'unsupported_media_type');
-    }
-  });
-
-  it.each(['latin1', 'utf-16', 'utf-16le', 'us-ascii', 'bogus', '""'])(
-    'C50 The charset %s is 415',
-    async (charset) => {
+  describe('syntax', () => {
+    it('C45 rejects an empty or absent body with 400', async () => {
       for (const path of paths)
-        await expectUnsupported(path, `application/json; charset=${charset}`);
-    },
-  );
+        for (const body of ['', ' ', null])
+          await expectApiError(
+            await rejected.postRaw(path, body, JSON_TYPE),
+            400,
+            'invalid_request',
+          );
+    });
 
-  it.each([
-    'application/json',
-    'APPLICATION/JSON',
-    'application/json;',
-    'application/json; charset=utf-8;',
-    'application/json; charset=UTF-8',
-    'application/json;charset="utf-8"',
-  ])('C50 Content-Type "%s" is taken', async (type) => {
-    const answer = await member.postRaw('/posts', '{"content":"\u00e9"}', { 'content-type': type });
-    expect(answer.status).toBe(201);
-    expect(await json(answer)).toMatchObject({ content: '\u00e9' });
+    it.each([
+      ['a single brace', '{'],
+      ['an extra comma', '{"content":"secret words",}'],
+      ['single quotes', "{'content':'secret words'}"],
+      ['a quoted object', `'{"content":1}'`],
+      ['NaN', 'NaN'],
+      ['NaN in a field', '{"latitude":NaN,"longitude":1}'],
+      ['Infinity in a field', '{"latitude":-Infinity,"longitude":1}'],
+      ['a comment', '{"content":"secret words"} // x'],
+      ['trailing characters', '{"content":"secret words"} x'],
+      ['two objects', '{"content":"secret words"}{"content":"a"}'],
+      ['a line break in a string', '{"content":"secret\nwords"}'],
+      ['a missing brace', '{"content":"secret words"'],
+    ])('C46 rejects JSON with %s and does not repeat it', async (_, text) => {
+      for (const path of paths) {
+        const body = await expectApiError(await reject(text, path), 400, 'invalid_request');
+        expect(body.error_description).toBe('The body is not valid JSON.');
+        expect(withoutRequestId(JSON.stringify(body), body)).not.toMatch(
+          /secret|position|token|NaN|Infinity/i,
+        );
+      }
+    });
+
+    it('C47 rejects JSON that is not an object', async () => {
+      for (const path of paths)
+        for (const text of ['null', '"x"', '[{"content":"a","text":"a"}]']) {
+          const response = await reject(text, path);
+          const { error_description } = await expectApiError(response, 400, 'invalid_request');
+          expect(error_description).toBe('The body must be a JSON object.');
+        }
+    });
+
+    it('C52 ignores a byte order mark', async () => {
+      const response = await member.postRaw('/posts', '\ufeff{"content":"Hi"}', JSON_TYPE);
+      expect(response.status).toBe(201);
+      expect(await json(response)).toMatchObject({ content: 'Hi' });
+    });
+
+    it.each([
+      ['a single byte', [0xff]],
+      ['an invalid continuation byte', [0xc3, 0x28]],
+      ['half a surrogate pair', [0xed, 0xa0, 0x80]],
+      ['an incomplete sequence', [0xe2, 0x82]],
+      ['an overlong form', [0xc0, 0xaf]],
+      ['a code point above the maximum', [0xf4, 0x90, 0x80, 0x80]],
+    ])('C53 rejects bytes that are not UTF-8 and does not replace them: %s', async (_, bytes) => {
+      const text = [Buffer.from('{"content":"'), Buffer.from(bytes), Buffer.from('"}')];
+      for (const path of paths)
+        await expectFieldErrors(
+          await rejected.postRaw(path, Buffer.concat(text), JSON_TYPE),
+          'not_well_formed',
+        );
+    });
   });
 
-  it.each(['application/vnd.api+json', 'application/problem+json', 'application/ld+json'])(
-    'C51 %s is 415: one type is documented',
-    async (type) => {
-      for (const path of paths) await expectUnsupported(path, type);
-    },
-  );
+  describe('Content-Type', () => {
+    async function expectUnsupported(type: string): Promise<void> {
+      const body = Buffer.from('{"content":"Hi","text":"Hi"}');
+      for (const path of paths) {
+        const response = await rejected.postRaw(path, body, { 'content-type': type });
+        const { error_description } = await expectApiError(response, 415, 'unsupported_media_type');
+        expect(error_description).toContain('Content-Type: application/json');
+      }
+    }
 
-  it('C52 A byte order mark is ignored', async () => {
-    const answer = await member.postRaw('/posts', '\ufeff{"content":"Hi"}', JSON_TYPE);
-    expect(answer.status).toBe(201);
-    expect(await json(answer)).toMatchObject({ content: 'Hi' });
+    it.each([
+      'text/plain',
+      'text/plain;charset=UTF-8',
+      'text/json',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+      'application/jsonx',
+      'application/json, text/plain',
+      'garbage',
+      '',
+    ])('C48 rejects "%s" with 415', async (type) => expectUnsupported(type));
+
+    it('C48 rejects a request without Content-Type with 415, with or without a body', async () => {
+      for (const path of paths)
+        for (const body of [Buffer.from('{"content":"Hi","text":"Hi"}'), null])
+          await expectApiError(await rejected.postRaw(path, body), 415, 'unsupported_media_type');
+    });
+
+    it('C49 rejects a form with 415', async () => {
+      for (const path of paths) {
+        const form = new URLSearchParams({ content: 'hi', text: 'hi' });
+        await expectApiError(await rejected.postRaw(path, form), 415, 'unsupported_media_type');
+      }
+    });
+
+    it.each(['latin1', 'utf-16', 'utf-16le', 'us-ascii', 'bogus', '""'])(
+      'C50 rejects the charset %s with 415',
+      async (charset) => expectUnsupported(`application/json; charset=${charset}`),
+    );
+
+    it.each([
+      'application/json',
+      'APPLICATION/JSON',
+      'application/json;',
+      'application/json; charset=utf-8;',
+      'application/json; charset=UTF-8',
+      'application/json;charset="utf-8"',
+    ])('C50 accepts "%s"', async (type) => {
+      const body = '{"content":"\u00e9"}';
+      const response = await member.postRaw('/posts', body, { 'content-type': type });
+      expect(response.status).toBe(201);
+      expect(await json(response)).toMatchObject({ content: '\u00e9' });
+    });
+
+    it.each(['application/vnd.api+json', 'application/problem+json', 'application/ld+json'])(
+      'C51 rejects %s with 415',
+      async (type) => expectUnsupported(type),
+    );
   });
 
-  it.each([
-    ['a lone byte', [0xff]],
-    ['a continuation that is none', [0xc3, 0x28]],
-    ['half a surrogate pair', [0xed, 0xa0, 0x80]],
-    ['a sequence cut short', [0xe2, 0x82]],
-    ['an overlong form', [0xc0, 0xaf]],
-    ['a code point beyond the last', [0xf4, 0x90, 0x80, 0x80]],
-  ])('C53 %s is not UTF-8, and refused instead of replaced', async (_, bytes) => {
-    const text = [Buffer.from('{"content":"'), Buffer.from(bytes), Buffer.from('"}')];
-    for (const path of paths)
+  describe('Content-Encoding', () => {
+    const send = (by: Member, body: Buffer<ArrayBuffer>, encoding: string) =>
+      by.postRaw('/posts', body, { ...JSON_TYPE, 'content-encoding': encoding });
+
+    it('C54 accepts gzip, br and deflate', async () => {
+      const text = Buffer.from('{"content":"Hi \u{1f600}"}');
+      for (const [encoding, body] of [
+        ['gzip', gzipSync(text)],
+        ['GZIP', gzipSync(text)],
+        ['br', brotliCompressSync(text)],
+        ['deflate', deflateSync(text)],
+      ] as const) {
+        const response = await send(member, body, encoding);
+        expect(response.status, encoding).toBe(201);
+        expect(await json(response)).toMatchObject({ content: 'Hi \u{1f600}' });
+      }
+    });
+
+    it('C54 rejects an unknown encoding with 415 and names the known ones', async () => {
+      const text = Buffer.from('{"content":"Hi"}');
+      for (const encoding of ['bogus', 'compress', 'gzip, br', 'identity, gzip']) {
+        const response = await send(rejected, text, encoding);
+        const body = await expectApiError(response, 415, 'unsupported_media_type');
+        expect(body.error_description).toMatch(/gzip, deflate or br.*Content-Encoding/);
+      }
+    });
+
+    it('C54 rejects a body that does not match its encoding or is incomplete with 400', async () => {
+      const text = Buffer.from('{"content":"Hi"}');
+      const responses = [
+        await send(rejected, text, 'gzip'),
+        await send(rejected, gzipSync(text).subarray(0, -6), 'gzip'),
+        await send(rejected, text, 'br'),
+      ];
+      for (const response of responses) {
+        const { error_description } = await expectApiError(response, 400, 'invalid_request');
+        expect(error_description).toBe('The body is not compressed as its Content-Encoding says.');
+      }
+    });
+
+    it('C54 rejects a compressed gigabyte with 413 without inflating it', async () => {
+      // Higher levels compress better and take seconds.
+      const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+      const brotli = await buffer(Readable.from(GIGABYTE).pipe(createBrotliCompress(fast)));
+      const block = gzipSync(BOMB_BLOCK);
+      const bombs = [
+        ['br', brotli],
+        ['gzip', Buffer.concat(GIGABYTE.map(() => block))],
+      ] as const;
+      expect(brotli.length).toBeLessThan(MAX_BYTES);
+      for (const [encoding, bomb] of bombs) {
+        const cost = await processorTimeOf(async () => {
+          await expectApiError(await send(rejected, bomb, encoding), 413, 'payload_too_large');
+        });
+        // Inflating all of it takes more than a second of processor time.
+        expect(cost).toBeLessThan(500);
+      }
+    });
+
+    it('C55 limits the size after decompression', async () => {
+      const longest = '{"content":"Hi"}'.padEnd(MAX_BYTES);
+      expect((await send(member, gzipSync(longest), 'gzip')).status).toBe(201);
+      const response = await send(rejected, gzipSync(`${longest} `), 'gzip');
+      await expectApiError(response, 413, 'payload_too_large');
+    });
+  });
+
+  describe('size', () => {
+    it(`C55 accepts ${MAX_BYTES} bytes and rejects one more with 413`, async () => {
+      const emoji = '\u{1f600}'.repeat(10_000);
+      for (const start of ['{"content":"Hi"}', `{"content":"${emoji}"}`]) {
+        const longest = start + ' '.repeat(MAX_BYTES - Buffer.byteLength(start));
+        expect((await member.postRaw('/posts', longest, JSON_TYPE)).status).toBe(201);
+        const response = await reject(`${longest} `);
+        const { error_description } = await expectApiError(response, 413, 'payload_too_large');
+        expect(error_description).toContain(String(MAX_BYTES));
+      }
+    });
+
+    it('C55 limits a streamed body without Content-Length', async () => {
+      const stream = (by: Member, bytes: number) =>
+        app().fetch('/dev/v1/posts', {
+          method: 'POST',
+          headers: { ...JSON_TYPE, authorization: `Bearer ${by.token}` },
+          body: new Blob(['{"content":"Hi"}'.padEnd(bytes)]).stream(),
+          ...STREAMED,
+        });
+      expect((await stream(member, MAX_BYTES)).status).toBe(201);
+      await expectApiError(await stream(rejected, MAX_BYTES + 1), 413, 'payload_too_large');
+    });
+  });
+
+  /** `request.pipe.spec.ts` and `shallow.spec.ts` have more names and levels. */
+  describe('members', () => {
+    /** Expects a rejection below `max` milliseconds of processor time in one of ten attempts: other tasks may add to it. */
+    async function expectCheap(max: number, text: string, ...violations: string[]): Promise<void> {
+      let least = Infinity;
+      for (let attempt = 1; attempt <= 10 && least >= max; attempt += 1) {
+        const cost = await processorTimeOf(async () => {
+          await expectFieldErrors(await reject(text), ...violations);
+        });
+        least = Math.min(least, cost);
+      }
+      expect(least).toBeLessThan(max);
+    }
+
+    it('C56 accepts 20 levels and rejects 21', async () => {
+      await expectFieldErrors(await reject(objects(20, 'a')), 'one_of_required', 'a unknown_field');
+      for (const path of paths)
+        await expectFieldErrors(await reject(objects(21, 'a'), path), 'too_deep');
+    });
+
+    it('C56 rejects 50,000 levels within 50 ms', async () => {
+      for (const text of [objects(50_000, ''), `{"tags":${arrays(50_000)}}`])
+        await expectCheap(50, text, 'too_deep');
+    });
+
+    it('C57 lists 20 violations of a body full of unknown fields, within 200 ms', async () => {
+      // As many different names as fit into a body.
+      const fields = Array.from({ length: 30_000 }, (_, i) => [i.toString(36), 1] as const);
+      const text = JSON.stringify(Object.fromEntries(fields));
+      const names = Object.keys(JSON.parse(text) as object).slice(0, 19);
+      const violations = ['one_of_required', ...names.map((name) => `${name} unknown_field`)];
+      await expectCheap(200, text, ...violations);
+    });
+
+    it('C57 rejects 100,000 different names with 413', async () => {
+      const names = Array.from({ length: 100_000 }, (_, i) => [i.toString(36), 1] as const);
+      const response = await reject(JSON.stringify(Object.fromEntries(names)));
+      await expectApiError(response, 413, 'payload_too_large');
+    });
+
+    it('C57 C67 reports names as well-formed text', async () => {
+      const response = await reject(JSON.stringify({ content: 'a', '\ud800': 1 }));
+      const { errors } = await expectFieldErrors(response, '\ufffd unknown_field');
+      expect(errors?.[0]?.message.isWellFormed()).toBe(true);
+    });
+
+    it('C58 uses the last of two members with the same name', async () => {
+      const response = await member.postRaw('/posts', '{"content":"a","content":"b"}', JSON_TYPE);
+      expect(response.status).toBe(201);
+      const { id, content } = await json<{ id: string; content: string }>(response);
+      expect(content).toBe('b');
+      expect(await json(await member.get(`/posts/${id}`))).toMatchObject({ content: 'b' });
+      await expectFieldErrors(await reject('{"content":"a","content":1}'), 'content wrong_type');
+    });
+
+    it('C59 rejects members with the names of inherited properties', async () => {
+      const inherited = '"__proto__":{"polluted":true}';
+      for (const path of paths)
+        for (const text of [
+          `{"content":"a",${inherited}}`,
+          `{"text":"a",${inherited}}`,
+          `{"content":{${inherited}}}`,
+        ]) {
+          const { errors } = await expectApiError(await reject(text, path), 400, 'invalid_request');
+          expect(errors).toContainEqual({
+            field: '__proto__',
+            code: 'unknown_field',
+            message: expect.any(String),
+          });
+        }
+      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+      await expectFieldErrors(await reject('{"content":"a","toDraft":1}'), 'toDraft unknown_field');
+    });
+
+    it('C60 rejects fields that the server sets', async () => {
+      const fields = {
+        id: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
+        createdAt: '2020-01-01T00:00:00.000Z',
+        userId: 'usr_01kahq5f3veqdr8bn3tdmx3q0a',
+        deleted: true,
+        permalink: 'https://evil.example',
+      };
+      const violations = Object.keys(fields).map((field) => `${field} unknown_field`);
       await expectFieldErrors(
-        await refused.postRaw(path, Buffer.concat(text), JSON_TYPE),
-        'not_well_formed',
+        await rejected.post('/posts', { content: 'a', ...fields }),
+        ...violations,
       );
+      await expectFieldErrors(
+        await rejected.post(comments, { text: 'a', ...fields }),
+        ...violations,
+      );
+    });
+
+    it('C61 suggests the nearest field in the message', async () => {
+      for (const [typed, meant] of [
+        ['latitiude', 'latitude'],
+        ['Content', 'content'],
+        ['reach_km', 'reachKm'],
+        ['tag', 'tags'],
+      ] as const) {
+        const response = await rejected.post('/posts', { content: 'a', [typed]: 1 });
+        const { errors } = await expectFieldErrors(response, `${typed} unknown_field`);
+        expect(errors?.[0]?.message).toBe(
+          `"${typed}" is not a field of this body. Did you mean ${meant}? Its fields are: ` +
+            'title, content, type, images, tags, latitude, longitude, reachKm, visibility.',
+        );
+      }
+    });
+
+    it('C61 lists all fields if none is near', async () => {
+      const response = await rejected.post(comments, { text: 'a', colour: 1 });
+      const { errors } = await expectFieldErrors(response, 'colour unknown_field');
+      expect(errors?.[0]?.message).toBe(
+        '"colour" is not a field of this body. Its fields are: text, parentId.',
+      );
+    });
+
+    it('C61 lists violations of known fields before unknown fields', async () => {
+      await expectFieldErrors(
+        await rejected.post('/posts', { colour: 1, visibility: 'all', latitude: 91 }),
+        'latitude too_large',
+        'longitude pair_required',
+        'visibility not_allowed_value',
+        'one_of_required',
+        'colour unknown_field',
+      );
+    });
   });
-
-  const send = (by: Member, body: Buffer<ArrayBuffer>, encoding: string) =>
-    by.postRaw('/posts', body, { ...JSON_TYPE, 'content-encoding': encoding });
-
-  it('C54 Bodies in gzip, br and deflate are read', async () => {
-    const text = Buffer.from('{"content":"Hi \u{1f600}"}');
-    for (const [encoding, body] of [
-      ['gzip', gzipSync(text)],
-      ['GZIP', gzipSync(text)],
-      ['br', brotliCompressSync(text)],
-      ['deflate', deflateSync(text)],
-    ] as const) {
-      const answer = await send(member, body, encoding);
-      expect(answer.status, encoding).toBe(201);
-      expect(await json(answer)).toMatchObject({ content: 'Hi \u{1f600}' });
-    }
-  });
-
-  it('C54 An unknown Content-Encoding is 415, and the text says which there are', async () => {
-    const text = Buffer.from('{"content":"Hi"}');
-    for (const encoding of ['bogus', 'compress', 'gzip, br', 'identity, gzip']) {
-      const answer = await send(refused, text, encoding);
-      const body = await expectApiError(answer, 415, 'unsupported_media_type');
-      expect(body.error_description).toMatch(/gzip, deflate or br.*Content-Encoding/);
-    }
-  });
-
-  it('C54 A body that is not compressed as it says, or is cut short, is 400', async () => {
-    const text = Buffer.from('{"content":"Hi"}');
-    const answers = [
-      await send(refused, text, 'gzip'),
-      await send(refused, gzipSync(text).subarray(0, -6), 'gzip'),
-      await send(refused, text, 'br'),
-    ];
-    for (const answer of answers) {
-      const { error_description } = await expectApiError(answer, 400, 'invalid_request');
-      expect(error_description).toBe('The body is not compressed as its Content-Encoding says.');
-    }
-  });
-
-  it('C54 Bombs of a gigabyte are 413 before they are inflated', async () => {
-    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } };
-    const small = await buffer(Readable.from(GIGABYTE).pipe(createBrotliCompress(quality)));
-    const block = gzipSync(BOMB_BLOCK);
-    const bombs = [
-      ['br', small],
-      ['gzip', Buffer.concat(GIGABYTE.map(() => block))],
-    ] as const;
-    expect(small.length).toBeLessThan(100_000);
-    for (const [encoding, bomb] of bombs) {
-      const cost = await processorTimeOf(async () => {
-        await expectApiError(await send(refused, bomb, encoding), 413, 'payload_too_large');
-      });
-      // Inflating all of it takes more than a second of processor time.
-      expect(cost).toBeLessThan(500);
-    }
-  });
-
-  it(`C55 A body of ${MOST_BYTES} bytes is taken, and one byte more is 413`, async () => {
-    const emoji = '\u{1f600}'.repeat(10_000);
-    for (const start of ['{"content":"Hi"}', `{"content":"${emoji}"}`]) {
-      const most = start + ' '.repeat(MOST_BYTES - Buffer.byteLength(start));
-      expect((await member.postRaw('/posts', most, JSON_TYPE)).status).toBe(201);
-      const answer = await refused.postRaw('/posts', `${most} `, JSON_TYPE);
-      const { error_description } = await expectApiError(answer, 413, 'payload_too_large');
-      expect(error_description).toContain(String(MOST_BYTES));
-    }
-  });
-
-  it('C55 The limit holds for a body that comes in pieces, without Content-Length', async () => {
-    const sendPieces = (by: Member, bytes: number) =>
-      app().fetch('/dev/v1/posts', {
-        method: 'POST',
-        headers: { ...JSON_TYPE, authorization: `Bearer ${by.token}` },
-        body: new Blob(['{"content":"Hi"}'.padEnd(bytes)]).stream(),
-        ...IN_PIECES,
-      });
-    expect((await sendPieces(member, MOST_BYTES)).status).toBe(201);
-    await expectApiError(await sendPieces(refused, MOST_BYTES + 1), 413, 'payload_too_large');
-  });
-
-  it('C55 The limit holds for what compressed bodies inflate to', async () => {
-    const most = '{"content":"Hi"}'.padEnd(MOST_BYTES);
-    expect((await send(member, gzipSync(most), 'gzip')).status).toBe(201);
-    const more = await send(refused, gzipSync(`${most} `), 'gzip');
-    await expectApiError(more, 413, 'payload_too_large');
-  });
-
-  it('C45 C46 C47 C48 C49 C50 C51 C53 C54 C55 What was refused left no row and spent no quota', async () => {
-    expect(await footprintOf(refused)).toEqual(UNTOUCHED);
-  });
-
-  async function expectUnsupported(path: string, type: string): Promise<void> {
-    const body = Buffer.from('{"content":"Hi","text":"Hi"}');
-    const answer = await refused.postRaw(path, body, { 'content-type': type });
-    const { error_description } = await expectApiError(answer, 415, 'unsupported_media_type');
-    expect(error_description).toContain('Content-Type: application/json');
-  }
 });

@@ -1,20 +1,20 @@
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
-import { onOneEngine, onEachServer } from '../support/database.js';
+import { onOneEngine, onOneServer } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { isStatementRunning, useTestApp } from '../support/test-app.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TEXT_TYPE = { 'content-type': 'text/plain' };
 const TOO_LONG = ' '.repeat(262_145);
-const BROKEN = [
-  ['a body that is no JSON', 'application/json', '{'],
-  ['a body that breaks a rule', 'application/json', '{}'],
+const INVALID = [
+  ['malformed JSON', 'application/json', '{'],
+  ['an invalid body', 'application/json', '{}'],
   ['a body of another type', 'text/plain', 'Hi'],
   ['a body that is too long', 'application/json', TOO_LONG],
 ] as const;
-const NEVER = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
+const ABSENT = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 const NO_COMMENT = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
 
 const comment = (member: Member, path: string, text: string, key: string) =>
@@ -22,8 +22,8 @@ const comment = (member: Member, path: string, text: string, key: string) =>
 const publish = (member: Member, content: string, key: string) =>
   member.postRaw('/posts', JSON.stringify({ content }), { ...JSON_TYPE, 'idempotency-key': key });
 
-/** Each test breaks two rules at once: the one that comes first is told. */
-onOneEngine('The order in which a call is looked at', (database) => {
+/** Each request breaks two rules. The response reports the rule that the server checks first. */
+onOneEngine('Order of checks', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '3' });
   let member: Member;
   let reader: Member;
@@ -32,7 +32,7 @@ onOneEngine('The order in which a call is looked at', (database) => {
     reader = await Member.join(app(), { scopes: ['posts.read'] });
   });
 
-  it('path, method, token: 404, then 405, then 401', async () => {
+  it('checks path, method and token: 404, then 405, then 401', async () => {
     await expectApiError(await app().fetch('/dev/v1/nope', { method: 'PUT' }), 404, 'not_found');
     for (const path of ['/dev/v1/me', '/dev/v1/quota']) {
       const put = await app().fetch(path, { method: 'PUT' });
@@ -41,22 +41,29 @@ onOneEngine('The order in which a call is looked at', (database) => {
     }
   });
 
-  it.each(BROKEN)('C39 C40 token and scope before %s: 401, then 403', async (_, type, body) => {
-    const headers = { 'content-type': type };
-    const answer = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body });
-    await expectApiError(answer, 401, 'unauthorized');
-    await expectApiError(await reader.postRaw('/posts', body, headers), 403, 'insufficient_scope');
-  });
+  it.each(INVALID)(
+    'C39 C40 checks token and scope before %s: 401, then 403',
+    async (_, type, body) => {
+      const headers = { 'content-type': type };
+      const response = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body });
+      await expectApiError(response, 401, 'unauthorized');
+      await expectApiError(
+        await reader.postRaw('/posts', body, headers),
+        403,
+        'insufficient_scope',
+      );
+    },
+  );
 
-  it('type before length, length before syntax: 415, then 413, then 400', async () => {
+  it('checks type before length and length before syntax: 415, then 413, then 400', async () => {
     const typed = await member.postRaw('/posts', TOO_LONG, TEXT_TYPE);
     await expectApiError(typed, 415, 'unsupported_media_type');
     const long = await member.postRaw('/posts', `{${TOO_LONG}`, JSON_TYPE);
     await expectApiError(long, 413, 'payload_too_large');
   });
 
-  it.each(['x', NEVER, NEVER.toUpperCase(), '%00', 'usr_01kahq5f3veqdr8bn3tdmx3q0a'])(
-    'body before the post %s: 415, 413 and 400, then 404',
+  it.each(['x', ABSENT, ABSENT.toUpperCase(), '%00', 'usr_01kahq5f3veqdr8bn3tdmx3q0a'])(
+    'checks the body before the post %s: 415, 413 and 400, then 404',
     async (id) => {
       const path = `/posts/${id}/comments`;
       await expectApiError(
@@ -76,13 +83,13 @@ onOneEngine('The order in which a call is looked at', (database) => {
     },
   );
 
-  it.each(['x', NEVER])('query before the post %s: 400, then 404', async (id) => {
+  it.each(['x', ABSENT])('checks the query before the post %s: 400, then 404', async (id) => {
     await expectFieldErrors(await member.get(`/posts/${id}/comments?page=0`), 'page too_small');
     await expectApiError(await member.get(`/posts/${id}/comments?page=1`), 404, 'not_found');
   });
 
-  it.each(['x', NEVER])(
-    'post %s before the comment that is replied to: 404, then 400',
+  it.each(['x', ABSENT])(
+    'checks the post %s before the parent comment: 404, then 400',
     async (id) => {
       const reply = { text: 'Hi', parentId: NO_COMMENT };
       await expectApiError(await member.post(`/posts/${id}/comments`, reply), 404, 'not_found');
@@ -95,7 +102,7 @@ onOneEngine('The order in which a call is looked at', (database) => {
     },
   );
 
-  it('body before the quota: 400, then 429', async () => {
+  it('checks the body before the quota: 400, then 429', async () => {
     const spender = await Member.join(app());
     for (let post = 0; post < 3; post += 1) await spender.publish();
     await expectApiError(await spender.postRaw('/posts', '{', JSON_TYPE), 400, 'invalid_request');
@@ -104,9 +111,9 @@ onOneEngine('The order in which a call is looked at', (database) => {
     expect((await spender.get('/quota')).status).toBe(200);
   });
 
-  it('C100 body before key: 401, 403, 415, 413, 400 on the JSON, then both in one 400, then 404', async () => {
+  it('C100 checks token, scope and body before the key: 401, 403, 415, 413, 400 on the JSON, then both in one 400, then 404', async () => {
     const bad = { ...JSON_TYPE, 'idempotency-key': 'two words' };
-    const path = `/posts/${NEVER}/comments`;
+    const path = `/posts/${ABSENT}/comments`;
     const init = { method: 'POST', headers: bad, body: '{}' };
     await expectApiError(await app().fetch(`/dev/v1${path}`, init), 401, 'unauthorized');
     await expectApiError(await reader.postRaw(path, '{}', bad), 403, 'insufficient_scope');
@@ -124,7 +131,7 @@ onOneEngine('The order in which a call is looked at', (database) => {
     await expectFieldErrors(await member.postRaw(path, '{"text":"Hi"}', bad), key);
   });
 
-  it('C97 C99 used key before the post: 400, then 201 again or 422, then 404', async () => {
+  it('C97 C99 checks a used key before the post: 400, then 201 again or 422, then 404', async () => {
     const post = await member.publish();
     const path = `/posts/${post.id}/comments`;
     expect((await comment(member, path, 'Hi', 'used')).status).toBe(201);
@@ -134,14 +141,14 @@ onOneEngine('The order in which a call is looked at', (database) => {
     expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
     for (const [at, text] of [
       [path, 'Ho'],
-      [`/posts/${NEVER}/comments`, 'Hi'],
+      [`/posts/${ABSENT}/comments`, 'Hi'],
       ['/posts/x/comments', 'Hi'],
     ] as const)
       await expectApiError(await comment(member, at, text, 'used'), 422, 'idempotency_key_reused');
     await expectApiError(await comment(member, path, 'Hi', 'new'), 404, 'not_found');
   });
 
-  it('C97 C99 used key before the quota: 201 again or 422, then 429', async () => {
+  it('C97 C99 checks a used key before the quota: 201 again or 422, then 429', async () => {
     const spender = await Member.join(app());
     expect((await publish(spender, 'Hi', 'used')).status).toBe(201);
     for (let post = 0; post < 2; post += 1) await spender.publish();
@@ -152,13 +159,13 @@ onOneEngine('The order in which a call is looked at', (database) => {
   });
 });
 
-onEachServer('The order in which a call is looked at, while another has its key', (database) => {
+onOneServer('Order of checks: key in use', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1' });
 
-  it('C98 key in use before the post and the quota: 409, then 404 and 429', async () => {
+  it('C98 checks a key in use before the post and the quota: 409, then 404 and 429', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
-    // Holds the post's row, so that the first comment waits behind its key until this is rolled back.
+    // Locks the row of the post, so that the first comment holds its key until the rollback.
     const runner = app().dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.manager.increment(Post, { id }, 'likeCount', 1);
@@ -167,14 +174,14 @@ onEachServer('The order in which a call is looked at, while another has its key'
       .poll(() => isStatementRunning(app(), 'UPDATE posts'), { timeout: 4000 })
       .toBe(true);
     const others = await Promise.all([
-      comment(member, `/posts/${NEVER}/comments`, 'Hi', 'held'),
+      comment(member, `/posts/${ABSENT}/comments`, 'Hi', 'held'),
       publish(member, 'Hi', 'held'),
     ]);
     await runner.rollbackTransaction();
     await runner.release();
-    for (const answer of others) await expectApiError(answer, 409, 'idempotency_key_in_use');
+    for (const response of others) await expectApiError(response, 409, 'idempotency_key_in_use');
     expect((await first).status).toBe(201);
-    const absent = await comment(member, `/posts/${NEVER}/comments`, 'Hi', 'free');
+    const absent = await comment(member, `/posts/${ABSENT}/comments`, 'Hi', 'free');
     await expectApiError(absent, 404, 'not_found');
     await expectApiError(await publish(member, 'Hi', 'free'), 429, 'quota_exceeded');
   });

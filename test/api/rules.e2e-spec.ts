@@ -6,29 +6,29 @@ import { Member, type PageBody, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('The rules of the source document, section 4.2', (database) => {
+onOneEngine('Rules (source document, section 4.2)', (database) => {
   const app = useTestApp(database);
   const stored = (id: string) => app().dataSource.manager.findOneByOrFail(Post, { id });
-  const NEVER = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
+  const ABSENT = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 
-  describe('1: without latitude and longitude, the location falls back to the saved neighbourhood', () => {
+  describe('1: default location', () => {
     const place = { neighborhood: 'Riverside', latitude: 37.7749, longitude: -122.4194 };
 
-    it('copies the saved place into the post, and echoes none of it', async () => {
+    it('copies the saved place of the user into the post and does not echo it', async () => {
       const user = await app().addUser(place);
       const post = await (await Member.join(app(), { user })).publish({ content: 'Hi' });
       expect(await stored(post.id)).toMatchObject(place);
       expect(Object.keys(post)).toEqual(['id', 'content', 'permalink', 'createdAt']);
     });
 
-    it('falls back when both are null', async () => {
+    it('copies the saved place when latitude and longitude are null', async () => {
       const user = await app().addUser(place);
       const member = await Member.join(app(), { user });
       const { id } = await member.publish({ content: 'Hi', latitude: null, longitude: null });
       expect(await stored(id)).toMatchObject(place);
     });
 
-    it('keeps the given location, without the neighbourhood', async () => {
+    it('keeps the supplied location, without the neighbourhood', async () => {
       const user = await app().addUser(place);
       const member = await Member.join(app(), { user });
       const { id } = await member.publish({ content: 'Hi', latitude: 0, longitude: 0 });
@@ -45,8 +45,8 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
     });
   });
 
-  describe("2: GET /posts and GET /posts/:id return only the user's own posts", () => {
-    it('lists no post of another user, even through the same app', async () => {
+  describe('2: own posts', () => {
+    it('lists no posts of other users of the same app', async () => {
       const ours = await Member.join(app());
       const theirs = await Member.join(app(), { client: ours.client });
       const { id } = await ours.publish();
@@ -56,14 +56,14 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
       expect(meta.total).toBe(1);
     });
 
-    it("answers 404 for another user's post and for one that does not exist", async () => {
+    it("returns 404 for another user's post and for a post that does not exist", async () => {
       const { id } = await (await Member.join(app())).publish();
       const member = await Member.join(app());
       await expectApiError(await member.get(`/posts/${id}`), 404, 'not_found');
-      await expectApiError(await member.get(`/posts/${NEVER}`), 404, 'not_found');
+      await expectApiError(await member.get(`/posts/${ABSENT}`), 404, 'not_found');
     });
 
-    it('C44 Shows the posts that the user published through another app', async () => {
+    it('C44 returns and deletes posts that the user published through another app', async () => {
       const first = await Member.join(app());
       const second = await Member.join(app(), { user: first.user });
       const { id } = await first.publish();
@@ -79,7 +79,7 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
       ['POST', '/posts/:id/comments', { text: 'Hi' }],
       ['POST', '/posts/:id/comments', { text: 'Hi', parentId: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a' }],
     ])(
-      "C41 %s %s cannot tell another user's post from a deleted one, or from one that never was",
+      "C41 %s %s returns the same 404 for another user's post, a deleted post and a post that never existed",
       async (method, path, body) => {
         const owner = await Member.join(app());
         const member = await Member.join(app());
@@ -87,8 +87,8 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
         const { id: deleted } = await member.publish();
         await member.delete(`/posts/${deleted}`);
         const bodies = [];
-        for (const id of [foreign, deleted, NEVER]) {
-          const answer = await app().fetch(`/dev/v1${path.replace(':id', id)}`, {
+        for (const id of [foreign, deleted, ABSENT]) {
+          const response = await app().fetch(`/dev/v1${path.replace(':id', id)}`, {
             method,
             headers: {
               authorization: `Bearer ${member.token}`,
@@ -97,8 +97,8 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
             },
             ...(body && { body: JSON.stringify(body) }),
           });
-          const headers = [...answer.headers].filter(([name]) => name !== 'date');
-          bodies.push([answer.status, headers, await answer.text()]);
+          const headers = [...response.headers].filter(([name]) => name !== 'date');
+          bodies.push([response.status, headers, await response.text()]);
         }
         expect(bodies[0]?.[0]).toBe(404);
         expect(bodies[1]).toEqual(bodies[0]);
@@ -107,16 +107,19 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
     );
   });
 
-  describe("3: comments and analytics concern the user's own posts", () => {
-    it.each(['comments', 'analytics'])("GET %s of another user's post is 404", async (noun) => {
-      const { id } = await (await Member.join(app())).publish();
-      const member = await Member.join(app());
-      await expectApiError(await member.get(`/posts/${id}/${noun}`), 404, 'not_found');
-    });
+  describe('3: comments and analytics of own posts', () => {
+    it.each(['comments', 'analytics'])(
+      "returns 404 for the %s of another user's post",
+      async (noun) => {
+        const { id } = await (await Member.join(app())).publish();
+        const member = await Member.join(app());
+        await expectApiError(await member.get(`/posts/${id}/${noun}`), 404, 'not_found');
+      },
+    );
   });
 
-  describe('4: DELETE /comments/:id removes only a comment that the user wrote', () => {
-    it("C43 Is 404 for another user's comment, even on the user's own post", async () => {
+  describe('4: DELETE /comments/:id', () => {
+    it("C43 returns 404 for another user's comment, even on the user's own post", async () => {
       const member = await Member.join(app());
       const other = await app().addUser();
       const post = await member.publish();
@@ -130,7 +133,7 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
       expect(meta.total).toBe(1);
     });
 
-    it("C42 Removes the user's own comment on another user's post", async () => {
+    it("C42 deletes the user's own comment on another user's post", async () => {
       const owner = await Member.join(app());
       const author = await Member.join(app());
       const post = await owner.publish();
@@ -144,36 +147,36 @@ onOneEngine('The rules of the source document, section 4.2', (database) => {
       expect(await json(analytics)).toMatchObject({ comments: 0 });
     });
 
-    it.each(['cmt_01kahq5f3veqdr8bn3tdmx3q0a', NEVER, 'x'])('is 404 for %s', async (id) => {
+    it.each(['cmt_01kahq5f3veqdr8bn3tdmx3q0a', ABSENT, 'x'])('returns 404 for %s', async (id) => {
       const member = await Member.join(app());
       await expectApiError(await member.delete(`/comments/${id}`), 404, 'not_found');
     });
   });
 
-  describe('5: parentId must identify a comment on the same post', () => {
-    it('takes a comment on the post, of whomever', async () => {
+  describe('5: parentId', () => {
+    it('accepts a comment on the same post', async () => {
       const member = await Member.join(app());
       const post = await member.publish();
       const parent = await member.comment(post.id);
       expect((await member.comment(post.id, 'reply', parent.id)).parentId).toBe(parent.id);
     });
 
-    it('C81 Refuses a comment on another post, and stores nothing', async () => {
+    it('C81 rejects a comment on another post and stores nothing', async () => {
       const member = await Member.join(app());
       const parent = await member.comment((await member.publish()).id);
       const { id } = await member.publish();
-      const answer = await member.post(`/posts/${id}/comments`, {
+      const response = await member.post(`/posts/${id}/comments`, {
         text: 'reply',
         parentId: parent.id,
       });
-      await expectFieldErrors(answer, 'parentId invalid_reference');
+      await expectFieldErrors(response, 'parentId invalid_reference');
       expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 0 });
       expect(await json(await member.get(`/posts/${id}/comments`))).toMatchObject({ data: [] });
     });
   });
 
-  describe('6: GET /me returns the user who authorized the app', () => {
-    it('tells two users of one app apart', async () => {
+  describe('6: GET /me', () => {
+    it('returns the user of the access token', async () => {
       const first = await Member.join(app());
       const second = await Member.join(app(), { client: first.client });
       expect(await json(await first.get('/me'))).toMatchObject({ id: first.user.id });
