@@ -6,22 +6,27 @@ import { auditTrail } from '../support/logs.js';
 import { expectPage, expectErrorRedirect, countGrantsAndCodes } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-function challenge(): Record<string, string> {
+function newChallenge(): Record<string, string> {
   return {
     code_challenge: randomBytes(32).toString('base64url'),
     code_challenge_method: 'S256',
   };
 }
 
-onOneEngine('The prompt of an authorization request', (database) => {
+onOneEngine('Authorization endpoint: prompt and reused code_challenge', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     client = await app().addClient();
   });
 
-  it('O41 prompt=none is an interaction_required, signed in or not', async () => {
+  async function reuseEvents(of: TestClient): Promise<unknown[]> {
+    const trail = await auditTrail(app().dataSource, of.clientId);
+    return trail.filter(({ action }) => action === 'authorization.challenge_reused');
+  }
+
+  it('O41 redirects prompt=none with interaction_required, with and without a session', async () => {
     const link = authorizeLink(client, { prompt: 'none' });
     const visitor = new Browser(app());
     expectErrorRedirect(await visitor.open(link), client, 'interaction_required');
@@ -30,17 +35,18 @@ onOneEngine('The prompt of an authorization request', (database) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O41 prompt=consent shows the consent page to whoever allowed it before', async () => {
-    const user = await app().addUser();
-    await approve(app(), user, client);
+  it('O41 shows the consent page for prompt=consent to a user who approved the app before', async () => {
     const visitor = new Browser(app());
-    await visitor.signIn(authorizeLink(client), user);
+    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+    const fields = { scope: [...client.scopes], decision: 'approve' };
+    const { location } = await visitor.submit(consent, '/oauth/authorize/decision', fields);
+    expect(location).toContain('code=svcac_');
     const page = await visitor.open(authorizeLink(client, { prompt: 'consent' }));
     expect(page.html).toContain('/oauth/authorize/decision');
   });
 
   it.each(['login', 'select_account', 'login consent'])(
-    'O41 prompt=%s asks somebody who is signed in to sign in, and counts only after that',
+    'O41 asks a signed-in user to sign in again for prompt=%s, and then shows the consent page',
     async (prompt) => {
       const [user, other] = [await app().addUser(), await app().addUser()];
       const visitor = new Browser(app());
@@ -51,20 +57,43 @@ onOneEngine('The prompt of an authorization request', (database) => {
       expect(consent.html).toContain(other.name);
     },
   );
+
+  it('O24 records a code_challenge that is reused after it led to a code', async () => {
+    const same = newChallenge();
+    await new Browser(app()).open(authorizeLink(client, same));
+    await approve(app(), await app().addUser(), client, same);
+    expect(await reuseEvents(client)).toEqual([]);
+    const page = await new Browser(app()).open(authorizeLink(client, same));
+    expect(page.status).toBe(200);
+    expect(await reuseEvents(client)).toMatchObject([
+      { actor: 'service', details: { refused: false } },
+    ]);
+  });
+
+  it('O24 allows another app to use the same code_challenge', async () => {
+    const other = await app().addClient();
+    const same = newChallenge();
+    await approve(app(), await app().addUser(), client, same);
+    await new Browser(app()).open(authorizeLink(other, same));
+    expect(await reuseEvents(other)).toEqual([]);
+  });
 });
 
-onOneEngine('Errors shown before anybody signed in', (database) => {
-  const app = useTestApp(database, { OAUTH_ERRORS_BEFORE_SIGN_IN: 'page' });
+onOneEngine('Authorization endpoint with the stricter settings', (database) => {
+  const app = useTestApp(database, {
+    OAUTH_ERRORS_BEFORE_SIGN_IN: 'page',
+    OAUTH_REFUSE_REUSED_CHALLENGE: '1',
+  });
   let client: TestClient;
-  let native: TestClient;
+  let publicClient: TestClient;
 
   beforeAll(async () => {
     client = await app().addClient();
-    native = await app().addClient({ kind: 'public' });
+    publicClient = await app().addClient({ kind: 'public' });
   });
 
-  /** Expects a page with 400 that offers the error, and `state`, to the app. */
-  function expectOffer(page: Page, error: string, state: string | null): void {
+  /** Expects a page with 400 and a link that returns the error and `state` to the app. */
+  function expectReturnLink(page: Page, error: string, state: string | null): void {
     expectPage(page, 400);
     expect(page.html).toContain('Return to garden.example');
     expect(page.html).toMatch(/<p>For the people who run the app: [^<]+<\/p>/);
@@ -86,72 +115,47 @@ onOneEngine('Errors shown before anybody signed in', (database) => {
     [{ scope: undefined }, 'invalid_scope'],
     [{ code_challenge: 'short', code_challenge_method: 'S256' }, 'invalid_request'],
     [{ code_challenge: CHALLENGE, code_challenge_method: 'plain' }, 'invalid_request'],
-  ])('O20 With %j a visitor decides whether to return to the app', async (parameters, error) => {
-    const link = authorizeLink(client, { state: 'a b&c', ...parameters });
-    expectOffer(await new Browser(app()).open(link), error, 'a b&c');
+  ])(
+    'O20 lets a visitor decide whether to return to the app with %j',
+    async (parameters, error) => {
+      const link = authorizeLink(client, { state: 'a b&c', ...parameters });
+      expectReturnLink(await new Browser(app()).open(link), error, 'a b&c');
+    },
+  );
+
+  it('O20 lets a visitor decide when a public app sends no code_challenge', async () => {
+    const link = authorizeLink(publicClient, { code_challenge: undefined });
+    expectReturnLink(await new Browser(app()).open(link), 'invalid_request', 'af0ifjsldkj');
   });
 
-  it('O20 A public app without a code_challenge is such an error, too', async () => {
-    const link = authorizeLink(native, { code_challenge: undefined });
-    expectOffer(await new Browser(app()).open(link), 'invalid_request', 'af0ifjsldkj');
-  });
-
-  it('O20 A missing or repeated state is not in the address of the app', async () => {
+  it('O20 leaves a missing or repeated state out of the return link', async () => {
     const missing = authorizeLink(client, { state: undefined });
     for (const link of [missing, `${authorizeLink(client)}&state=other`])
-      expectOffer(await new Browser(app()).open(link), 'invalid_request', null);
+      expectReturnLink(await new Browser(app()).open(link), 'invalid_request', null);
   });
 
-  it('O20 Somebody who is signed in is sent to the app at once', async () => {
+  it('O20 redirects a signed-in user to the app at once', async () => {
     const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
     const page = await visitor.open(authorizeLink(client, { scope: 'nothing' }));
     expectErrorRedirect(page, client, 'invalid_scope');
   });
-});
 
-onOneEngine('A code_challenge that comes again', (database) => {
-  const app = useTestApp(database);
-
-  async function entries(client: TestClient): Promise<unknown[]> {
-    const trail = await auditTrail(app().dataSource, client.clientId);
-    return trail.filter(({ action }) => action === 'authorization.challenge_reused');
-  }
-
-  it('O24 After a code was issued for it, it is written to the audit log', async () => {
-    const client = await app().addClient();
-    const same = challenge();
-    await new Browser(app()).open(authorizeLink(client, same));
-    await approve(app(), await app().addUser(), client, same);
-    expect(await entries(client)).toEqual([]);
-    const page = await new Browser(app()).open(authorizeLink(client, same));
-    expect(page.status).toBe(200);
-    expect(await entries(client)).toMatchObject([
-      { actor: 'service', details: { refused: false } },
-    ]);
-  });
-
-  it('O24 Another app may have the same', async () => {
-    const [one, other] = [await app().addClient(), await app().addClient()];
-    const same = challenge();
-    await approve(app(), await app().addUser(), one, same);
-    await new Browser(app()).open(authorizeLink(other, same));
-    expect(await entries(other)).toEqual([]);
-  });
-});
-
-onOneEngine('A code_challenge that may come once', (database) => {
-  const app = useTestApp(database, { OAUTH_REFUSE_REUSED_CHALLENGE: '1' });
-
-  it('O24 Where the operator wants so, it is an invalid_request the second time', async () => {
-    const client = await app().addClient();
-    const same = challenge();
-    await new Browser(app()).open(authorizeLink(client, same));
-    await approve(app(), await app().addUser(), client, same);
-    const page = await new Browser(app()).open(authorizeLink(client, same));
-    expectErrorRedirect(page, client, 'invalid_request');
-    expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
-    const fresh = await new Browser(app()).open(authorizeLink(client, challenge()));
-    expect(fresh.status).toBe(200);
+  it('O24 rejects a code_challenge that is reused after it led to a code', async () => {
+    const own = await app().addClient();
+    const same = newChallenge();
+    const visitor = new Browser(app());
+    await visitor.open(authorizeLink(own, same));
+    const consent = await visitor.signIn(authorizeLink(own, same), await app().addUser());
+    const fields = { scope: [...own.scopes], decision: 'approve' };
+    await visitor.submit(consent, '/oauth/authorize/decision', fields);
+    const page = await visitor.open(authorizeLink(own, same));
+    expectErrorRedirect(page, own, 'invalid_request');
+    expect(await countGrantsAndCodes(app(), own)).toEqual({ grants: 1, codes: 1 });
+    const reused = await new Browser(app()).open(authorizeLink(own, same));
+    expectReturnLink(reused, 'invalid_request', 'af0ifjsldkj');
+    expect((await visitor.open(authorizeLink(own, newChallenge()))).status).toBe(200);
+    const anonymous = await new Browser(app()).open(authorizeLink(own, newChallenge()));
+    expect(anonymous.status).toBe(200);
   });
 });

@@ -9,7 +9,8 @@ import { fewestStatements, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
-onOneEngine('Too many authorization requests', (database) => {
+onOneEngine('Authorization endpoint: rate limit', (database) => {
+  // Ten requests show the same as the 600 that ship.
   const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_AUTHORIZE_CALLS: '10' });
   let link: string;
 
@@ -18,6 +19,7 @@ onOneEngine('Too many authorization requests', (database) => {
     link = authorizeLink(await app().addClient());
   });
 
+  /** The status of a request from this address. */
   async function statusOf(
     address: string,
     method = 'GET',
@@ -27,9 +29,9 @@ onOneEngine('Too many authorization requests', (database) => {
     return (await app().fetch(link, { method, headers: sent })).status;
   }
 
-  it('An address that spent its budget sees a page with 429 until the window has rolled', async () => {
+  it('shows a page with 429 to an address over its limit until Retry-After has passed', async () => {
     const visitor = new Browser(app());
-    for (let each = 0; each < 10; each += 1) expectPage(await visitor.open(link), 200);
+    for (let call = 0; call < 10; call += 1) expectPage(await visitor.open(link), 200);
     const page = await visitor.open(link);
     expectPage(page, 429);
     expect(page.title).toContain('Too many attempts');
@@ -38,32 +40,32 @@ onOneEngine('Too many authorization requests', (database) => {
     expectPage(await visitor.open(link), 200);
   });
 
-  it('O131 What another page loads as an image or a frame starts nothing and costs nothing', async () => {
+  it('O131 rejects a request for an image or a frame, stores nothing and does not count it', async () => {
     const before = await app().dataSource.manager.count(Authorization);
     const address = '203.0.113.11';
     for (const loadedAs of ['image', 'script', 'iframe', 'empty'])
-      for (let each = 0; each < 10; each += 1)
+      for (let call = 0; call < 10; call += 1)
         expect(await statusOf(address, 'GET', { 'sec-fetch-dest': loadedAs })).toBe(400);
     expect(await app().dataSource.manager.count(Authorization)).toBe(before);
     expect(await statusOf(address, 'GET', { 'sec-fetch-dest': 'document' })).toBe(200);
   });
 
-  it('O131 The budget of an address is counted twice: to refuse early, and behind its lock', async () => {
+  it('O131 reads the limit of an address twice: for an early rejection, and behind the lock', async () => {
     const statements = await fewestStatements(app(), async () => {
       expect(await statusOf('203.0.113.12')).toBe(200);
     });
-    const counts = statements.filter((text) => /^SELECT .*\bthrottle_hits\b/is.test(text));
-    expect(counts).toHaveLength(2);
+    const reads = statements.filter((text) => /^SELECT .*\bthrottle_hits\b/is.test(text));
+    expect(reads).toHaveLength(2);
   });
 
-  it('HEAD costs as much as GET', async () => {
-    for (let each = 0; each < 10; each += 1)
+  it('counts HEAD like GET', async () => {
+    for (let call = 0; call < 10; call += 1)
       expect(await statusOf('203.0.113.9', 'HEAD')).toBe(200);
     expect(await statusOf('203.0.113.9')).toBe(429);
     expect(await statusOf('203.0.113.9', 'HEAD')).toBe(429);
   });
 
-  it('O144 Of thirty at once exactly ten are answered, and the spent budget is written down once', async () => {
+  it('O144 accepts exactly ten of thirty concurrent requests and records the exceeded limit once', async () => {
     const { manager } = app().dataSource;
     const before = await manager.count(Authorization);
     const address = '203.0.113.10';

@@ -8,8 +8,9 @@ import { expectTokenError, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const TOKEN = '/oauth/token';
+const EXPOSED = 'app.secret_exposed';
 
-onOneEngine('A client secret in an address', (database) => {
+onOneEngine('Client secret in a URL', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let secret: string;
@@ -19,75 +20,77 @@ onOneEngine('A client secret in an address', (database) => {
     secret = client.secret ?? '';
   });
 
-  async function expectTold(times = 1): Promise<void> {
+  async function expectRecorded(times = 1): Promise<void> {
     const { manager } = app().dataSource;
     const { clientId } = client;
     const events = await manager.findBy(AuditEvent, { subject: clientId, action: EXPOSED });
     const { id: secretId } = await manager.findOneByOrFail(AppSecret, { clientId });
-    const told = { actor: 'service', address: '127.0.0.1', details: { secretId } };
+    const recorded = { actor: 'service', address: '127.0.0.1', details: { secretId } };
     expect(events).toHaveLength(times);
-    for (const event of events) expect(event).toMatchObject(told);
+    for (const event of events) expect(event).toMatchObject(recorded);
   }
 
-  const EXPOSED = 'app.secret_exposed';
   const query = (parameters: Record<string, string>): string =>
     `?${new URLSearchParams(parameters).toString()}`;
   const basic = (id: string, password: string): string =>
     `Basic ${Buffer.from(`${id}:${password}`).toString('base64')}`;
 
   it.each([TOKEN, '/oauth/revoke', '/oauth/introspect'])(
-    'O63 is told to the operators, and the answer of %s says what to do',
+    'O63 records the secret and tells the app at %s to rotate it',
     async (path) => {
       const address = path + query({ client_secret: secret });
-      const answer = await sendForm(app(), address, client, { token: 'x' });
-      expect((await json<{ error_description: string }>(answer.clone())).error_description).toMatch(
-        /leaked and must be rotated/,
-      );
-      await expectTokenError(answer, 'invalid_request');
-      await expectTold();
+      const response = await sendForm(app(), address, client, { token: 'x' });
+      expect(
+        (await json<{ error_description: string }>(response.clone())).error_description,
+      ).toMatch(/leaked and must be rotated/);
+      await expectTokenError(response, 'invalid_request');
+      await expectRecorded();
     },
   );
 
-  it('O63 is told when the request has no body, and everything is in the query', async () => {
+  it('O63 records the secret when all parameters are in the query', async () => {
     const { clientId: client_id } = client;
     const all = query({ grant_type: 'refresh_token', client_id, client_secret: secret });
-    const answer = await app().fetch(TOKEN + all, { method: 'POST' });
-    await expectTokenError(answer, 'invalid_request');
-    await expectTold();
+    const response = await app().fetch(TOKEN + all, { method: 'POST' });
+    await expectTokenError(response, 'invalid_request');
+    await expectRecorded();
   });
 
-  it('O63 is told when HTTP Basic is right beside it', async () => {
+  it('O63 records the secret when HTTP Basic is right as well', async () => {
     const headers = { authorization: basic(client.clientId, secret) };
     const address = TOKEN + query({ client_secret: secret });
-    const answer = await sendForm(app(), address, undefined, { grant_type: 'x' }, headers);
-    await expectTokenError(answer, 'invalid_request');
-    await expectTold();
+    const response = await sendForm(app(), address, undefined, { grant_type: 'x' }, headers);
+    await expectTokenError(response, 'invalid_request');
+    await expectRecorded();
   });
 
-  it.each(['GET', 'PUT', 'HEAD'])('O63 is told when the method is %s', async (method) => {
-    const { clientId: client_id } = client;
-    const address =
-      TOKEN + query({ grant_type: 'refresh_token', client_id, client_secret: secret });
-    const answer = await app().fetch(address, { method });
-    expect({ status: answer.status, allow: answer.headers.get('allow') }).toEqual({
-      status: 405,
-      allow: 'OPTIONS, POST',
-    });
-    if (method !== 'HEAD') expect(await answer.text()).toContain('leaked and must be rotated');
-    await expectTold();
-  });
+  it.each(['GET', 'PUT', 'HEAD'])(
+    'O63 records the secret when the method is %s',
+    async (method) => {
+      const { clientId: client_id } = client;
+      const address =
+        TOKEN + query({ grant_type: 'refresh_token', client_id, client_secret: secret });
+      const response = await app().fetch(address, { method });
+      expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
+        status: 405,
+        allow: 'OPTIONS, POST',
+      });
+      if (method !== 'HEAD') expect(await response.text()).toContain('leaked and must be rotated');
+      await expectRecorded();
+    },
+  );
 
-  it('O63 is told when it comes twice, and when nobody says whose it is', async () => {
+  it('O63 records the secret when the parameter is repeated and no app is named', async () => {
     const twice = `${TOKEN}?client_secret=x&client_secret=${secret}`;
     await expectTokenError(await app().fetch(twice, { method: 'POST' }), 'invalid_request');
-    await expectTold();
+    await expectRecorded();
   });
 
-  it('O63 is refused but not told when it opens nothing', async () => {
+  it('O63 rejects a secret that is not valid, and does not record it', async () => {
     const other = newSecret('svc_sec');
     for (const client_secret of ['x', secret.slice(0, -1), other]) {
-      const answer = await sendForm(app(), TOKEN + query({ client_secret }), client, {});
-      await expectTokenError(answer, 'invalid_request');
+      const response = await sendForm(app(), TOKEN + query({ client_secret }), client, {});
+      await expectTokenError(response, 'invalid_request');
     }
     const { id } = await app().dataSource.manager.findOneByOrFail(AppSecret, {
       clientId: client.clientId,
@@ -95,12 +98,14 @@ onOneEngine('A client secret in an address', (database) => {
     await app().service(AppSecretsService).revoke(client.clientId, id, { actor: 'test' });
     const address = TOKEN + query({ client_secret: secret });
     await expectTokenError(await app().fetch(address, { method: 'POST' }), 'invalid_request');
-    await expectTold(0);
+    await expectRecorded(0);
   });
 
-  it('O63 counts as omitted when it is empty', async () => {
-    const answer = await sendForm(app(), `${TOKEN}?client_secret=`, client, { grant_type: 'foo' });
-    await expectTokenError(answer, 'unsupported_grant_type');
-    await expectTold(0);
+  it('O63 treats an empty client_secret as omitted', async () => {
+    const response = await sendForm(app(), `${TOKEN}?client_secret=`, client, {
+      grant_type: 'foo',
+    });
+    await expectTokenError(response, 'unsupported_grant_type');
+    await expectRecorded(0);
   });
 });

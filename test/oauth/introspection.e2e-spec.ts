@@ -1,4 +1,7 @@
-import { type User, User as UserRow } from '../../src/modules/users/user.entity.js';
+import { TransactionRunner } from '../../src/database/transaction.js';
+import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
+import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
+import { User } from '../../src/modules/users/user.entity.js';
 import { obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import {
@@ -11,62 +14,80 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const DAY = 86_400;
 
-onOneEngine('Introspection (RFC 7662)', (database) => {
+onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;
-  let tokens: TokenBody;
+  let tokens: Pick<TokenBody, 'access_token' | 'refresh_token'>;
 
   beforeAll(async () => {
     client = await app().addClient();
   });
   beforeEach(async () => {
     user = await app().addUser();
-    tokens = await obtainTokens(app(), client, user);
+    tokens = await issueTokens(client);
   });
+
+  /** Tokens of this user as an exchange issues them, without the pages before it. */
+  async function issueTokens(of: TestClient): Promise<typeof tokens> {
+    const { accessToken, refreshToken } = await app()
+      .service(TransactionRunner)
+      .run(async (tx) => {
+        const grant = await app().service(GrantOpener).open(tx, user.id, of.clientId, of.scopes);
+        return app().service(TokenIssuer).issue(tx, grant, of.scopes);
+      });
+    return { access_token: accessToken, refresh_token: refreshToken };
+  }
 
   const introspect = (token: string, of: TestClient | undefined = client): Promise<Response> =>
     sendForm(app(), '/oauth/introspect', of, { token });
 
-  async function expectInactive(answer: Response): Promise<void> {
-    expect({ status: answer.status, body: await json(answer) }).toEqual({
+  async function expectInactive(response: Response): Promise<void> {
+    expect({ status: response.status, body: await json(response) }).toEqual({
       status: 200,
       body: { active: false },
     });
-    expectTokenHeaders(answer);
+    expectTokenHeaders(response);
   }
 
-  function about(token: Record<string, unknown>): Record<string, unknown> {
+  /** The response for a live token of this user, issued now. */
+  function activeToken(token: Record<string, unknown>): Record<string, unknown> {
     const now = app().clock.now().getTime() / 1000;
     const { clientId: client_id } = client;
-    const { scope } = tokens;
+    const scope = client.scopes.join(' ');
     const iss = app().config.publicUrl;
     return { active: true, scope, client_id, sub: user.id, iat: now, iss, ...token };
   }
 
-  it('O111 A live access token is told with its scope, app, user and times', async () => {
-    const answer = await introspect(tokens.access_token);
+  it('O111 returns the scope, app, user and times of a live access token', async () => {
+    tokens = await obtainTokens(app(), client, user);
+    const response = await introspect(tokens.access_token);
     const exp = app().clock.now().getTime() / 1000 + 3600;
-    expect(await json(answer)).toEqual(about({ exp, token_type: 'Bearer' }));
-    expectTokenHeaders(answer);
+    expect(await json(response)).toEqual(activeToken({ exp, token_type: 'Bearer' }));
+    expectTokenHeaders(response);
   });
 
-  it('O111 A live refresh token likewise, without a token type', async () => {
+  it('O111 returns the same for a live refresh token, without a token type', async () => {
     const exp = app().clock.now().getTime() / 1000 + 30 * DAY;
-    expect(await json(await introspect(tokens.refresh_token))).toEqual(about({ exp }));
+    expect(await json(await introspect(tokens.refresh_token))).toEqual(activeToken({ exp }));
   });
 
-  it('O111 The phone is nowhere in it', async () => {
+  it('O111 does not return the phone number', async () => {
     expect(await (await introspect(tokens.access_token)).text()).not.toContain(user.phone);
   });
 
-  it.each(['nothing', 'svcat_x', ''])('O111 %j is inactive, or missing', async (token) => {
-    const answer = await introspect(token);
-    if (token === '') await expectTokenError(answer, 'invalid_request');
-    else await expectInactive(answer);
+  it('O111 rejects a request without a token', async () => {
+    await expectTokenError(await introspect(''), 'invalid_request');
   });
 
-  it('O111 Used, revoked and expired tokens are inactive and nothing else is said', async () => {
+  it.each(['nothing', 'svcat_x'])(
+    'O111 returns only active: false for the unknown token %j',
+    async (token) => {
+      await expectInactive(await introspect(token));
+    },
+  );
+
+  it('O111 returns only active: false for used, revoked and expired tokens', async () => {
     const renewal = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
     const next = await json<TokenBody>(await requestToken(app(), client, renewal));
     await expectInactive(await introspect(tokens.refresh_token));
@@ -76,23 +97,23 @@ onOneEngine('Introspection (RFC 7662)', (database) => {
     await expectInactive(await introspect(next.refresh_token));
   });
 
-  it('O111 Tokens of a blocked user are inactive', async () => {
-    await app().dataSource.manager.update(UserRow, { id: user.id }, { status: 'blocked' });
+  it('O111 returns only active: false for tokens of a blocked user', async () => {
+    await app().dataSource.manager.update(User, { id: user.id }, { status: 'blocked' });
     await expectInactive(await introspect(tokens.access_token));
     await expectInactive(await introspect(tokens.refresh_token));
   });
 
-  it('O111 A wrong secret, no secret, and a public app are 401', async () => {
+  it('O111 rejects a wrong secret, a missing secret and a public app with 401', async () => {
     const { access_token: token } = tokens;
     await expectTokenError(await introspect(token, { ...client, secret: 'x' }), 'invalid_client');
-    const nameless = { ...client, secret: undefined };
-    await expectTokenError(await introspect(token, nameless), 'invalid_client');
-    const native = await app().addClient({ kind: 'public' });
-    const own = await obtainTokens(app(), native);
-    await expectTokenError(await introspect(own.access_token, native), 'invalid_client');
+    const withoutSecret = { ...client, secret: undefined };
+    await expectTokenError(await introspect(token, withoutSecret), 'invalid_client');
+    const publicClient = await app().addClient({ kind: 'public' });
+    const own = await issueTokens(publicClient);
+    await expectTokenError(await introspect(own.access_token, publicClient), 'invalid_client');
   });
 
-  it('O112 Tokens of another app are inactive', async () => {
+  it('O112 returns only active: false for tokens of another app', async () => {
     const other = await app().addClient();
     await expectInactive(await introspect(tokens.access_token, other));
     await expectInactive(await introspect(tokens.refresh_token, other));

@@ -1,5 +1,11 @@
 import { Browser } from '../support/browser.js';
-import { approve, authorizeLink, exchange, obtainTokens, sendForm } from '../support/oauth-flow.js';
+import {
+  approve,
+  authorizeLink,
+  exchange,
+  redirectParameters,
+  sendForm,
+} from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
 import { expectErrorRedirect, expectTokenError, json } from '../support/responses.js';
@@ -7,7 +13,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const PATH = '/.well-known/oauth-authorization-server';
 
-onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
+onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
@@ -15,11 +21,11 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     client = await app().addClient();
   });
 
-  it('O120 It tells the issuer, the endpoints and everything that is supported', async () => {
+  it('O120 lists the issuer, the endpoints and everything that is supported', async () => {
     const issuer = app().config.publicUrl;
-    const answer = await app().fetch(PATH);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
-    expect(await json(answer)).toEqual({
+    const response = await app().fetch(PATH);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json\b/);
+    expect(await json(response)).toEqual({
       issuer,
       authorization_endpoint: `${issuer}/oauth/authorize`,
       token_endpoint: `${issuer}/oauth/token`,
@@ -45,49 +51,49 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
   });
 
   it.each(['X-Forwarded-Host', 'X-Forwarded-Proto', 'Forwarded'])(
-    'O120 The header %s does not move the issuer',
+    'O120 ignores the header %s',
     async (name) => {
-      const answer = await app().fetch(PATH, { headers: { [name]: 'evil.example' } });
-      expect(await json(answer)).toMatchObject({ issuer: app().config.publicUrl });
+      const response = await app().fetch(PATH, { headers: { [name]: 'evil.example' } });
+      expect(await json(response)).toMatchObject({ issuer: app().config.publicUrl });
     },
   );
 
-  it('O120 The header Host does not move anything', async () => {
-    const told = await json(await app().fetch(PATH));
+  it('O120 ignores the header Host', async () => {
+    const metadata = await json(await app().fetch(PATH));
     const elsewhere = await getRaw(`${app().baseUrl}${PATH}`, ['Host', 'evil.example']);
     expect(elsewhere.status).toBe(200);
-    expect(await json(elsewhere)).toEqual(told);
+    expect(await json(elsewhere)).toEqual(metadata);
   });
 
-  it('O122 Every origin may read it, and everybody may keep it for an hour', async () => {
+  it('O122 is shared with every origin and publicly cacheable for an hour', async () => {
     const { headers } = await app().fetch(PATH, { headers: { origin: 'https://any.example' } });
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('cache-control')).toBe('public, max-age=3600');
   });
 
-  it('O121 Every endpoint that is told is there', async () => {
-    const told = await json(await app().fetch(PATH));
-    for (const [name, url] of Object.entries(told)) {
+  it('O121 lists only endpoints that exist', async () => {
+    const metadata = await json(await app().fetch(PATH));
+    for (const [name, url] of Object.entries(metadata)) {
       if (!name.endsWith('_endpoint') && name !== 'service_documentation') continue;
       const { status } = await app().fetch(String(url), { method: 'GET' });
       expect({ name, there: status !== 404 }).toEqual({ name, there: true });
     }
   });
 
-  it('O121 Each way to authenticate works at each endpoint that tells it', async () => {
-    const told = await json<Record<string, string[]>>(await app().fetch(PATH));
-    const native = await app().addClient({ kind: 'public' });
+  it('O121 lists exactly the authentication methods that work at each endpoint', async () => {
+    const metadata = await json<Record<string, string[]>>(await app().fetch(PATH));
+    const publicClient = await app().addClient({ kind: 'public' });
     const basic = {
       authorization: `Basic ${Buffer.from(`${client.clientId}:${client.secret}`).toString('base64')}`,
     };
     for (const endpoint of ['token', 'revocation', 'introspection']) {
-      const methods = told[`${endpoint}_endpoint_auth_methods_supported`];
-      const url = String(told[`${endpoint}_endpoint`]);
+      const methods = metadata[`${endpoint}_endpoint_auth_methods_supported`];
+      const url = String(metadata[`${endpoint}_endpoint`]);
       const form = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' };
       const statuses = {
         client_secret_basic: (await sendForm(app(), url, undefined, form, basic)).status,
         client_secret_post: (await sendForm(app(), url, client, form)).status,
-        none: (await sendForm(app(), url, native, form)).status,
+        none: (await sendForm(app(), url, publicClient, form)).status,
       };
       const working = Object.entries(statuses).flatMap(([name, status]) =>
         status === 401 ? [] : [name],
@@ -96,15 +102,18 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     }
   });
 
-  it('O121 Each scope and each prompt that is told can be asked for', async () => {
-    const told = await json<Record<string, string[]>>(await app().fetch(PATH));
-    for (const scope of told['scopes_supported'] ?? []) {
-      const code = (await approve(app(), await app().addUser(), client, { scope })).get('code');
-      const answer = await exchange(app(), client, code ?? '');
-      expect(await json(answer)).toMatchObject({ scope });
-    }
+  it('O121 lists only scopes and prompts that work', async () => {
+    const metadata = await json<Record<string, string[]>>(await app().fetch(PATH));
     const visitor = new Browser(app());
-    for (const prompt of told['prompt_values_supported'] ?? []) {
+    await visitor.signIn(authorizeLink(client), await app().addUser());
+    for (const scope of metadata['scopes_supported'] ?? []) {
+      const consent = await visitor.open(authorizeLink(client, { scope }));
+      const fields = { scope, decision: 'approve' };
+      const done = await visitor.submit(consent, '/oauth/authorize/decision', fields);
+      const response = await exchange(app(), client, redirectParameters(done).get('code') ?? '');
+      expect(await json(response)).toMatchObject({ scope });
+    }
+    for (const prompt of metadata['prompt_values_supported'] ?? []) {
       const page = await visitor.open(authorizeLink(client, { prompt }));
       if (prompt === 'none') expectErrorRedirect(page, client, 'interaction_required');
       else expect(page.status).toBe(200);
@@ -123,12 +132,12 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     [{ prompt: 'none consent' }, 'invalid_request'],
     [{ request: 'e30.e30.' }, 'request_not_supported'],
     [{ request_uri: 'urn:example:1' }, 'request_uri_not_supported'],
-  ])('O121 What is not told is refused: %j', async (parameters, error) => {
+  ])('O121 rejects parameters that are not listed: %j', async (parameters, error) => {
     const page = await new Browser(app()).open(authorizeLink(client, parameters));
     expectErrorRedirect(page, client, error);
   });
 
-  it('O121 The response mode that is told can be asked for', async () => {
+  it('O121 accepts the response mode that is listed', async () => {
     const user = await app().addUser();
     const redirect = await approve(app(), user, client, { response_mode: 'query' });
     expect((await exchange(app(), client, redirect.get('code') ?? '')).status).toBe(200);
@@ -141,7 +150,7 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     '/oauth/userinfo',
     '/.well-known/jwks.json',
     '/.well-known/openid-configuration',
-  ])('O121 The endpoint %s, which is not told, is not there', async (path) => {
+  ])('O121 has no endpoint %s, which is not listed', async (path) => {
     for (const method of ['GET', 'POST'])
       expect((await app().fetch(path, { method })).status).toBe(404);
   });
@@ -153,8 +162,8 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     'urn:ietf:params:oauth:grant-type:device_code',
     'urn:ietf:params:oauth:grant-type:jwt-bearer',
     'urn:ietf:params:oauth:grant-type:token-exchange',
-  ])('O121 The grant type %s is refused', async (grant_type) => {
-    const { access_token } = await obtainTokens(app(), client);
+  ])('O121 rejects the grant type %s', async (grant_type) => {
+    const access_token = await app().accessToken(await app().addUser(), client);
     const form = { grant_type, username: 'a', password: 'b', assertion: access_token };
     await expectTokenError(
       await sendForm(app(), '/oauth/token', client, form),
@@ -162,20 +171,26 @@ onOneEngine('Metadata of the authorization server (RFC 8414)', (database) => {
     );
   });
 
-  it.each(['client_assertion', 'client_assertion_type'])('O121 %s proves nothing', async (name) => {
-    const form = { grant_type: 'refresh_token', refresh_token: 'x', [name]: 'x' };
-    const unproven = { clientId: client.clientId };
-    await expectTokenError(await sendForm(app(), '/oauth/token', unproven, form), 'invalid_client');
-  });
+  it.each(['client_assertion', 'client_assertion_type'])(
+    'O121 rejects %s in place of credentials',
+    async (name) => {
+      const form = { grant_type: 'refresh_token', refresh_token: 'x', [name]: 'x' };
+      const withoutSecret = { clientId: client.clientId };
+      await expectTokenError(
+        await sendForm(app(), '/oauth/token', withoutSecret, form),
+        'invalid_client',
+      );
+    },
+  );
 });
 
-onOneEngine('Metadata behind a proxy', (database) => {
+onOneEngine('Authorization server metadata behind a proxy', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1' });
 
-  it('O120 What the proxy tells of the host does not move anything', async () => {
-    const told = await json(await app().fetch(PATH));
+  it('O120 ignores the host that the proxy reports', async () => {
+    const metadata = await json(await app().fetch(PATH));
     const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
-    expect(await json(await app().fetch(PATH, { headers }))).toEqual(told);
-    expect(told).toMatchObject({ issuer: app().config.publicUrl });
+    expect(await json(await app().fetch(PATH, { headers }))).toEqual(metadata);
+    expect(metadata).toMatchObject({ issuer: app().config.publicUrl });
   });
 });

@@ -1,6 +1,6 @@
 import { redirectUriMatches, redirectUriProblem } from './redirect-uri.js';
 
-describe('A redirect URI that may be registered', () => {
+describe('Registration of a redirect URI', () => {
   it.each([
     'https://garden.example/callback',
     'https://garden.example/callback?from=platform',
@@ -12,15 +12,13 @@ describe('A redirect URI that may be registered', () => {
     'http://[::1]/callback',
     'com.example.garden:/callback',
     'com.example.garden-share://oauth/callback',
-  ])('%s', (uri) => {
+  ])('accepts %s', (uri) => {
     expect(redirectUriProblem(uri)).toBeUndefined();
   });
-});
 
-describe('A redirect URI that is refused at registration', () => {
   it.each([
     ['https without slashes', 'https:garden.example/callback', '//'],
-    ['nothing', '', 'absolute'],
+    ['an empty string', '', 'absolute'],
     ['a relative reference', '/callback', 'absolute'],
     ['a host without a scheme', 'garden.example/callback', 'absolute'],
     ['a wildcard host', 'https://*.garden.example/callback', 'wildcard'],
@@ -30,83 +28,104 @@ describe('A redirect URI that is refused at registration', () => {
     ['a user name', 'https://me@garden.example/callback', 'user name'],
     ['a user name and password', 'https://me:pw@garden.example/callback', 'user name'],
     ['plain http', 'http://garden.example/callback', 'https'],
-    [
-      'plain http on a name that only starts like loopback',
-      'http://localhost.evil.example/',
-      'https',
-    ],
+    ['plain http on a host that starts like loopback', 'http://localhost.evil.example/', 'https'],
     ['plain http on a private address', 'http://192.168.0.10/callback', 'https'],
     ['plain http on all addresses', 'http://0.0.0.0/callback', 'https'],
     ['a scheme without a dot', 'garden:/callback', 'private-use scheme'],
     ['a script', 'javascript:alert(1)', 'private-use scheme'],
-    ['data', 'data:text/html,hello', 'private-use scheme'],
+    ['a data URL', 'data:text/html,hello', 'private-use scheme'],
     ['a file', 'file:///etc/passwd', 'private-use scheme'],
     ['a space', 'https://garden.example/call back', 'printable'],
     ['a line feed', 'https://garden.example/\ncallback', 'printable'],
     ['a letter outside ASCII', 'https://gärten.example/callback', 'printable'],
     ['more than 2000 characters', `https://garden.example/${'a'.repeat(2000)}`, 'characters'],
-  ])('%s', (_title, uri, reason) => {
+  ])('rejects %s', (_, uri, reason) => {
     expect(redirectUriProblem(uri)).toContain(reason);
   });
 });
 
-describe('A requested redirect URI', () => {
-  const registered = 'https://garden.example/callback?from=platform';
+/** Near misses of `https://garden.example/callback`. */
+const NEAR_MISSES: readonly [string, string][] = [
+  ['an empty string', ''],
+  ['a trailing slash', 'https://garden.example/callback/'],
+  ['two slashes', 'https://garden.example//callback'],
+  ['another case of the path', 'https://garden.example/Callback'],
+  ['another case of the host', 'https://GARDEN.example/callback'],
+  ['another case of the scheme', 'HTTPS://garden.example/callback'],
+  ['an added query', 'https://garden.example/callback?a=1'],
+  ['an empty query', 'https://garden.example/callback?'],
+  ['plain http', 'http://garden.example/callback'],
+  ['the default port', 'https://garden.example:443/callback'],
+  ['another port', 'https://garden.example:8443/callback'],
+  ['a user name', 'https://a@garden.example/callback'],
+  ['an empty user name', 'https://@garden.example/callback'],
+  ['the host as user name', 'https://garden.example@evil.example/callback'],
+  ['the host as user name with password', 'https://garden.example:x@evil.example/callback'],
+  ['a sub-domain', 'https://www.garden.example/callback'],
+  ['the parent domain', 'https://example/callback'],
+  ['the host as sub-domain', 'https://garden.example.evil.example/callback'],
+  ['a longer host', 'https://evilgarden.example/callback'],
+  ['a trailing dot of the host', 'https://garden.example./callback'],
+  ['a dot segment', 'https://garden.example/x/../callback'],
+  ['a dot segment after the path', 'https://garden.example/callback/../callback'],
+  ['a single dot segment', 'https://garden.example/./callback'],
+  ['a longer path', 'https://garden.example/callback/evil'],
+  ['a shorter path', 'https://garden.example/'],
+  ['a backslash', 'https://evil.example\\@garden.example/callback'],
+  ['percent-encoding', 'https://garden.example/%63allback'],
+  ['an encoded slash', 'https://garden.example%2fcallback'],
+  ['a fragment', 'https://garden.example/callback#top'],
+  ['an empty fragment', 'https://garden.example/callback#'],
+  ['a leading space', ' https://garden.example/callback'],
+  ['a trailing space', 'https://garden.example/callback '],
+  ['a tab', 'https://garden.example/call\tback'],
+  ['a trailing line feed', 'https://garden.example/callback\n'],
+  ['a line break', 'https://garden.example/callback\r\nX: y'],
+  ['a NUL', 'https://garden.example/callback\0'],
+  ['a look-alike letter', 'https://gаrden.example/callback'],
+  ['a missing scheme', '//garden.example/callback'],
+  ['a path alone', '/callback'],
+  ['a script', 'javascript:alert(1)'],
+  ['a data URL', 'data:text/html,x'],
+];
 
-  it('matches the registered one, character by character', () => {
-    expect(redirectUriMatches(registered, registered, false)).toBe(true);
-    expect(redirectUriMatches(registered, registered, true)).toBe(true);
+describe('Comparison of a requested redirect URI', () => {
+  const registered = 'https://garden.example/callback';
+  const withQuery = 'https://garden.example/callback?from=platform';
+
+  it.each([registered, withQuery, 'com.example.app:/cb'])('O4 accepts the registered %s', (uri) => {
+    expect(redirectUriMatches(uri, uri, false)).toBe(true);
+    expect(redirectUriMatches(uri, uri, true)).toBe(true);
   });
 
-  it.each([
-    ['nothing', ''],
-    ['another scheme', 'http://garden.example/callback?from=platform'],
-    ['a scheme in capitals', 'HTTPS://garden.example/callback?from=platform'],
-    ['a host in capitals', 'https://GARDEN.example/callback?from=platform'],
-    ['a subdomain', 'https://a.garden.example/callback?from=platform'],
-    ['the parent domain', 'https://example/callback?from=platform'],
-    ['a longer host', 'https://garden.example.evil.example/callback?from=platform'],
-    ['a host with a dot at its end', 'https://garden.example./callback?from=platform'],
-    ['a port', 'https://garden.example:8443/callback?from=platform'],
-    ['the default port', 'https://garden.example:443/callback?from=platform'],
-    ['user info', 'https://garden.example@evil.example/callback?from=platform'],
-    ['an empty user name', 'https://@garden.example/callback?from=platform'],
-    ['a backslash', 'https://evil.example\\@garden.example/callback?from=platform'],
-    ['a slash at the end of the path', 'https://garden.example/callback/?from=platform'],
-    ['two slashes', 'https://garden.example//callback?from=platform'],
-    ['a path below', 'https://garden.example/callback/more?from=platform'],
-    ['a path above', 'https://garden.example/?from=platform'],
-    ['a path that climbs', 'https://garden.example/callback/../callback?from=platform'],
-    ['a dot segment', 'https://garden.example/./callback?from=platform'],
-    ['a path in capitals', 'https://garden.example/Callback?from=platform'],
-    ['a percent-encoded letter', 'https://garden.example/%63allback?from=platform'],
-    ['no query', 'https://garden.example/callback'],
-    ['a longer query', 'https://garden.example/callback?from=platform&more=1'],
-    ['a query in another order', 'https://garden.example/callback?&from=platform'],
-    ['another value', 'https://garden.example/callback?from=Platform'],
-    ['a fragment', 'https://garden.example/callback?from=platform#top'],
-    ['an empty fragment', 'https://garden.example/callback?from=platform#'],
-    ['a space after it', 'https://garden.example/callback?from=platform '],
-    ['a space before it', ' https://garden.example/callback?from=platform'],
-    ['a line feed after it', 'https://garden.example/callback?from=platform\n'],
-    ['a null character after it', 'https://garden.example/callback?from=platform\u0000'],
-    ['a look-alike letter', 'https://gаrden.example/callback?from=platform'],
-  ])('does not match with %s', (_title, requested) => {
+  it.each(NEAR_MISSES)('O4 rejects a near miss: %s', (_, requested) => {
     expect(redirectUriMatches(registered, requested, false)).toBe(false);
     expect(redirectUriMatches(registered, requested, true)).toBe(false);
   });
+
+  it.each([
+    ['no query', 'https://garden.example/callback'],
+    ['a longer query', 'https://garden.example/callback?from=platform&more=1'],
+    ['an empty parameter before it', 'https://garden.example/callback?&from=platform'],
+    ['another value', 'https://garden.example/callback?from=Platform'],
+  ])('O4 rejects a near miss of a registered query: %s', (_, requested) => {
+    expect(redirectUriMatches(withQuery, requested, false)).toBe(false);
+    expect(redirectUriMatches(withQuery, requested, true)).toBe(false);
+  });
 });
 
-describe("A public app's loopback redirect URI (RFC 8252 §7.3)", () => {
+describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
   it.each([
-    ['http://127.0.0.1/callback', 'http://127.0.0.1:53123/callback'],
-    ['http://127.0.0.1:8080/callback', 'http://127.0.0.1:53123/callback'],
-    ['http://127.0.0.1:8080/callback', 'http://127.0.0.1/callback'],
-    ['http://[::1]/callback', 'http://[::1]:53123/callback'],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:1/cb'],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:53123/cb'],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:65535/cb'],
+    ['http://127.0.0.1:8080/cb', 'http://127.0.0.1:53123/cb'],
+    ['http://127.0.0.1:8080/cb', 'http://127.0.0.1/cb'],
+    ['http://[::1]/cb', 'http://[::1]:53123/cb'],
     ['http://127.0.0.1?a=1', 'http://127.0.0.1:53123?a=1'],
-  ])('%s matches %s, whatever the port', (registered, requested) => {
-    expect(redirectUriMatches(registered, requested, true)).toBe(true);
-    expect(redirectUriMatches(registered, requested, false)).toBe(false);
+  ])('O5 O6 registered as %s matches %s, unlike that of a confidential app', (own, requested) => {
+    expect(redirectUriMatches(own, requested, true)).toBe(true);
+    expect(redirectUriMatches(own, requested, false)).toBe(false);
   });
 
   it.each([
@@ -114,23 +133,44 @@ describe("A public app's loopback redirect URI (RFC 8252 §7.3)", () => {
     ['a query', 'http://127.0.0.1:53123/callback?a=1'],
     ['a fragment', 'http://127.0.0.1:53123/callback#top'],
     ['https', 'https://127.0.0.1:53123/callback'],
+    ['https without a port', 'https://127.0.0.1/callback'],
     ['the other loopback address', 'http://[::1]:53123/callback'],
+    ['the other loopback address without a port', 'http://[::1]/callback'],
     ['the name of the loopback', 'http://localhost:53123/callback'],
+    ['the name of the loopback without a port', 'http://localhost/callback'],
     ['another loopback address', 'http://127.0.0.2:53123/callback'],
+    ['another IPv6 address', 'http://[::2]/callback'],
     ['an address written short', 'http://127.1:53123/callback'],
     ['an address written as a number', 'http://2130706433:53123/callback'],
     ['a host that starts like it', 'http://127.0.0.1.evil.example:53123/callback'],
+    ['a host that starts like it and its port', 'http://127.0.0.1:4000.evil.example/callback'],
     ['user info', 'http://127.0.0.1:53123@evil.example/callback'],
     ['user info before it', 'http://me@127.0.0.1:53123/callback'],
     ['an empty port', 'http://127.0.0.1:/callback'],
+    ['a port above 65535', 'http://127.0.0.1:99999/callback'],
     ['a port of six digits', 'http://127.0.0.1:531230/callback'],
     ['a port that is no number', 'http://127.0.0.1:x/callback'],
-  ])('does not match with %s', (_title, requested) => {
+  ])('O5 does not match %s', (_, requested) => {
     expect(redirectUriMatches('http://127.0.0.1/callback', requested, true)).toBe(false);
   });
 
-  it('keeps its port when it is registered by name', () => {
-    const registered = 'http://localhost:8080/callback';
-    expect(redirectUriMatches(registered, 'http://localhost:8081/callback', true)).toBe(false);
+  it.each([
+    ['http://[::1]/cb', 'http://localhost/cb'],
+    ['http://[::1]/cb', 'http://localhost:5104/cb'],
+    ['http://[::1]/cb', 'http://127.0.0.1/cb'],
+    ['http://localhost:4000/cb', 'http://127.0.0.1:4000/cb'],
+    ['http://localhost:4000/cb', 'http://[::1]:4000/cb'],
+    ['http://localhost:4000/cb', 'http://localhost:4001/cb'],
+    ['http://localhost:4000/cb', 'http://localhost/cb'],
+  ])('O5 registered as %s does not match %s', (own, requested) => {
+    expect(redirectUriMatches(own, requested, true)).toBe(false);
+  });
+
+  it.each([
+    ['https://app.example/cb', 'https://app.example:8443/cb'],
+    ['com.example.app:/cb', 'com.example.app://cb'],
+    ['com.example.app:/cb', 'com.example.other:/cb'],
+  ])('O6 any port is for loopback only: %s does not match %s', (own, requested) => {
+    expect(redirectUriMatches(own, requested, true)).toBe(false);
   });
 });
