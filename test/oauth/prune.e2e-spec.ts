@@ -26,7 +26,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const EPOCH = new Date(0);
 
-onOneEngine('What pruning deletes and keeps', (database) => {
+onOneEngine('Prune: expired rows', (database) => {
   const app = useTestApp(database);
   const now = (): Date => app().clock.now();
   const ago = (milliseconds: number): Date => later(now(), -milliseconds);
@@ -37,7 +37,8 @@ onOneEngine('What pruning deletes and keeps', (database) => {
 
   beforeEach(async () => {
     const { manager } = app().dataSource;
-    for (const { target } of app().dataSource.entityMetadatas) await manager.clear(target);
+    for (const { target } of app().dataSource.entityMetadatas)
+      await manager.createQueryBuilder().delete().from(target).execute();
     client = await app().addClient();
   });
 
@@ -71,7 +72,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     return id;
   }
 
-  /** A row of each table that ends by itself: one minute over, as much as two clocks may differ, or not quite. */
+  /** Inserts one row into each table whose rows expire. */
   async function insertShortLived(expiresAt: Date): Promise<void> {
     const { manager } = app().dataSource;
     const [id, hash, createdAt] = [newId('txn', now()), sha256(newSecret('svcat')), ago(DAY)];
@@ -97,7 +98,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     });
   }
 
-  it('O142 Takes requests, passwords, sessions and access tokens that are over by more than clocks may differ', async () => {
+  it('O142 deletes requests, passwords, sessions and access tokens a minute after they expire', async () => {
     await insertShortLived(ago(MINUTE));
     await insertShortLived(ago(MINUTE - 1));
     const expected = {
@@ -114,7 +115,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     expect(left.map(({ expiresAt }) => expiresAt)).toEqual([ago(MINUTE - 1)]);
   });
 
-  it('O142 Takes counted failures after two days unless the phone is locked, and browsers after 400 days', async () => {
+  it('O142 deletes failures after two days unless the phone is locked, and browsers after 400 days', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, [
       { phone: '+1', failures: 3, lastAt: ago(2 * DAY), lockedUntil: null },
@@ -133,10 +134,10 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     expect(await manager.find(KnownBrowser)).toMatchObject([{ phone: '+2' }]);
   });
 
-  it('O142 Leaves a row alone that came back to life after it was found', async () => {
+  it('O142 keeps a row that changed after it was selected', async () => {
     const { manager } = app().dataSource;
     await manager.insert(OtpFailures, { phone: '+1', failures: 3, lastAt: ago(3 * DAY) });
-    const { repository, runner } = await found('otp_failures');
+    const { repository, runner } = await expiredRowsOf('otp_failures');
     const keys = await repository.keys(1000);
     await manager.update(OtpFailures, { phone: '+1' }, { failures: 4, lastAt: now() });
     expect(keys).toEqual([{ phone: '+1' }]);
@@ -144,18 +145,18 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     expect(await rows(OtpFailures)).toBe(1);
   });
 
-  async function found(table: string) {
+  async function expiredRowsOf(table: string) {
     const { OAuthPruneService } =
       await import('../../src/modules/oauth/prune/oauth-prune.service.js');
     const repository = app()
       .service(OAuthPruneService)
       .expired()
       .find((each) => each.table === table);
-    if (!repository) throw new Error(`Nothing prunes ${table}.`);
+    if (!repository) throw new Error(`No rows of ${table} expire.`);
     return { repository, runner: app().service(TransactionRunner) };
   }
 
-  it('O142 Takes hits after two days, and the gates of keys that have none left', async () => {
+  it('O142 deletes attempts after two days, and the lock rows of keys without attempts', async () => {
     const { manager } = app().dataSource;
     const hit = (key: string, slot: Date) => ({ hash: sha256(key), slot, hits: 1 });
     await manager.insert(ThrottleHit, [
@@ -171,7 +172,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     expect(left).toEqual([hit('busy', EPOCH), hit('busy', ago(2 * DAY - 1))]);
   });
 
-  it('O142 Counts to the limit and not further while gates are pruned', async () => {
+  it('O142 counts exactly to the limit while lock rows are pruned', async () => {
     const counter = app().service(RollingCounter);
     const runner = app().service(TransactionRunner);
     for (let round = 1; round <= 5; round += 1) {
@@ -181,9 +182,9 @@ onOneEngine('What pruning deletes and keeps', (database) => {
         slot: EPOCH,
         hits: 1,
       });
-      const spent: string[] = [];
+      const exceeded: string[] = [];
       const whenSpent = async ({ name }: { name: string }): Promise<void> => {
-        spent.push(name);
+        exceeded.push(name);
       };
       const at = app().clock.now();
       const taken = Array.from({ length: 20 }, () =>
@@ -194,11 +195,11 @@ onOneEngine('What pruning deletes and keeps', (database) => {
         ...Array.from({ length: 3 }, () => prune().run()),
       ]);
       expect(standings.filter((standing) => standing === undefined)).toHaveLength(5);
-      expect(spent).toEqual(['pruned']);
+      expect(exceeded).toEqual(['pruned']);
     }
   });
 
-  it('O142 Takes unused codes and refresh tokens a day after their end', async () => {
+  it('O142 deletes unused codes and refresh tokens a day after they expire', async () => {
     const { manager } = app().dataSource;
     const grantId = await insertGrant({});
     const row = { grantId, createdAt: ago(40 * DAY), consumedAt: null };
@@ -212,7 +213,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
       expect(await manager.find(entity)).toMatchObject([{ expiresAt: ago(DAY - 1) }]);
   });
 
-  it('O142 Clears the answer of a used refresh token once it may not be given again, and counts no row for it', async () => {
+  it('O142 clears the response of a used refresh token once it cannot be repeated, and counts no row for it', async () => {
     const first = await tokensOf(await newCode());
     const next = await json<TokenBody>(await refresh(first.refresh_token));
     const used = async (): Promise<RefreshToken> =>
@@ -235,7 +236,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     await expectTokenError(await refresh(first.refresh_token), 'invalid_grant');
   });
 
-  it('O142 Still ends the grant when a used refresh token comes back after a prune', async () => {
+  it('O142 keeps used refresh tokens, whose reuse revokes the grant', async () => {
     const first = await tokensOf(await newCode());
     let newest = first;
     for (let days = 0; days < 100; days += 25) {
@@ -250,7 +251,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     await expectTokenError(await refresh(newest.refresh_token), 'invalid_grant');
   });
 
-  it('O142 Still ends the grant when a used code comes back after a prune', async () => {
+  it('O142 keeps used codes, whose reuse revokes the grant', async () => {
     const code = await newCode();
     const { refresh_token } = await tokensOf(code);
     app().clock.advance(20 * DAY);
@@ -261,7 +262,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
   });
 
   it.each(['revokedAt', 'expiresAt'] as const)(
-    'O142 Takes what hangs on a grant once it has ended (%s), and the grant 90 days after',
+    'O142 deletes the tokens and codes of an ended grant (%s), and the grant 90 days later',
     async (end) => {
       const { refresh_token } = await tokensOf(await newCode());
       await refresh(refresh_token);
@@ -283,7 +284,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     },
   );
 
-  it('O142 Counts every row once, whichever ends it has', async () => {
+  it('O142 counts each row once when several rules delete it', async () => {
     const { manager } = app().dataSource;
     const both = { revokedAt: ago(100 * DAY), expiresAt: ago(95 * DAY) };
     const grantId = await insertGrant(both);
@@ -300,7 +301,7 @@ onOneEngine('What pruning deletes and keeps', (database) => {
     expect(Object.values(await prune().preview()).every((count) => count === 0)).toBe(true);
   });
 
-  it('O142 Takes its own notes of runs after 90 days, and those of no other job', async () => {
+  it('O142 deletes its own job runs after 90 days, and no runs of other jobs', async () => {
     const hour = ago(91 * DAY)
       .toISOString()
       .slice(0, 13);

@@ -14,7 +14,7 @@ const USERS = 8;
 
 type Outcomes = PromiseSettledResult<IssuedTokens>[];
 
-onOneEngine('Token requests of one moment', (database) => {
+onOneEngine('Token endpoint: concurrent requests', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let registered: App;
@@ -24,7 +24,7 @@ onOneEngine('Token requests of one moment', (database) => {
     registered = await app().dataSource.manager.findOneByOrFail(App, { clientId });
   });
 
-  /** Codes of so many users. */
+  /** Codes of `count` users. */
   async function newCodes(count: number): Promise<string[]> {
     const all = [];
     for (let number = 0; number < count; number += 1)
@@ -32,7 +32,7 @@ onOneEngine('Token requests of one moment', (database) => {
     return all;
   }
 
-  /** Exchanges that begin in the same turn of the event loop. */
+  /** Starts all exchanges in the same turn of the event loop. */
   function exchangeAll(all: readonly string[]): Promise<Outcomes> {
     const grant = app().service(AuthorizationCodeGrant);
     const form = { redirect_uri: client.redirectUris[0], code_verifier: VERIFIER };
@@ -41,15 +41,15 @@ onOneEngine('Token requests of one moment', (database) => {
     );
   }
 
-  /** The same of refreshes, with these scopes where there are any. */
+  /** Starts all refreshes in the same turn of the event loop, each with the scope at its index. */
   function refreshAll(
     all: readonly IssuedTokens[],
     scopes: readonly string[] = [],
   ): Promise<Outcomes> {
     const grant = app().service(RefreshTokenGrant);
     return Promise.allSettled(
-      all.map(({ refreshToken: refresh_token }, place) =>
-        grant.refresh(registered, new Parameters({ refresh_token, scope: scopes[place] })),
+      all.map(({ refreshToken: refresh_token }, index) =>
+        grant.refresh(registered, new Parameters({ refresh_token, scope: scopes[index] })),
       ),
     );
   }
@@ -58,8 +58,8 @@ onOneEngine('Token requests of one moment', (database) => {
     return tokensOf(await exchangeAll(await newCodes(count)));
   }
 
-  /** What `work` comes to, and how many transactions it takes. */
-  async function counted(work: () => Promise<Outcomes>): Promise<[Outcomes, commits: number]> {
+  /** The outcomes of `work` and the number of its transactions. */
+  async function countCommits(work: () => Promise<Outcomes>): Promise<[Outcomes, commits: number]> {
     let outcomes: Outcomes = [];
     const statements = await app().statementsOf(async () => {
       outcomes = await work();
@@ -67,25 +67,25 @@ onOneEngine('Token requests of one moment', (database) => {
     return [outcomes, statements.filter((statement) => statement === 'COMMIT').length];
   }
 
-  it('exchange and refresh by one transaction each, for tokens of their own', async () => {
+  it('exchanges all codes in one transaction and refreshes all tokens in one transaction', async () => {
     const four = await newCodes(4);
-    const [exchanged, exchanges] = await counted(() => exchangeAll(four));
+    const [exchanged, exchanges] = await countCommits(() => exchangeAll(four));
     expect(exchanges).toBe(1);
-    const [refreshed, refreshes] = await counted(() => refreshAll(tokensOf(exchanged)));
+    const [refreshed, refreshes] = await countCommits(() => refreshAll(tokensOf(exchanged)));
     expect(refreshes).toBe(1);
     const all = [...tokensOf(exchanged), ...tokensOf(refreshed)];
     expect(new Set(all.flatMap((pair) => [pair.accessToken, pair.refreshToken])).size).toBe(16);
   });
 
-  it('exchange a code that comes twice once, and the others all the same', async () => {
+  it('exchanges a repeated code once, and the other codes', async () => {
     const [one = '', other = ''] = await newCodes(2);
     const outcomes = await exchangeAll([one, other, one]);
     expect(outcomes[1]).toMatchObject({ status: 'fulfilled' });
-    const twins = [outcomes[0], outcomes[2]].map((outcome) => outcome?.status).toSorted();
-    expect(twins).toEqual(['fulfilled', 'rejected']);
+    const repeated = [outcomes[0], outcomes[2]].map((outcome) => outcome?.status).toSorted();
+    expect(repeated).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('refresh all but those that are refused, which spend nothing', async () => {
+  it('refreshes the other tokens when some are rejected, and spends no rejected one', async () => {
     const tokens = await issued(5);
     const [revoked, scoped] = tokens as [IssuedTokens, IssuedTokens];
     await app().service(TokenRevocation).revoke(registered, revoked.refreshToken);
@@ -100,45 +100,45 @@ onOneEngine('Token requests of one moment', (database) => {
     expect(await refreshAll([scoped])).toMatchObject([{ status: 'fulfilled' }]);
   });
 
-  it('refresh a token that comes twice with one answer, beside others', async () => {
+  it('returns the same tokens for a repeated refresh token', async () => {
     const [one, other] = (await issued(2)) as [IssuedTokens, IssuedTokens];
     const [first, second, again] = tokensOf(await refreshAll([one, other, one]));
     expect(again?.refreshToken).toBe(first?.refreshToken);
     expect(second?.refreshToken).not.toBe(first?.refreshToken);
   });
 
-  it('get tokens of their own, and an audit event each', async () => {
+  it('issues tokens of the right user and writes an audit event for each request', async () => {
     const own = await app().addClient({ kind: 'public' });
     const users = await Promise.all(Array.from({ length: USERS }, () => app().addUser()));
     const codes = [];
     for (const user of users) codes.push((await approve(app(), user, own)).get('code') ?? '');
-    const answers = await Promise.all(codes.map((code) => exchange(app(), own, code)));
-    const tokens = await Promise.all(answers.map((answer) => json<TokenBody>(answer)));
+    const responses = await Promise.all(codes.map((code) => exchange(app(), own, code)));
+    const tokens = await Promise.all(responses.map((response) => json<TokenBody>(response)));
     const refreshed = await Promise.all(
       tokens.map(({ refresh_token }) =>
         requestToken(app(), own, { grant_type: 'refresh_token', refresh_token }),
       ),
     );
-    for (const [place, answer] of refreshed.entries()) {
-      const { access_token } = await json<TokenBody>(answer);
+    for (const [index, response] of refreshed.entries()) {
+      const { access_token } = await json<TokenBody>(response);
       const me = await app().call(access_token, 'GET', '/me');
-      expect(await json(me)).toMatchObject({ id: users[place]?.id });
+      expect(await json(me)).toMatchObject({ id: users[index]?.id });
     }
-    for (const [action, told] of [
-      ['token.issued', answers],
+    for (const [action, sent] of [
+      ['token.issued', responses],
       ['token.refreshed', refreshed],
     ] as const) {
       const events = await app().dataSource.manager.findBy(AuditEvent, {
         action,
         clientId: own.clientId,
       });
-      const ids = told.map(({ headers }) => headers.get('x-request-id')).toSorted();
+      const ids = sent.map(({ headers }) => headers.get('x-request-id')).toSorted();
       expect(events.map(({ requestId }) => requestId).toSorted()).toEqual(ids);
     }
   });
 });
 
-/** @throws what the first of them was refused with */
+/** @throws the error of the first rejected outcome */
 function tokensOf(outcomes: Outcomes): IssuedTokens[] {
   return outcomes.map((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason;

@@ -9,7 +9,7 @@ import {
 import { onOneEngine } from '../support/database.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-onOneEngine('What may be used once', (database) => {
+onOneEngine('Single-use values', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
@@ -17,34 +17,34 @@ onOneEngine('What may be used once', (database) => {
     client = await app().addClient();
   });
 
-  /** The updates of `table` that `work` runs, without quotes. */
+  /** The UPDATE statements of `table` that `work` runs, without quotes. */
   async function updatesOf(table: string, work: () => Promise<unknown>): Promise<string[]> {
     const statements = await app().statementsOf(work);
     const plain = statements.map((statement) => statement.replaceAll(/[`"]/g, ''));
     return plain.filter((statement) => statement.startsWith(`UPDATE ${table} `));
   }
 
-  /** One statement asks whether it was used and uses it, so that of two at once one wins. */
+  /** One statement both checks and sets the column, so that one of two concurrent requests wins. */
   function expectConditional(updates: string[], column: string): void {
     expect(updates).toEqual([
       expect.stringMatching(new RegExp(`SET .*${column} = .* WHERE .*${column} IS NULL`)),
     ]);
   }
 
-  it('O137 A code is spent by one conditional update', async () => {
+  it('O137 spends a code by one conditional UPDATE', async () => {
     const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
     const spend = (): Promise<Response> => exchange(app(), client, code);
     expectConditional(await updatesOf('authorization_codes', spend), 'consumed_at');
   });
 
-  it('O137 A refresh token is spent by one conditional update', async () => {
+  it('O137 spends a refresh token by one conditional UPDATE', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
     const form = { grant_type: 'refresh_token', refresh_token };
     const updates = await updatesOf('refresh_tokens', () => requestToken(app(), client, form));
     expectConditional(updates.slice(0, 1), 'consumed_at');
   });
 
-  it('O137 A one-time password and a decision are spent by one conditional update each', async () => {
+  it('O137 spends a one-time password and a decision by one conditional UPDATE each', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));

@@ -1,0 +1,313 @@
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { Browser, type Site } from '../support/browser.js';
+import {
+  approve,
+  authorizeLink,
+  exchange,
+  obtainTokens,
+  requestToken,
+  sendForm,
+} from '../support/oauth-flow.js';
+import { onOneEngine } from '../support/database.js';
+import {
+  expectPage,
+  expectTokenError,
+  expectTokenHeaders,
+  json,
+  type TokenBody,
+} from '../support/responses.js';
+import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+/** Failures per app and address within 15 minutes. */
+const LIMIT = 20;
+/** Failures per address within 15 minutes. */
+const ADDRESS_LIMIT = 100;
+const UNKNOWN_CODE = `svcac_${'A'.repeat(43)}`;
+const TRUST_ONE_PROXY = { TRUST_PROXY: '1' };
+
+onOneEngine('Token endpoint: limits of failures', (database) => {
+  const app = useTestApp(database, TRUST_ONE_PROXY);
+  let client: TestClient;
+
+  beforeEach(async () => {
+    app().clock.advance(DAY);
+    client = await app().addClient();
+  });
+
+  function refresh(
+    of: TestClient,
+    refresh_token: string,
+    address = '203.0.113.7',
+    site: Site = app(),
+  ): Promise<Response> {
+    const form = { grant_type: 'refresh_token', refresh_token };
+    return requestToken(site, of, form, { 'x-forwarded-for': address });
+  }
+
+  const fail = (of = client, address?: string, site?: Site): Promise<Response> =>
+    refresh({ ...of, secret: 'wrong' }, 'x', address, site);
+
+  async function failTimes(times: number, of = client, address?: string): Promise<number[]> {
+    const statuses: number[] = [];
+    for (let each = 0; each < times; each += 1) statuses.push((await fail(of, address)).status);
+    return statuses;
+  }
+
+  it('O126 returns 429 with the text of the source document after 20 failures', async () => {
+    expect(await failTimes(LIMIT)).toEqual(Array<number>(LIMIT).fill(401));
+    const response = await fail();
+    expect(response.status).toBe(429);
+    expectTokenHeaders(response);
+    const seconds = response.headers.get('retry-after') ?? '';
+    expect(seconds).toMatch(/^\d+$/);
+    expect(Number(seconds)).toBeLessThanOrEqual(15 * 60 + 15);
+    expect(Number(seconds)).toBeGreaterThan(14 * 60);
+    expect(await json(response)).toEqual({
+      error: 'too_many_attempts',
+      error_description: `Too many attempts. Try again in ${seconds} seconds.`,
+      message: 'Too many attempts',
+    });
+    expect((await refresh(client, 'x')).status).toBe(429);
+  });
+
+  it('O126 counts the codes that a public app makes up', async () => {
+    const native = await app().addClient({ kind: 'public' });
+    for (let time = 0; time < LIMIT; time += 1)
+      await expectTokenError(await exchange(app(), native, UNKNOWN_CODE), 'invalid_grant');
+    expect((await exchange(app(), native, UNKNOWN_CODE)).status).toBe(429);
+  });
+
+  it('counts unreadable requests', async () => {
+    const send = (): Promise<Response> =>
+      app().fetch('/oauth/token', {
+        method: 'POST',
+        headers: { 'x-forwarded-for': '203.0.113.11', 'content-type': 'application/json' },
+        body: JSON.stringify({ grant_type: 'authorization_code' }),
+      });
+    for (let each = 0; each < LIMIT; each += 1) expect((await send()).status).toBe(400);
+    expect((await send()).status).toBe(429);
+  });
+
+  it('O92 does not count expired tokens and used codes of a public app, since its users may share one address', async () => {
+    const native = await app().addClient({ kind: 'public' });
+    const code = (await approve(app(), await app().addUser(), native)).get('code') ?? '';
+    await exchange(app(), native, code);
+    const { refresh_token } = await obtainTokens(app(), native);
+    const reuse = (): Promise<Response> =>
+      requestToken(app(), native, { grant_type: 'refresh_token', refresh_token });
+    expect((await reuse()).status).toBe(200);
+    app().clock.advance(31 * SECOND);
+    for (let time = 0; time <= LIMIT / 2; time += 1) {
+      await expectTokenError(await reuse(), 'invalid_grant');
+      await expectTokenError(await exchange(app(), native, code), 'invalid_grant');
+    }
+  });
+
+  it('O93 counts the refresh tokens of another app that a public app sends', async () => {
+    const native = await app().addClient({ kind: 'public' });
+    const { refresh_token } = await obtainTokens(app(), await app().addClient());
+    for (let time = 0; time < LIMIT; time += 1)
+      await expectTokenError(await refresh(native, refresh_token), 'invalid_grant');
+    expect((await refresh(native, refresh_token)).status).toBe(429);
+  });
+
+  it('O129 does not count the errors of an app that proved its secret', async () => {
+    const own = await obtainTokens(app(), client);
+    const other = await obtainTokens(app(), await app().addClient());
+    const forms = [
+      { grant_type: 'password' },
+      { grant_type: 'refresh_token' },
+      { grant_type: 'refresh_token', refresh_token: other.refresh_token },
+      { grant_type: 'authorization_code', code: UNKNOWN_CODE },
+    ];
+    for (let time = 0; time <= LIMIT / forms.length; time += 1)
+      for (const form of forms) expect((await requestToken(app(), client, form)).status).toBe(400);
+    const form = { grant_type: 'refresh_token', refresh_token: own.refresh_token };
+    expect((await requestToken(app(), client, form)).status).toBe(200);
+  });
+
+  it('O129 does not count the expired refresh tokens of an app that proved its secret', async () => {
+    const { refresh_token } = await obtainTokens(app(), client);
+    expect((await refresh(client, refresh_token)).status).toBe(200);
+    app().clock.advance(MINUTE);
+    for (let each = 0; each <= LIMIT; each += 1)
+      expect((await refresh(client, refresh_token)).status).toBe(400);
+    const other = await obtainTokens(app(), client);
+    expect((await refresh(client, other.refresh_token)).status).toBe(200);
+  });
+
+  it('O129 does not count the refreshes of several users from one address', async () => {
+    const refreshTimes = async (times: number): Promise<void> => {
+      let { refresh_token } = await obtainTokens(app(), client);
+      for (let each = 0; each < times; each += 1) {
+        const response = await refresh(client, refresh_token);
+        expect(response.status).toBe(200);
+        ({ refresh_token } = await json<TokenBody>(response));
+      }
+    };
+    await Promise.all(Array.from({ length: 3 }, () => refreshTimes(LIMIT / 2)));
+  });
+
+  it('O131 serves an app although a visitor opens its callback with 30 made-up codes', async () => {
+    const { refresh_token } = await obtainTokens(app(), client);
+    for (let time = 0; time < 30; time += 1)
+      await expectTokenError(await exchange(app(), client, UNKNOWN_CODE), 'invalid_grant');
+    const form = { grant_type: 'refresh_token', refresh_token };
+    expect((await requestToken(app(), client, form)).status).toBe(200);
+  });
+
+  it.each(['token', 'revoke', 'introspect'])(
+    'O131 does not count the requests that another site sends to /oauth/%s from the browser of a visitor',
+    async (path) => {
+      const address = { 'x-forwarded-for': '203.0.113.7' };
+      const claims = { ...address, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+      const send = async (headers: Record<string, string>): Promise<number> =>
+        (await sendForm(app(), `/oauth/${path}`, { ...client, secret: 'x' }, {}, headers)).status;
+      for (let each = 0; each <= LIMIT; each += 1) expect(await send(claims)).toBe(400);
+      expect(await send(address)).toBe(401);
+    },
+  );
+
+  it('O131 does not limit another address or another app', async () => {
+    await failTimes(LIMIT);
+    expect((await fail()).status).toBe(429);
+    expect((await fail(client, '203.0.113.8')).status).toBe(401);
+    expect((await fail(await app().addClient())).status).toBe(401);
+  });
+
+  it('O132 spends neither code nor refresh token with a 429, and does not count it', async () => {
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    await failTimes(LIMIT);
+    const headers = { 'x-forwarded-for': '203.0.113.7' };
+    const grant = { grant_type: 'authorization_code', redirect_uri: client.redirectUris[0], code };
+    const rejected = await requestToken(app(), client, grant, headers);
+    expect(rejected.status).toBe(429);
+    expect(await failTimes(30)).toEqual(Array<number>(30).fill(429));
+    const elsewhere = await exchange(app(), client, code);
+    expect(elsewhere.status).toBe(200);
+    const { refresh_token } = await json<TokenBody>(elsewhere);
+    expect((await refresh(client, refresh_token)).status).toBe(429);
+    app().clock.advance(Number(rejected.headers.get('retry-after')) * SECOND);
+    expect((await refresh(client, refresh_token)).status).toBe(200);
+  });
+
+  it('O128 does not count failures that are 15 minutes old', async () => {
+    await failTimes(LIMIT / 2);
+    app().clock.advance(14 * MINUTE);
+    expect(await failTimes(LIMIT / 2)).not.toContain(429);
+    expect(await failTimes(1)).toEqual([429]);
+    app().clock.advance(MINUTE + 15 * SECOND);
+    expect(await failTimes(11)).toEqual([...Array<number>(10).fill(401), 429]);
+  });
+
+  it('O130 O132 limits an address that changes its client_id to 100 failures, which take two rows each', async () => {
+    const { manager } = app().dataSource;
+    await manager.clear(ThrottleHit);
+    const clientIds = Array.from(
+      { length: ADDRESS_LIMIT + 20 },
+      (_, number) => `svc_app_${String(number).padStart(26, '0')}`,
+    );
+    const statuses: number[] = [];
+    for (const clientId of clientIds)
+      statuses.push((await fail({ clientId } as TestClient, '203.0.113.9')).status);
+    expect(statuses).toEqual([
+      ...Array<number>(ADDRESS_LIMIT).fill(401),
+      ...Array<number>(20).fill(429),
+    ]);
+    expect(await manager.count(ThrottleHit)).toBeLessThanOrEqual(2 * (ADDRESS_LIMIT + 1));
+  });
+
+  it('O132 stores a few rows for any number of calls', async () => {
+    const { manager } = app().dataSource;
+    await manager.clear(ThrottleHit);
+    for (let each = 0; each < 30; each += 1) await refresh(client, 'unknown');
+    await failTimes(30);
+    expect(await manager.count(ThrottleHit)).toBeLessThanOrEqual(2 * 3);
+  });
+
+  it('O130 ignores addresses that the client puts in front of X-Forwarded-For', async () => {
+    for (let each = 0; each < LIMIT; each += 1)
+      await fail(client, `198.51.100.${each}, 203.0.113.10`);
+    expect((await fail(client, '192.0.2.1, 203.0.113.10')).status).toBe(429);
+  });
+
+  it('O130 counts IPv6 addresses by their /64', async () => {
+    for (let each = 0; each < LIMIT; each += 1) await fail(client, `2001:db8:1:2::${each}`);
+    expect((await fail(client, '2001:db8:1:2:ffff::1')).status).toBe(429);
+    expect((await fail(client, '2001:db8:1:3::1')).status).toBe(401);
+  });
+
+  it('O144 writes an exceeded limit to the audit log once, with app, address and request', async () => {
+    const address = '198.51.100.20';
+    await failTimes(30, client, address);
+    const { manager } = app().dataSource;
+    const events = await manager.findBy(AuditEvent, { action: 'oauth.throttled', address });
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      subject: 'token-failures-by-app-and-address',
+      actor: 'service',
+      details: { claimedClientId: client.clientId },
+    });
+    expect(events[0]?.requestId).toMatch(/^req_/);
+  });
+
+  it('O132 shares limits between processes and keeps them over a restart', async () => {
+    const address = '203.0.113.50';
+    const start = async (): Promise<TestApp> => {
+      const process = await TestApp.start(database, TRUST_ONE_PROXY);
+      process.clock.set(app().clock.now().toISOString());
+      return process;
+    };
+    const second = await start();
+    try {
+      for (const site of [app(), second])
+        for (let each = 0; each < LIMIT / 2; each += 1)
+          expect((await fail(client, address, site)).status).toBe(401);
+      for (const site of [app(), second])
+        expect((await fail(client, address, site)).status).toBe(429);
+    } finally {
+      await second.stop();
+    }
+    const restarted = await start();
+    try {
+      expect((await fail(client, address, restarted)).status).toBe(429);
+    } finally {
+      await restarted.stop();
+    }
+  });
+
+  it('serves tokens and rejects sign-ins while attempts cannot be counted', async () => {
+    const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
+    const visitor = new Browser(app());
+    const page = await visitor.open(authorizeLink(client));
+    const { dataSource } = app();
+    await dataSource.query('ALTER TABLE throttle_hits RENAME TO throttle_hits_away');
+    const malformed = await app().fetch('/oauth/token', { method: 'POST', body: 'not a form' });
+    const exchanged = await exchange(app(), client, code);
+    const fields = { phone: '+14155550101' };
+    const rejected = await visitor.submit(page, '/oauth/authorize/sign-in', fields);
+    await dataSource.query('ALTER TABLE throttle_hits_away RENAME TO throttle_hits');
+    expect(malformed.status).toBe(400);
+    expect(exchanged.status).toBe(200);
+    expectPage(rejected, 500);
+  });
+});
+
+onOneEngine('Token endpoint: limits without a proxy', (database) => {
+  const app = useTestApp(database);
+
+  it('O130 ignores X-Forwarded-For', async () => {
+    const client = await app().addClient();
+    const form = { grant_type: 'refresh_token', refresh_token: 'x', client_secret: 'wrong' };
+    const statuses: number[] = [];
+    for (let each = 0; each <= LIMIT; each += 1) {
+      const headers = { 'x-forwarded-for': `203.0.113.${each}`, 'x-real-ip': `203.0.113.${each}` };
+      statuses.push((await requestToken(app(), client, form, headers)).status);
+    }
+    expect(statuses).toEqual([...Array<number>(LIMIT).fill(401), 429]);
+  });
+});
