@@ -1,0 +1,93 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import express, { type Request, type Response } from 'express';
+import { readForm } from './form-body.js';
+import { FormTooLarge, InvalidRequest } from './oauth.errors.js';
+
+const FORM = 'application/x-www-form-urlencoded';
+const MAX_BYTES = 16_384;
+
+/** Reads a request with this body and these headers, and returns its parameters. */
+async function read(
+  body: string | Buffer,
+  headers: Record<string, string> = { 'content-type': FORM },
+): Promise<Record<string, unknown>> {
+  const message = new IncomingMessage(new Socket());
+  const length = String(Buffer.byteLength(body));
+  message.headers = { 'content-length': length, ...headers };
+  message.push(body);
+  message.push(null);
+  const request = Object.setPrototypeOf(message, express.request) as Request;
+  await readForm(request, new ServerResponse(message) as Response, 1000);
+  return request.body as Record<string, unknown>;
+}
+
+const parameters = (count: number): string =>
+  Array.from({ length: count }, (_, number) => `p${number}=1`).join('&');
+
+describe('Form of a request', () => {
+  it.each([
+    FORM,
+    FORM.toUpperCase(),
+    `${FORM};`,
+    `${FORM};charset=UTF-8`,
+    `${FORM}; charset="utf-8"`,
+  ])('O62 reads a body of the type %s', async (type) => {
+    expect(await read('a=1&b=%C3%A9+x', { 'content-type': type })).toEqual({ a: '1', b: 'é x' });
+  });
+
+  it.each([
+    undefined,
+    '',
+    'application/json',
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    `${FORM}; charset=utf-16`,
+    `${FORM}; charset=iso-8859-1`,
+    `${FORM}-not`,
+  ])('O62 rejects a body of the type %j', async (type) => {
+    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+    await expect(read('a=1', headers)).rejects.toBeInstanceOf(InvalidRequest);
+  });
+
+  it('O62 reads an empty body as a form without parameters', async () => {
+    expect(await read('')).toEqual({});
+  });
+
+  it('O65 keeps repeated parameters and brackets, which the endpoints reject', async () => {
+    expect(await read('a=1&a=2&b[]=3&c[d]=4')).toEqual({ a: ['1', '2'], 'b[]': '3', 'c[d]': '4' });
+  });
+
+  it.each([
+    ['a broken percent-encoding', 'a=%zz'],
+    ['an incomplete percent-encoding', 'a=%4'],
+    ['percent-encoded bytes that are not UTF-8', 'a=%ff'],
+    ['raw bytes that are not UTF-8', Buffer.concat([Buffer.from('a='), Buffer.of(0xff)])],
+    ['101 parameters', parameters(101)],
+  ])('O65 rejects %s', async (_, body) => {
+    await expect(read(body)).rejects.toBeInstanceOf(InvalidRequest);
+  });
+
+  it('O65 reads 100 parameters', async () => {
+    expect(Object.keys(await read(parameters(100)))).toHaveLength(100);
+  });
+
+  it.each([
+    ['plain', (body: string) => Buffer.from(body), {}],
+    ['gzip', (body: string) => gzipSync(body), { 'content-encoding': 'gzip' }],
+  ])('O65 reads 16,384 bytes and not more (%s)', async (_, encode, coding) => {
+    const headers = { 'content-type': FORM, ...coding };
+    const longest = 'a='.padEnd(MAX_BYTES, 'x');
+    expect(await read(encode(longest), headers)).toEqual({ a: longest.slice(2) });
+    await expect(read(encode(`${longest}x`), headers)).rejects.toBeInstanceOf(FormTooLarge);
+  });
+
+  it.each(['gzip', 'br', 'deflate', 'snappy'])(
+    'O65 rejects a body that is not encoded as its Content-Encoding %s says',
+    async (coding) => {
+      const headers = { 'content-type': FORM, 'content-encoding': coding };
+      await expect(read('a=1', headers)).rejects.toBeInstanceOf(InvalidRequest);
+    },
+  );
+});
