@@ -17,18 +17,19 @@ import { getRaw, head, sendBytes } from '../support/raw-request.js';
 import { fewestStatements, type TestApp, useTestApp } from '../support/test-app.js';
 
 const HOUR_MS = 3_600_000;
+
 function me(app: TestApp, authorization: string, query = ''): Promise<Response> {
   return app.fetch(`/dev/v1/me${query}`, { headers: { authorization } });
 }
 
-async function expectUnauthorized(answer: Response): Promise<void> {
-  await expectApiError(answer, 401, 'unauthorized');
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="dev"');
+async function expectUnauthorized(response: Response): Promise<void> {
+  await expectApiError(response, 401, 'unauthorized');
+  expect(response.headers.get('www-authenticate')).toBe('Bearer realm="dev"');
 }
 
-async function expectInvalidToken(answer: Response, reason: string): Promise<void> {
-  const { error_description } = await expectApiError(answer, 401, 'invalid_token');
-  expect(answer.headers.get('www-authenticate')).toBe(
+async function expectInvalidToken(response: Response, reason: string): Promise<void> {
+  const { error_description } = await expectApiError(response, 401, 'invalid_token');
+  expect(response.headers.get('www-authenticate')).toBe(
     `Bearer realm="dev", error="invalid_token", error_description="${reason}"`,
   );
   expect(error_description.startsWith(`${reason}. `)).toBe(true);
@@ -41,7 +42,7 @@ onOneEngine('Bearer authentication', (database) => {
 
   describe('without credentials', () => {
     it.each(ENDPOINTS)(
-      'O113 C29 $method $path answers 401 and a challenge that names no error',
+      'O113 C29 returns 401 and a challenge without an error for $method $path',
       async (endpoint) => {
         const { method } = endpoint;
         await expectUnauthorized(await app().fetch(`/dev/v1${pathOf(endpoint)}`, { method }));
@@ -49,18 +50,18 @@ onOneEngine('Bearer authentication', (database) => {
     );
 
     it.each(['Bearer', 'Bearer ', 'Basic YTpi', 'Bearerx', 'svcat_abc', ','])(
-      'O113 C30 The header "%s" holds none',
+      'O113 C30 takes the header "%s" as no credentials',
       async (header) => {
         await expectUnauthorized(await me(app(), header));
       },
     );
 
-    it('O116 C35 A token in the query alone is none', async () => {
+    it('O116 C35 ignores a token in the query', async () => {
       const { token } = await Member.join(app());
       await expectUnauthorized(await app().fetch(`/dev/v1/me?access_token=${token}`));
     });
 
-    it('O116 C35 A token in the body alone is none', async () => {
+    it('O116 C35 ignores a token in the body', async () => {
       const { token } = await Member.join(app());
       const form = new URLSearchParams({ access_token: token, content: 'Hi' });
       const json = JSON.stringify(Object.fromEntries(form));
@@ -75,27 +76,27 @@ onOneEngine('Bearer authentication', (database) => {
       }
     });
 
-    it('O113 C39 401 comes before the body is looked at', async () => {
+    it('O113 C39 returns 401 before it reads the body', async () => {
       const headers = { 'content-type': 'application/json' };
-      const answer = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body: '{' });
-      await expectUnauthorized(answer);
+      const response = await app().fetch('/dev/v1/posts', { method: 'POST', headers, body: '{' });
+      await expectUnauthorized(response);
     });
   });
 
-  describe('with what is not a good token', () => {
+  describe('with an invalid token', () => {
     it.each([
       ['a word', 'x'],
-      ['the prefix alone', 'svcat_'],
-      ['one character less', `svcat_${'a'.repeat(42)}`],
-      ['one character more', `svcat_${'a'.repeat(44)}`],
-      ['another alphabet', `svcat_${'='.repeat(43)}`],
-      ['another case of the prefix', `SVCAT_${'a'.repeat(43)}`],
-      ['a space inside', `svcat_${'a'.repeat(21)} ${'a'.repeat(21)}`],
+      ['only the prefix', 'svcat_'],
+      ['one character too short', `svcat_${'a'.repeat(42)}`],
+      ['one character too long', `svcat_${'a'.repeat(44)}`],
+      ['in another alphabet', `svcat_${'='.repeat(43)}`],
+      ['in upper case', `SVCAT_${'a'.repeat(43)}`],
+      ['in two parts', `svcat_${'a'.repeat(21)} ${'a'.repeat(21)}`],
       ['two tokens in one header', `svcat_${'a'.repeat(43)}, Bearer svcat_${'a'.repeat(43)}`],
-      ['8 kB', `svcat_${'a'.repeat(8192)}`],
-      ['bytes beyond ASCII', `svcat_${'\u00e9'.repeat(43)}`],
+      ['8 kB long', `svcat_${'a'.repeat(8192)}`],
+      ['not ASCII', `svcat_${'\u00e9'.repeat(43)}`],
     ])(
-      'O114 C31 C36 C37 A token that is %s is malformed, and costs no statement',
+      'O114 C31 C36 C37 rejects a token that is %s as malformed, without a database statement',
       async (_, token) => {
         const statements = await fewestStatements(app(), async () => {
           await expectInvalidToken(await me(app(), `Bearer ${token}`), MALFORMED);
@@ -105,20 +106,20 @@ onOneEngine('Bearer authentication', (database) => {
     );
 
     it.each(ENDPOINTS)(
-      'O114 C31 $method $path answers 401 to a malformed and to an unknown token, whatever is sent with it',
+      'O114 C31 returns 401 for a malformed and an unknown token at $method $path',
       async (endpoint) => {
         for (const [token, reason] of [
           ['x', MALFORMED],
           [newSecret('svcat'), UNKNOWN],
         ] as const) {
           const { method } = endpoint;
-          const answer = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
-          await expectInvalidToken(answer, reason);
+          const response = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
+          await expectInvalidToken(response, reason);
         }
       },
     );
 
-    it('O114 C31 A token of this form that nobody here gave out, as another installation does, costs one', async () => {
+    it('O114 C31 rejects a well-formed token of another installation, with one database statement', async () => {
       const token = newSecret('svcat');
       const statements = await fewestStatements(app(), async () => {
         await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
@@ -126,7 +127,7 @@ onOneEngine('Bearer authentication', (database) => {
       expect(statements).toEqual([expect.stringContaining('access_tokens')]);
     });
 
-    it('O114 C37 A token with a NUL byte does not get past the parser', async () => {
+    it('O114 C37 rejects a token with a NUL byte in the HTTP parser', async () => {
       const { token } = await Member.join(app());
       const lines = head(app().baseUrl, 'GET', '/dev/v1/me');
       const authorization = `Authorization: Bearer ${token}`;
@@ -135,7 +136,7 @@ onOneEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer ${token}%00`), MALFORMED);
     });
 
-    it('O114 a token in another case is unknown', async () => {
+    it('O114 rejects a token in another letter case as unknown', async () => {
       const { token } = await Member.join(app());
       const swapped = [...token.slice(6)].map((letter) =>
         letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
@@ -143,7 +144,7 @@ onOneEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer svcat_${swapped.join('')}`), UNKNOWN);
     });
 
-    it('O114 C34 Neither a refresh token, nor a code, nor a client secret opens anything', async () => {
+    it('O114 C34 rejects a refresh token, a code and a client secret', async () => {
       const { user, client } = await Member.join(app());
       const { refreshToken } = await app()
         .service(TransactionRunner)
@@ -156,28 +157,28 @@ onOneEngine('Bearer authentication', (database) => {
         await expectInvalidToken(await me(app(), `Bearer ${credential}`), MALFORMED);
     });
 
-    it('O114 C34 A code that waits for its exchange opens nothing, and is not spent by it', async () => {
+    it('O114 C34 rejects an authorization code, which stays valid for its exchange', async () => {
       const client = await app().addClient();
       const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
       await expectInvalidToken(await me(app(), `Bearer ${code}`), MALFORMED);
       expect((await exchange(app(), client, code)).status).toBe(200);
     });
 
-    it('O114 C33 A token that its app gave back is unknown', async () => {
+    it('O114 C33 rejects a token that its app revoked', async () => {
       const { client, token } = await Member.join(app());
       expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
       expect((await sendForm(app(), '/oauth/revoke', client, { token })).status).toBe(200);
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 
-    it('O115 a token that expired is told so, also where its scopes would not do', async () => {
+    it('O115 reports an expired token as expired, also without the required scope', async () => {
       const { token } = await Member.join(app(), { scopes: ['posts.read'] });
       await expectApiError(await me(app(), `Bearer ${token}`), 403, 'insufficient_scope');
       app().clock.advance(HOUR_MS);
       await expectInvalidToken(await me(app(), `Bearer ${token}`), 'The access token expired');
     });
 
-    it('O114 C32 A token is good until its hour is over, and expired from then on', async () => {
+    it('O114 C32 accepts a token for exactly one hour', async () => {
       const { token } = await Member.join(app());
       const start = app().clock.now();
       app().clock.advance(HOUR_MS - 1000);
@@ -191,7 +192,7 @@ onOneEngine('Bearer authentication', (database) => {
       app().clock.set(start.toISOString());
     });
 
-    it('O114 C33 A revoked grant ends its tokens at once', async () => {
+    it('O114 C33 rejects the tokens of a revoked grant at once', async () => {
       const { user, client, token } = await Member.join(app());
       const { id } = await app()
         .service(DataSource)
@@ -201,7 +202,7 @@ onOneEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 
-    it('O114 C33 A disabled app has no good tokens until it is enabled again', async () => {
+    it('O114 C33 rejects the tokens of a disabled app until it is enabled again', async () => {
       const { client, token } = await Member.join(app());
       const apps = app().service(AppsService);
       await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
@@ -210,7 +211,7 @@ onOneEngine('Bearer authentication', (database) => {
       expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
     });
 
-    it('O114 C33 The member takes the access of an app back, and its tokens end at once', async () => {
+    it('O114 C33 rejects the tokens of an app at once after the user disconnected it', async () => {
       const { user, client, token } = await Member.join(app());
       const visitor = new Browser(app());
       const page = await visitor.signInToAccount(user);
@@ -219,13 +220,13 @@ onOneEngine('Bearer authentication', (database) => {
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 
-    it('O114 C33 A user who is no longer there has no good tokens', async () => {
+    it('O114 C33 rejects the tokens of a deleted user', async () => {
       const { user, token } = await Member.join(app());
       await app().dataSource.manager.delete(User, { id: user.id });
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 
-    it('O114 C33 A blocked user has no good tokens', async () => {
+    it('O114 C33 rejects the tokens of a blocked user', async () => {
       const { user, token } = await Member.join(app());
       await app()
         .service(TransactionRunner)
@@ -234,33 +235,33 @@ onOneEngine('Bearer authentication', (database) => {
     });
   });
 
-  describe('with a good token', () => {
+  describe('with a valid token', () => {
     it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])(
-      'O117 C30 The scheme may be written "%s"',
+      'O117 C30 accepts the scheme "%s"',
       async (scheme) => {
         const { token } = await Member.join(app());
         expect((await me(app(), `${scheme} ${token}`)).status).toBe(200);
       },
     );
 
-    it('O116 a second one in the query is 400', async () => {
+    it('O116 rejects a second token in the query with 400', async () => {
       const { token } = await Member.join(app());
-      const answer = await me(app(), `Bearer ${token}`, `?access_token=${token}`);
-      await expectApiError(answer, 400, 'invalid_request');
+      const response = await me(app(), `Bearer ${token}`, `?access_token=${token}`);
+      await expectApiError(response, 400, 'invalid_request');
     });
 
-    it('O116 a second one in a form body is refused, and nothing is stored', async () => {
+    it('O116 rejects a second token in a form body with 415 and stores nothing', async () => {
       const { token, user } = await Member.join(app());
-      const answer = await app().fetch('/dev/v1/posts', {
+      const response = await app().fetch('/dev/v1/posts', {
         method: 'POST',
         headers: { authorization: `Bearer ${token}` },
         body: new URLSearchParams({ access_token: token, content: 'Hi' }),
       });
-      await expectApiError(answer, 415, 'unsupported_media_type');
+      await expectApiError(response, 415, 'unsupported_media_type');
       expect(await app().dataSource.manager.countBy(Post, { userId: user.id })).toBe(0);
     });
 
-    it('O116 C36 Two Authorization headers are 400', async () => {
+    it('O116 C36 rejects two Authorization headers with 400', async () => {
       const { token } = await Member.join(app());
       const header = ['Authorization', `Bearer ${token}`];
       const url = `${app().baseUrl}/dev/v1/me`;
@@ -270,7 +271,7 @@ onOneEngine('Bearer authentication', (database) => {
       await expectApiError(twice, 400, 'invalid_request');
     });
 
-    it('neither the answer nor a shared cache keeps what is private', async () => {
+    it('forbids shared caches to store the response', async () => {
       const member = await Member.join(app());
       expect((await member.get('/me')).headers.get('cache-control')).toBe('private, no-cache');
     });

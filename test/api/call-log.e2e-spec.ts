@@ -1,29 +1,46 @@
+import { once } from 'node:events';
+import { TransactionRunner } from '../../src/database/transaction.js';
 import { Post } from '../../src/modules/posts/post.entity.js';
 import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { onOneEngine } from '../support/database.js';
-import { Member } from '../support/member.js';
-import { useTestApp } from '../support/test-app.js';
+import { UsersService } from '../../src/modules/users/users.service.js';
+import { connect, onEachServer, onOneEngine } from '../support/database.js';
+import { allEqual, countPublished } from '../support/fixtures.js';
+import { beginPublish, Member, type OpenCall } from '../support/member.js';
+import { isStatementRunning, TestApp, useTestApp } from '../support/test-app.js';
 
-onOneEngine('The call log', (database) => {
+const BODY = '{"content":"Hi"}';
+const KEY = { 'idempotency-key': 'the-key' };
+const CONCURRENT_CALLS = 20;
+
+/** The rows of the app once there are `count`, metered ones first. A call is recorded after its response has left. */
+async function rowsOf({ app, client }: Member, count = 1): Promise<ApiCall[]> {
+  const { manager } = app.dataSource;
+  const where = { clientId: client.clientId };
+  await expect
+    .poll(async () => {
+      await app.service(CallLog).flush();
+      return manager.countBy(ApiCall, where);
+    })
+    .toBe(count);
+  return manager.find(ApiCall, { where, order: { metered: 'DESC', id: 'ASC' } });
+}
+
+async function disconnect({ sent, response }: OpenCall): Promise<void> {
+  const closed = once(response, 'close');
+  sent.destroy();
+  await closed;
+}
+
+onOneEngine('Call log', (database) => {
   const app = useTestApp(database);
 
-  /** The app's rows once there are so many: a call is recorded when its answer has left, not before. */
-  async function rowsOf({ client }: Member, count: number): Promise<ApiCall[]> {
-    const { clientId } = client;
-    const rows = async () => {
-      await app().service(CallLog).flush();
-      return app().dataSource.manager.find(ApiCall, { where: { clientId }, order: { id: 'ASC' } });
-    };
-    await expect.poll(async () => (await rows()).length).toBe(count);
-    return rows();
-  }
-
-  it('records a publish before its answer, with the post and the quota', async () => {
+  it('records a publish before its response, in the transaction of the post and the quota', async () => {
     const member = await Member.join(app());
-    const answer = await member.post('/posts', { content: 'Hi' });
+    const response = await member.post('/posts', { content: 'Hi' });
     const { clientId } = member.client;
     const rows = await app().dataSource.manager.findBy(ApiCall, { clientId });
     expect(rows).toMatchObject([
@@ -34,12 +51,12 @@ onOneEngine('The call log', (database) => {
         route: 'POST /dev/v1/posts',
         status: 201,
         durationMs: 0,
-        requestId: answer.headers.get('x-request-id'),
+        requestId: response.headers.get('x-request-id'),
       },
     ]);
   });
 
-  it('records a publish once', async () => {
+  it('records a publish only once', async () => {
     const member = await Member.join(app());
     await member.publish();
     await member.get('/me');
@@ -54,7 +71,7 @@ onOneEngine('The call log', (database) => {
     const member = await Member.join(app());
     const post = await member.publish();
     const comment = await member.comment(post.id);
-    const made: [string, number, string | null][] = [
+    const expected: [string, number, string | null][] = [
       ['POST /dev/v1/posts', 201, null],
       ['POST /dev/v1/posts/:id/comments', 201, null],
     ];
@@ -73,23 +90,23 @@ onOneEngine('The call log', (database) => {
       ['DELETE', `/posts/${post.id}`, '/posts/:id', 200],
     ] as const;
     for (const [method, path, pattern, status] of calls) {
-      const answer = await app().call(member.token, method, path);
-      expect(answer.status).toBe(status);
-      made.push([`${method} /dev/v1${pattern}`, status, answer.headers.get('x-request-id')]);
+      const response = await app().call(member.token, method, path);
+      expect(response.status).toBe(status);
+      expected.push([`${method} /dev/v1${pattern}`, status, response.headers.get('x-request-id')]);
     }
-    const rows = await rowsOf(member, made.length);
+    const rows = await rowsOf(member, expected.length);
     const recorded = rows.map(({ route, status, requestId }) => [route, status, requestId]);
-    for (const [route, status, requestId] of made)
+    for (const [route, status, requestId] of expected)
       expect(recorded).toContainEqual([route, status, requestId ?? expect.any(String)]);
   });
 
-  it('records calls that lack the scope or the quota, since their app is known', async () => {
+  it('records calls without the required scope, because their app is known', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
     await member.get('/me');
     expect(await rowsOf(member, 1)).toMatchObject([{ route: 'GET /dev/v1/me', status: 403 }]);
   });
 
-  it('records no call of an unknown caller, and none beside the API', async () => {
+  it('records no unauthenticated call, and none outside the API', async () => {
     const before = await app().dataSource.manager.count(ApiCall);
     await app().fetch('/dev/v1/me');
     await app().fetch('/dev/v1/me', { headers: { authorization: 'Bearer x' } });
@@ -101,30 +118,30 @@ onOneEngine('The call log', (database) => {
     expect(await app().dataSource.manager.count(ApiCall)).toBe(before + 1);
   });
 
-  it('counts how long a call took', async () => {
+  it('records the start and the duration of a call', async () => {
     const member = await Member.join(app());
     await member.get('/me');
     expect(await rowsOf(member, 1)).toMatchObject([{ durationMs: 0, at: app().clock.now() }]);
   });
 
-  it('is complete after many calls at once', async () => {
+  it('records every one of many concurrent calls', async () => {
     const member = await Member.join(app());
-    await Promise.all(Array.from({ length: 60 }, () => member.get('/me')));
-    const rows = await rowsOf(member, 60);
-    expect(new Set(rows.map(({ requestId }) => requestId)).size).toBe(60);
+    await Promise.all(Array.from({ length: CONCURRENT_CALLS }, () => member.get('/me')));
+    const rows = await rowsOf(member, CONCURRENT_CALLS);
+    expect(new Set(rows.map(({ requestId }) => requestId)).size).toBe(CONCURRENT_CALLS);
   });
 
-  it('commits with the post: a publish that fails at its record leaves nothing behind', async () => {
+  it('rolls back the publish when its record cannot be written', async () => {
     const member = await Member.join(app());
     const { clientId } = member.client;
     const { manager } = app().dataSource;
     await member.publish();
     await app().dataSource.query('ALTER TABLE api_calls RENAME TO api_calls_away');
-    const answer = await member
+    const response = await member
       .post('/posts', { content: 'Hi' })
       .finally(() => app().dataSource.query('ALTER TABLE api_calls_away RENAME TO api_calls'));
-    expect(answer.status).toBe(500);
-    expect(await answer.text()).not.toMatch(/api_calls/);
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toMatch(/api_calls/);
     expect({
       posts: await manager.countBy(Post, { clientId }),
       counted: (await manager.findOneByOrFail(User, { id: member.user.id })).postCount,
@@ -133,15 +150,15 @@ onOneEngine('The call log', (database) => {
     }).toEqual({ posts: 1, counted: 1, used: 1, published: 1 });
   });
 
-  it('commits with the post: a publish that fails at its quota leaves nothing behind', async () => {
+  it('rolls back the record when the quota cannot be written', async () => {
     const member = await Member.join(app());
     const { clientId } = member.client;
     const { manager } = app().dataSource;
     await app().dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
-    const answer = await member
+    const response = await member
       .post('/posts', { content: 'Hi' })
       .finally(() => app().dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage'));
-    expect(answer.status).toBe(500);
+    expect(response.status).toBe(500);
     expect({
       posts: await manager.countBy(Post, { clientId }),
       counted: (await manager.findOneByOrFail(User, { id: member.user.id })).postCount,
@@ -149,7 +166,7 @@ onOneEngine('The call log', (database) => {
     }).toEqual({ posts: 0, counted: 0, published: 0 });
   });
 
-  it('waits while it cannot be written, and loses nothing', async () => {
+  it('keeps its records while they cannot be written, and writes them later', async () => {
     const member = await Member.join(app());
     await app().dataSource.query('ALTER TABLE api_calls RENAME TO api_calls_away');
     await member.get('/me');
@@ -163,4 +180,94 @@ onOneEngine('The call log', (database) => {
       'GET /dev/v1/posts',
     ]);
   });
+
+  /** Disconnects the client while its publish waits for a transaction that locks the user, and then rolls back. */
+  async function disconnectDuringPublish({ user, client }: Member, open: OpenCall): Promise<void> {
+    const blocking = app()
+      .service(TransactionRunner)
+      .run(async (tx) => {
+        await app().service(UsersService).countPosts(tx, [user.id]);
+        open.sent.end(BODY.slice(1));
+        await expect.poll(() => open.received.caller?.clientId).toBe(client.clientId);
+        await disconnect(open);
+        throw new Error('rolled back');
+      });
+    await expect(blocking).rejects.toThrow('rolled back');
+  }
+
+  it('C23 records a publish once when the client disconnects before the response', async () => {
+    const member = await Member.join(app());
+    await disconnectDuringPublish(member, await beginPublish(member, BODY));
+    expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 201 }]);
+    expect(await countPublished(app(), member)).toEqual(allEqual(1));
+  });
+
+  it('C23 records a rejected publish with status 499 when the client disconnects before the response', async () => {
+    const member = await Member.join(app());
+    const { clientId } = member.client;
+    await app().service(QuotaService).set(clientId, { limit: 0 }, { actor: 'test' });
+    await disconnectDuringPublish(member, await beginPublish(member, BODY));
+    expect(await rowsOf(member)).toMatchObject([{ route: 'POST /dev/v1/posts', status: 499 }]);
+    expect(await countPublished(app(), member)).toEqual(allEqual(0));
+  });
+
+  it('contains earlier calls and the open one after the service has stopped', async () => {
+    const stopping = await TestApp.start(database);
+    const member = await Member.join(stopping, {
+      user: await app().addUser(),
+      client: await app().addClient(),
+    });
+    await (await member.get('/me')).text();
+    const body = '{"content":1}';
+    const { sent, response } = await beginPublish(member, body);
+    const stopped = stopping.stop();
+    await expect.poll(() => stopping.nest.getHttpServer().listening).toBe(false);
+    sent.end(body.slice(1));
+    await once(response, 'close');
+    await stopped;
+    const dataSource = await connect(database.url);
+    const rows = await dataSource.manager.findBy(ApiCall, { clientId: member.client.clientId });
+    await dataSource.destroy();
+    expect(rows.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+  });
 });
+
+onEachServer(
+  'Call log, when the client disconnects during the lookup of its idempotency key',
+  (database) => {
+    const app = useTestApp(database);
+
+    async function disconnectDuringLookup(member: Member): Promise<void> {
+      const open = await beginPublish(member, BODY, KEY);
+      const blocking = app().dataSource.createQueryRunner();
+      await blocking.query('LOCK TABLES idempotency_keys WRITE');
+      try {
+        open.sent.end(BODY.slice(1));
+        await expect.poll(() => isStatementRunning(app(), 'SELECT `IdempotencyKey`')).toBe(true);
+        await disconnect(open);
+      } finally {
+        await blocking.query('UNLOCK TABLES');
+        await blocking.release();
+      }
+    }
+
+    it('C23 records the publish once', async () => {
+      const member = await Member.join(app());
+      await disconnectDuringLookup(member);
+      expect(await rowsOf(member)).toMatchObject([{ status: 201, metered: true }]);
+      expect(await countPublished(app(), member)).toEqual(allEqual(1));
+    });
+
+    it('records a replay with status 499 and without quota', async () => {
+      const member = await Member.join(app());
+      const headers = { ...KEY, 'content-type': 'application/json' };
+      expect((await member.postRaw('/posts', BODY, headers)).status).toBe(201);
+      await disconnectDuringLookup(member);
+      expect(await rowsOf(member, 2)).toMatchObject([
+        { status: 201, metered: true },
+        { status: 499, metered: false },
+      ]);
+      expect(await countPublished(app(), member)).toEqual(allEqual(1));
+    });
+  },
+);

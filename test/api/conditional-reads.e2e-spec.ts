@@ -11,7 +11,7 @@ const READS = [
   '/posts/:id/comments',
 ] as const;
 
-onOneEngine('A read that the client has made before', (database) => {
+onOneEngine('Conditional requests', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let id: string;
@@ -21,24 +21,24 @@ onOneEngine('A read that the client has made before', (database) => {
     await member.comment(id);
   });
 
-  // By default fetch would forbid the 304 that a condition asks for.
+  // By default, fetch hides a 304 response.
   const read = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     app().fetch(`/dev/v1${path.replace(':id', id)}`, {
       method,
       cache: 'force-cache',
       headers: { authorization: `Bearer ${member.token}`, ...headers },
     });
-  const tagOf = (answer: Response) => answer.headers.get('etag') ?? '';
+  const tagOf = (response: Response) => response.headers.get('etag') ?? '';
 
-  it.each(READS)('C117 %s answers 304 without a body while nothing has changed', async (path) => {
+  it.each(READS)('C117 return 304 without a body for an unchanged %s', async (path) => {
     const first = await read(path);
     expect(tagOf(first)).toMatch(/^(W\/)?"[^"]+"$/);
     expect(first.headers.get('cache-control')).toBe('private, no-cache');
-    const wanted = [tagOf(first), `"another", ${tagOf(first)}`, '*'];
-    for (const ifNoneMatch of wanted) {
+    const matching = [tagOf(first), `"another", ${tagOf(first)}`, '*'];
+    for (const ifNoneMatch of matching) {
       for (const method of ['GET', 'HEAD']) {
-        const answer = await read(path, { 'if-none-match': ifNoneMatch }, method);
-        expect([answer.status, await answer.text(), tagOf(answer)]).toEqual([
+        const response = await read(path, { 'if-none-match': ifNoneMatch }, method);
+        expect([response.status, await response.text(), tagOf(response)]).toEqual([
           304,
           '',
           tagOf(first),
@@ -48,26 +48,26 @@ onOneEngine('A read that the client has made before', (database) => {
     expect((await read(path, { 'if-none-match': '"another"' })).status).toBe(200);
   });
 
-  it('C117 A change is a new answer, with a tag of its own', async () => {
+  it('C117 return 200 with a new entity tag after a change', async () => {
     const paths = READS.filter((path) => path !== '/me');
     const tags = new Map<string, string>();
     for (const path of paths) tags.set(path, tagOf(await read(path)));
     await member.publish();
     await member.comment(id, 'And me');
     for (const path of paths.filter((each) => each !== '/posts/:id')) {
-      const answer = await read(path, { 'if-none-match': tags.get(path) ?? '' });
-      expect([path, answer.status]).toEqual([path, 200]);
-      expect(tagOf(answer)).not.toBe(tags.get(path));
+      const response = await read(path, { 'if-none-match': tags.get(path) ?? '' });
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(tagOf(response)).not.toBe(tags.get(path));
     }
   });
 
-  it('C117 What was deleted is a 404, and who may not read gets no 304', async () => {
+  it('C117 return 404 after deletion, and no 304 without access', async () => {
     const tag = tagOf(await read('/posts/:id'));
-    const anybody = await app().fetch(`/dev/v1/posts/${id}`, {
+    const anonymous = await app().fetch(`/dev/v1/posts/${id}`, {
       cache: 'force-cache',
       headers: { 'if-none-match': tag },
     });
-    expect(anybody.status).toBe(401);
+    expect(anonymous.status).toBe(401);
     const other = await Member.join(app());
     const foreign = await read('/posts/:id', {
       'if-none-match': tag,

@@ -14,7 +14,7 @@ function expectReadable({ headers }: Response): void {
   expect(headers.has('access-control-allow-credentials')).toBe(false);
 }
 
-onOneEngine('Scripts of other origins', (database) => {
+onOneEngine('CORS', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '2' });
   let member: Member;
   beforeAll(async () => {
@@ -37,18 +37,18 @@ onOneEngine('Scripts of other origins', (database) => {
   }
 
   it.each([ORIGIN, 'http://127.0.0.1:5173', 'null'])(
-    'C8 A browser asks for %s before each call, and may send it with a token, a body and a key',
+    'C8 allows the preflight of every endpoint from %s, without a database statement',
     async (origin) => {
       for (const endpoint of ENDPOINTS) {
         const path = `/dev/v1${pathOf(endpoint)}`;
-        let answer: Response | undefined;
+        let response: Response | undefined;
         const statements = await app().statementsOf(async () => {
-          answer = await preflight(path, endpoint.method, origin);
+          response = await preflight(path, endpoint.method, origin);
         });
-        if (!answer) throw new Error('There was no answer.');
-        const { status, headers } = answer;
+        if (!response) throw new Error('There is no response.');
+        const { status, headers } = response;
         expect(status).toBe(204);
-        expect(await answer.text()).toBe('');
+        expect(await response.text()).toBe('');
         expect(headers.get('access-control-allow-origin')).toBe('*');
         const methods = headers.get('access-control-allow-methods')?.split(', ');
         expect(methods).toContain(endpoint.method);
@@ -65,14 +65,14 @@ onOneEngine('Scripts of other origins', (database) => {
     },
   );
 
-  it('C8 A mistyped path is let through, so that its 404 can be read', async () => {
+  it('C8 allows the preflight of an unknown path, so that scripts can read its 404', async () => {
     expect((await preflight('/dev/v1/pots', 'GET')).status).toBe(204);
-    const answer = await app().fetch('/dev/v1/pots', { headers: { origin: ORIGIN } });
-    expect(answer.status).toBe(404);
-    expectReadable(answer);
+    const response = await app().fetch('/dev/v1/pots', { headers: { origin: ORIGIN } });
+    expect(response.status).toBe(404);
+    expectReadable(response);
   });
 
-  it('C9 Calls from another origin are answered like any other, and may be read', async () => {
+  it('C9 lets scripts of another origin read successful responses', async () => {
     const headers = {
       authorization: `Bearer ${member.token}`,
       origin: ORIGIN,
@@ -91,33 +91,33 @@ onOneEngine('Scripts of other origins', (database) => {
     expectReadable(post);
   });
 
-  it('C9 Every refusal may be read, too', async () => {
+  it('C9 lets scripts of another origin read every error', async () => {
     const json = { 'content-type': 'application/json' };
-    const poor = await Member.join(app(), { scopes: [] });
-    const refusals: [number, Promise<Response>][] = [
+    const unscoped = await Member.join(app(), { scopes: [] });
+    const errors: [number, Promise<Response>][] = [
       [400, member.postRaw('/posts', '{', json)],
       [400, member.get('/posts/%zz')],
       [401, app().fetch('/dev/v1/me')],
       [401, app().call('svcat_x', 'GET', '/me')],
-      [403, poor.get('/me')],
+      [403, unscoped.get('/me')],
       [404, member.get('/posts/x')],
       [404, member.get('/nope')],
       [405, app().call(member.token, 'PUT', '/me')],
       [413, member.postRaw('/posts', ' '.repeat(262_145), json)],
       [415, member.postRaw('/posts', 'Hi', { 'content-type': 'text/plain' })],
     ];
-    for (const [status, asked] of refusals) {
-      const answer = await asked;
-      expect(answer.status).toBe(status);
-      expectReadable(answer);
+    for (const [status, sent] of errors) {
+      const response = await sent;
+      expect(response.status).toBe(status);
+      expectReadable(response);
     }
     const { client } = member;
     const spender = await Member.join(app(), { client });
     const statuses = [];
     for (let post = 0; post < 3; post += 1) {
-      const answer = await spender.post('/posts', { content: 'Hi' });
-      statuses.push(answer.status);
-      expectReadable(answer);
+      const response = await spender.post('/posts', { content: 'Hi' });
+      statuses.push(response.status);
+      expectReadable(response);
     }
     expect(statuses.at(-1)).toBe(429);
   });
@@ -135,7 +135,7 @@ onOneEngine('Scripts of other origins', (database) => {
     '/dev',
     '/dev/v2/me',
     '/dev/v1x',
-  ])('C10 %s is not shared with them', async (path) => {
+  ])('C10 sends no CORS headers for %s', async (path) => {
     for (const method of ['GET', 'POST'])
       expect(corsHeaders(await preflight(path, method))).toEqual([]);
     const headers = { origin: ORIGIN };
@@ -144,19 +144,19 @@ onOneEngine('Scripts of other origins', (database) => {
   });
 });
 
-onSqlite('Scripts of other origins, while another process has locked the database', (database) => {
+onSqlite('CORS while another process locks the database', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: '100' });
 
-  it('C9 A 503 may be read, too', async () => {
+  it('C9 lets scripts of another origin read a 503', async () => {
     const member = await Member.join(app());
-    const other = new Sqlite(database.url.slice('sqlite:'.length));
+    const blocking = new Sqlite(database.url.slice('sqlite:'.length));
     try {
-      other.exec('BEGIN EXCLUSIVE');
-      const answer = await member.post('/posts', { content: 'Hi' });
-      expect(answer.status).toBe(503);
-      expectReadable(answer);
+      blocking.exec('BEGIN EXCLUSIVE');
+      const response = await member.post('/posts', { content: 'Hi' });
+      expect(response.status).toBe(503);
+      expectReadable(response);
     } finally {
-      other.close();
+      blocking.close();
     }
   });
 });

@@ -12,10 +12,13 @@ import { onOneEngine } from '../support/database.js';
 import { type CommentBody, Member, type PostBody } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
+const CONCURRENT_REQUESTS = 12;
+const ROUNDS = 2;
 const BODY = { content: 'Bring a chair', tags: ['party'], latitude: 37.5, longitude: -122.25 };
 
 onOneEngine('Idempotency-Key', (database) => {
-  const app = useTestApp(database);
+  // With one permit, requests of the concurrent tests wait while others are rejected.
+  const app = useTestApp(database, { DB_POOL_SIZE: '1' });
   let keys = 0;
   const newKey = () => `key-${(keys += 1)}`;
 
@@ -26,14 +29,14 @@ onOneEngine('Idempotency-Key', (database) => {
     });
   const publish = (member: Member, key: string, body: unknown = BODY) =>
     send(member, '/posts', body, key);
-  const isReplay = (answer: Response) => answer.headers.get('idempotency-replayed');
+  const isReplay = (response: Response) => response.headers.get('idempotency-replayed');
   const used = async ({ client }: Member) =>
     (await app().service(QuotaService).status(client.clientId)).used;
   const posts = ({ user }: Member) => app().dataSource.manager.countBy(Post, { userId: user.id });
   const stored = ({ client }: Member) =>
     app().dataSource.manager.findBy(IdempotencyKey, { clientId: client.clientId });
 
-  it('C97 The same request with the same key gets the same bytes, marked as replayed, and is made and counted once', async () => {
+  it('C97 returns the same bytes for the same request and key, marks them as replayed, and publishes once', async () => {
     const member = await Member.join(app());
     const key = newKey();
     const first = await publish(member, key);
@@ -47,7 +50,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect([await used(member), await posts(member)]).toEqual([1, 1]);
   });
 
-  it('C97 Only the publish itself is recorded as metered; the replay is recorded as a call', async () => {
+  it('C97 records the publish as metered and the replay as not metered', async () => {
     const member = await Member.join(app());
     const key = newKey();
     await publish(member, key);
@@ -64,7 +67,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(calls).toHaveLength(2);
   });
 
-  it('C97 A comment is added once, too, and its replay reads the same', async () => {
+  it('C97 adds a comment once and replays the same response', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const key = newKey();
@@ -77,7 +80,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(await app().dataSource.manager.countBy(Comment, { postId: id })).toBe(1);
   });
 
-  it('C97 What was made is told again, though it has been deleted since', async () => {
+  it('C97 replays the response after the post and its comment were deleted', async () => {
     const member = await Member.join(app());
     const [postKey, commentKey] = [newKey(), newKey()];
     const post = (await (await publish(member, postKey)).json()) as PostBody;
@@ -91,7 +94,7 @@ onOneEngine('Idempotency-Key', (database) => {
     await expectApiError(await send(member, path, { text: 'Hi' }, newKey()), 404, 'not_found');
   });
 
-  it('C97 Members in another order and an explicit null are the same body', async () => {
+  it('C97 takes a body with another member order and an explicit null as the same', async () => {
     const member = await Member.join(app());
     const key = newKey();
     const { content, ...rest } = BODY;
@@ -101,7 +104,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(await again.json()).toEqual(expect.objectContaining({ id }));
   });
 
-  it('C97 stores nothing of what was sent', async () => {
+  it('C97 stores neither the body nor the key', async () => {
     const member = await Member.join(app());
     await publish(member, newKey(), { content: 'A secret of the neighbourhood' });
     const { id } = await member.publish();
@@ -111,29 +114,29 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(JSON.stringify(rows)).not.toMatch(/secret|key-\d/i);
   });
 
-  it('C99 The same key with another body or on another route is refused with 422', async () => {
+  it('C99 rejects the same key with another body or on another route with 422', async () => {
     const member = await Member.join(app());
     const key = newKey();
     const { id } = (await (await publish(member, key)).json()) as PostBody;
-    const refusals = [
+    const rejected = [
       await publish(member, key, { ...BODY, latitude: 37.6 }),
       await publish(member, key, { content: BODY.content }),
       await send(member, `/posts/${id}/comments`, { text: 'Hi' }, key),
     ];
-    for (const answer of refusals) {
-      const { error_description } = await expectApiError(answer, 422, 'idempotency_key_reused');
+    for (const response of rejected) {
+      const { error_description } = await expectApiError(response, 422, 'idempotency_key_reused');
       expect(error_description).toContain('new key');
     }
     expect([await used(member), await posts(member)]).toEqual([1, 1]);
     expect(await app().dataSource.manager.countBy(Comment, { postId: id })).toBe(0);
   });
 
-  it('C99 The same key on the comments of another post is another route', async () => {
+  it('C99 rejects the same key on the comments of another post', async () => {
     const member = await Member.join(app());
     const [one, two] = [await member.publish(), await member.publish()];
     const key = newKey();
-    const answer = await send(member, `/posts/${one.id}/comments`, { text: 'Hi' }, key);
-    expect(answer.status).toBe(201);
+    const response = await send(member, `/posts/${one.id}/comments`, { text: 'Hi' }, key);
+    expect(response.status).toBe(201);
     await expectApiError(
       await send(member, `/posts/${two.id}/comments`, { text: 'Hi' }, key),
       422,
@@ -141,26 +144,28 @@ onOneEngine('Idempotency-Key', (database) => {
     );
   });
 
-  it('C99 Keys of another user and of another app are independent', async () => {
+  it('C99 keeps the keys of another user and of another app apart', async () => {
     const member = await Member.join(app());
     const neighbour = await Member.join(app(), { client: member.client });
     const elsewhere = await Member.join(app(), { user: member.user });
     const key = newKey();
-    const answers = [];
-    for (const each of [member, neighbour, elsewhere]) answers.push(await publish(each, key));
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect(answers.map(isReplay)).toEqual([null, null, null]);
-    const ids = await Promise.all(answers.map(async (answer) => (await answer.json()) as PostBody));
+    const responses = [];
+    for (const each of [member, neighbour, elsewhere]) responses.push(await publish(each, key));
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(responses.map(isReplay)).toEqual([null, null, null]);
+    const ids = await Promise.all(
+      responses.map(async (response) => (await response.json()) as PostBody),
+    );
     expect(new Set(ids.map(({ id }) => id)).size).toBe(3);
   });
 
   it.each([
-    ['an empty one', ''],
+    ['an empty value', ''],
     ['256 characters', 'k'.repeat(256)],
     ['a letter beyond ASCII', 'caf\u00e9'],
     ['a space inside', 'two words'],
     ['a tab inside', 'two\twords'],
-  ])('C100 %s is no key', async (_, key) => {
+  ])('C100 rejects %s as a key', async (_, key) => {
     const member = await Member.join(app());
     const body = await expectFieldErrors(
       await publish(member, key),
@@ -170,7 +175,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(await posts(member)).toBe(0);
   });
 
-  it('C100 255 characters and quotes are fine, and the quotes are part of the key', async () => {
+  it('C100 accepts 255 characters and quotes, and takes quotes as part of the key', async () => {
     const member = await Member.join(app());
     expect((await publish(member, 'k'.repeat(255))).status).toBe(201);
     expect(isReplay(await publish(member, 'quoted'))).toBeNull();
@@ -180,7 +185,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(isReplay(await publish(member, 'Quoted'))).toBeNull();
   });
 
-  it('C100 What is no key is told after all that is wrong with the body, in one answer', async () => {
+  it('C100 reports an invalid key after all errors of the body, in one response', async () => {
     const member = await Member.join(app());
     const bad = { colour: 1, latitude: 91, visibility: 'all' };
     await expectFieldErrors(
@@ -200,21 +205,21 @@ onOneEngine('Idempotency-Key', (database) => {
     );
   });
 
-  it('C100 Two headers are no key', async () => {
+  it('C100 rejects two headers', async () => {
     const member = await Member.join(app());
     const headers = new Headers({ authorization: `Bearer ${member.token}` });
     headers.set('content-type', 'application/json');
     headers.append('idempotency-key', 'one');
     headers.append('idempotency-key', 'two');
-    const answer = await app().fetch('/dev/v1/posts', {
+    const response = await app().fetch('/dev/v1/posts', {
       method: 'POST',
       headers,
       body: JSON.stringify(BODY),
     });
-    await expectFieldErrors(answer, 'Idempotency-Key invalid_format');
+    await expectFieldErrors(response, 'Idempotency-Key invalid_format');
   });
 
-  it('C101 A refused attempt is not stored: the corrected one, or a later one, is made', async () => {
+  it('C101 does not store a rejected request, and accepts a corrected or later one with the same key', async () => {
     const member = await Member.join(app());
     const key = newKey();
     await expectFieldErrors(await publish(member, key, { content: ' ' }), 'content blank');
@@ -224,13 +229,13 @@ onOneEngine('Idempotency-Key', (database) => {
     await expectApiError(await publish(member, key), 429, 'quota_exceeded');
     expect(await stored(member)).toEqual([]);
     await set(1);
-    const answer = await publish(member, key, { content: 'Corrected' });
-    expect([answer.status, isReplay(answer)]).toEqual([201, null]);
+    const response = await publish(member, key, { content: 'Corrected' });
+    expect([response.status, isReplay(response)]).toEqual([201, null]);
     const replay = await publish(member, key, { content: 'Corrected' });
     expect([replay.status, isReplay(replay)]).toEqual([201, 'true']);
   });
 
-  it('C101 A comment that was refused for its post or its parent is not stored either', async () => {
+  it('C101 does not store a comment that was rejected for its parent', async () => {
     const member = await Member.join(app());
     const post = await member.publish();
     const parent = await member.comment(post.id);
@@ -242,28 +247,61 @@ onOneEngine('Idempotency-Key', (database) => {
       'parentId invalid_reference',
     );
     expect(await stored(member)).toEqual([]);
-    const answer = await send(member, path, { text: 'Hi', parentId: parent.id }, key);
-    expect([answer.status, isReplay(answer)]).toEqual([201, null]);
+    const response = await send(member, path, { text: 'Hi', parentId: parent.id }, key);
+    expect([response.status, isReplay(response)]).toEqual([201, null]);
   });
 
-  it('C102 A day later the key is new, whether its row was pruned or not', async () => {
+  it('C102 takes the key as new after 24 hours, before and after its row is pruned', async () => {
     const member = await Member.join(app());
-    const [left, pruned] = [newKey(), newKey()];
-    const first = (await (await publish(member, left)).json()) as PostBody;
+    const [expired, pruned] = [newKey(), newKey()];
+    const first = (await (await publish(member, expired)).json()) as PostBody;
     await publish(member, pruned);
     app().clock.advance(DAY - 1);
     const fresh = await Member.join(app(), member);
-    expect(isReplay(await publish(fresh, left))).toBe('true');
+    expect(isReplay(await publish(fresh, expired))).toBe('true');
     app().clock.advance(1);
-    const second = await publish(fresh, left, { content: 'Another body' });
+    const second = await publish(fresh, expired, { content: 'Another body' });
     expect([second.status, isReplay(second)]).toEqual([201, null]);
     expect(((await second.json()) as PostBody).id).not.toBe(first.id);
-    expect(isReplay(await publish(fresh, left, { content: 'Another body' }))).toBe('true');
+    expect(isReplay(await publish(fresh, expired, { content: 'Another body' }))).toBe('true');
     app().clock.advance(2 * MINUTE);
     expect(await stored(member)).toHaveLength(2);
     await app().service(Prune).run();
     expect(await stored(member)).toHaveLength(1);
     expect(isReplay(await publish(fresh, pruned))).toBeNull();
-    expect(isReplay(await publish(fresh, left, { content: 'Another body' }))).toBe('true');
+    expect(isReplay(await publish(fresh, expired, { content: 'Another body' }))).toBe('true');
+  });
+
+  /** The statuses of concurrent identical requests, in several rounds with one key each. */
+  async function concurrentStatuses(
+    member: Member,
+    path: string,
+    body: object,
+  ): Promise<Set<number>> {
+    const statuses = new Set<number>();
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const key = newKey();
+      const responses = await Promise.all(
+        Array.from({ length: CONCURRENT_REQUESTS }, () => send(member, path, body, key)),
+      );
+      for (const { status } of responses) statuses.add(status);
+    }
+    return statuses;
+  }
+
+  it('replays no post of a transaction that was rolled back', async () => {
+    const member = await Member.join(app());
+    const { clientId } = member.client;
+    await member.publish();
+    await app().service(QuotaService).set(clientId, { limit: 1 }, { actor: 'test' });
+    expect(await concurrentStatuses(member, '/posts', BODY)).toEqual(new Set([429]));
+  });
+
+  it('replays no comment of a transaction that was rolled back', async () => {
+    const member = await Member.join(app());
+    const { id } = await member.publish();
+    await member.delete(`/posts/${id}`);
+    const path = `/posts/${id}/comments`;
+    expect(await concurrentStatuses(member, path, { text: 'Hi' })).toEqual(new Set([404]));
   });
 });

@@ -1,15 +1,23 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { User } from '../../src/modules/users/user.entity.js';
 import { fill, idsOf, linksOf, type List, LIST_PATHS, LISTS, pageIn } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
-import { skipCountCheck } from '../support/invariants.js';
 import { getRaw } from '../support/raw-request.js';
+import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('The links of a list', (database) => {
-  skipCountCheck(database);
+const PERMANENT = 6;
+const REMOVED = 3;
+
+interface Operation {
+  parameters: { name: string; description?: string }[];
+  responses: Record<string, { headers?: Record<string, { description?: string }> }>;
+}
+
+onOneEngine('Pagination links', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
 
-  describe.each(LIST_PATHS)('%s', (pattern) => {
+  describe.each(LIST_PATHS)('Link header of %s', (pattern) => {
     let list: List;
     let ids: string[];
     beforeAll(async () => {
@@ -22,17 +30,17 @@ onOneEngine('The links of a list', (database) => {
     const address = (query: string) => `${app().baseUrl}/dev/v1${list.path}?${query}`;
     const follow = (link = '') => list.member.get(link.slice(`${app().baseUrl}/dev/v1`.length));
 
-    it('C94 On the first page: first, next and last, but no prev', async () => {
-      const wanted = {
+    it('C94 has first, next and last, but no prev, on the first page', async () => {
+      const expected = {
         first: address('limit=2'),
         next: address(`page=2&limit=2&before=${ids[1]}`),
         last: address('page=3&limit=2'),
       };
-      expect(await linksTo('?limit=2')).toEqual(wanted);
-      expect(await linksTo('?limit=2&page=1')).toEqual(wanted);
+      expect(await linksTo('?limit=2')).toEqual(expected);
+      expect(await linksTo('?limit=2&page=1')).toEqual(expected);
     });
 
-    it('C94 Between: all four', async () => {
+    it('C94 has all four relations on a page in the middle', async () => {
       expect(await linksTo('?limit=2&page=2')).toEqual({
         first: address('limit=2'),
         prev: address('page=1&limit=2'),
@@ -42,13 +50,13 @@ onOneEngine('The links of a list', (database) => {
     });
 
     it.each([
-      ['on the last page, which is not full', '?limit=2&page=3', 2],
-      ['on the last page, which is full', '?limit=5&page=1', 0],
-      ['on the only page', '', 0],
-      ['beyond the end', '?limit=2&page=7', 3],
-      ['at the last page that there can be', '?page=1000000', 1],
+      ['the last page, which is not full', '?limit=2&page=3', 2],
+      ['the last page, which is full', '?limit=5&page=1', 0],
+      ['the only page', '', 0],
+      ['a page beyond the end', '?limit=2&page=7', 3],
+      ['the highest page number', '?page=1000000', 1],
     ])(
-      'C94 There is no next %s, and prev is the nearest page before that holds something',
+      'C94 has no next, and the last page with items as prev, on %s',
       async (_, query, previous) => {
         const limit = /limit=(\d+)/.exec(query)?.[1] ?? '20';
         expect(await linksTo(query)).toEqual({
@@ -59,30 +67,30 @@ onOneEngine('The links of a list', (database) => {
       },
     );
 
-    it('C94 An empty list is its own first and last page', async () => {
+    it('C94 names page 1 as first and last of an empty list', async () => {
       const empty = await LISTS[pattern](app());
-      const answer = await empty.member.get(`${empty.path}?limit=3`);
-      const its = `${app().baseUrl}/dev/v1${empty.path}`;
-      expect(linksOf(answer)).toEqual({
-        first: `${its}?limit=3`,
-        last: `${its}?page=1&limit=3`,
+      const response = await empty.member.get(`${empty.path}?limit=3`);
+      const url = `${app().baseUrl}/dev/v1${empty.path}`;
+      expect(linksOf(response)).toEqual({
+        first: `${url}?limit=3`,
+        last: `${url}?page=1&limit=3`,
       });
     });
 
-    it('C94 Every link leads to the page that it promises', async () => {
+    it('C94 leads to the page that each relation names', async () => {
       const { first, prev, next, last } = await linksTo('?limit=2&page=2');
       const pages = await Promise.all([first, prev, next, last].map(follow));
-      const [begin, before, after, end] = await Promise.all(pages.map(pageIn));
-      expect([begin, before, after, end].map((page) => page && idsOf(page))).toEqual([
+      const [firstPage, prevPage, nextPage, lastPage] = await Promise.all(pages.map(pageIn));
+      expect([firstPage, prevPage, nextPage, lastPage].map((page) => page && idsOf(page))).toEqual([
         ids.slice(0, 2),
         ids.slice(0, 2),
         ids.slice(4),
         ids.slice(4),
       ]);
-      expect(after?.meta).toEqual({ page: 3, limit: 2, total: 5 });
+      expect(nextPage?.meta).toEqual({ page: 3, limit: 2, total: 5 });
     });
 
-    it('C94 HEAD tells the same links; what else was in the query is not passed on', async () => {
+    it('C94 is the same for HEAD, and leaves out unknown query parameters', async () => {
       const query = '?limit=2&page=2&foo=1&page[]=4';
       const head = await app().fetch(`/dev/v1${list.path}${query}`, {
         method: 'HEAD',
@@ -91,29 +99,29 @@ onOneEngine('The links of a list', (database) => {
       expect(linksOf(head)).toEqual(await linksTo('?limit=2&page=2'));
     });
 
-    it('C94 C24 Links begin with the public URL, whatever host the caller names', async () => {
-      const answer = await getRaw(address('limit=2'), [
+    it('C94 C24 starts with the public URL, regardless of Host and X-Forwarded-Host', async () => {
+      const response = await getRaw(address('limit=2'), [
         ...['Host', 'evil.example', 'X-Forwarded-Host', 'evil.example'],
         ...['X-Forwarded-Proto', 'https', 'Authorization', `Bearer ${list.member.token}`],
       ]);
-      expect(linksOf(answer)).toEqual(await linksTo('?limit=2'));
+      expect(linksOf(response)).toEqual(await linksTo('?limit=2'));
     });
 
-    it('before reads what follows an id, and page only labels it', async () => {
-      const answer = await get(`?limit=2&page=7&before=${ids[1]}`);
-      expect(linksOf(answer)).toEqual({
+    it('continues after the id in before, and takes page as a label only', async () => {
+      const response = await get(`?limit=2&page=7&before=${ids[1]}`);
+      expect(linksOf(response)).toEqual({
         first: address('limit=2'),
         prev: address('page=3&limit=2'),
         next: address(`page=8&limit=2&before=${ids[3]}`),
         last: address('page=3&limit=2'),
       });
-      const page = await pageIn(answer);
+      const page = await pageIn(response);
       expect(idsOf(page)).toEqual(ids.slice(2, 4));
       expect(page.meta).toEqual({ page: 7, limit: 2, total: 5 });
       expect((await pageIn(await get(`?before=${ids[0]}`))).meta.page).toBe(1);
     });
 
-    it('before may be an id that nobody has, is deleted, or is in another list', async () => {
+    it('accepts an unknown id, a deleted one and one of another list as before', async () => {
       const other = await LISTS[pattern](app());
       const foreign = await other.add();
       const removed = await list.add();
@@ -126,14 +134,103 @@ onOneEngine('The links of a list', (database) => {
     });
   });
 
-  it('name no page that could not be asked for', async () => {
+  it('contains no page number above the maximum of 1,000,000', async () => {
     const list = await LISTS['/posts'](app());
     const [newest, next] = await fill(list, 3);
     const { id } = list.member.user;
-    await app().dataSource.getRepository(User).update({ id }, { postCount: 1_000_001 });
+    const users = app().dataSource.getRepository(User);
+    await users.update({ id }, { postCount: 1_000_001 });
     const query = `?limit=1&page=1000000&before=${newest}`;
     const links = linksOf(await list.member.get(`/posts${query}`));
     expect(links).not.toHaveProperty('last');
     expect(links['next']).toMatch(new RegExp(`\\?page=1000000&limit=1&before=${next}$`));
+    await users.update({ id }, { postCount: 3 });
   });
+
+  describe.each(LIST_PATHS)('Paging through %s while items are added and deleted', (pattern) => {
+    let list: List;
+    /** Newest first, with one removed item after every two. */
+    let permanent: string[];
+    let removed: string[];
+    beforeEach(async () => {
+      list = await LISTS[pattern](app());
+      const ids = await fill(list, PERMANENT + REMOVED);
+      removed = ids.filter((_, place) => place % 3 === 1);
+      permanent = ids.filter((id) => !removed.includes(id));
+    });
+
+    /** Adds and removes items until `work` ends, at least one each. */
+    async function whileChanging(work: () => Promise<void>): Promise<void> {
+      const end = new AbortController();
+      const changes = (async () => {
+        const added: string[] = [];
+        do {
+          added.push(await list.add());
+          const gone = removed.pop() ?? added.shift() ?? '';
+          expect((await list.remove(gone)).status).toBe(200);
+          await nextTurn();
+        } while (!end.signal.aborted);
+      })();
+      await work().finally(() => end.abort());
+      await changes;
+    }
+
+    it('C90 returns every page by its number, without an item twice on one page', async () => {
+      const limit = 3;
+      await whileChanging(async () => {
+        for (let number = 1; number <= PERMANENT + REMOVED; number += 1) {
+          const response = await list.member.get(`${list.path}?limit=${limit}&page=${number}`);
+          const page = await pageIn(response);
+          expect(page.data.length).toBeLessThanOrEqual(limit);
+          expect(new Set(idsOf(page)).size).toBe(page.data.length);
+        }
+      });
+    });
+
+    it.each([1, 4])(
+      'C90 returns every item that remains exactly once by next links, with a limit of %d',
+      async (limit) => {
+        const seen: string[] = [];
+        const numbers: number[] = [];
+        await whileChanging(async () => {
+          let next: string | undefined = `${app().baseUrl}/dev/v1${list.path}?limit=${limit}`;
+          while (next !== undefined) {
+            const response = await list.member.get(next.slice(`${app().baseUrl}/dev/v1`.length));
+            const page = await pageIn(response);
+            seen.push(...idsOf(page));
+            numbers.push(page.meta.page);
+            ({ next } = linksOf(response));
+          }
+        });
+        expect(seen.filter((id) => permanent.includes(id))).toEqual(permanent);
+        expect(new Set(seen).size).toBe(seen.length);
+        expect(numbers).toEqual(numbers.map((_, place) => place + 1));
+      },
+    );
+
+    it('C90 keeps a next link valid after the item that it names was deleted and newer ones were added', async () => {
+      const [newest = '', second = ''] = permanent;
+      const { next = '' } = linksOf(await list.member.get(`${list.path}?limit=1`));
+      expect(next).toContain(`before=${newest}`);
+      for (const id of [newest, ...removed]) await list.remove(id);
+      await fill(list, 2);
+      const response = await list.member.get(next.slice(`${app().baseUrl}/dev/v1`.length));
+      expect(idsOf(await pageIn(response))).toEqual([second]);
+    });
+  });
+
+  it.each(LIST_PATHS)(
+    'C90 documents for %s that pages by number may repeat items, and next as the alternative',
+    async (pattern) => {
+      const document = await json<{
+        paths: Record<string, { get: Operation }>;
+      }>(await app().fetch('/openapi.json'));
+      const operation = document.paths[`/dev/v1${pattern.replace(':id', '{id}')}`]?.get;
+      const described = (name: string) =>
+        operation?.parameters.find((parameter) => parameter.name === name)?.description;
+      expect(described('page')).toMatch(/repeat or skip.*`next`.*`Link`/s);
+      expect(described('before')).toMatch(/those that follow it/);
+      expect(operation?.responses['200']?.headers?.['Link']?.description).toMatch(/exactly once/);
+    },
+  );
 });

@@ -15,7 +15,7 @@ import { useTestApp } from '../support/test-app.js';
 onOneEngine('Lists', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
 
-  describe.each(LIST_PATHS)('%s', (pattern) => {
+  describe.each(LIST_PATHS)('Pages of %s', (pattern) => {
     let list: List;
     beforeEach(async () => {
       list = await LISTS[pattern](app());
@@ -23,7 +23,7 @@ onOneEngine('Lists', (database) => {
 
     const get = (query = '') => list.member.get(`${list.path}${query}`);
 
-    it('C85 Without a query, it is page 1 of 20 items, newest first, told as integers', async () => {
+    it('C85 returns page 1 with 20 items, newest first, by default, with integers in meta', async () => {
       const ids = await fill(list, 21);
       const first = await pageIn(await get());
       expect(first.meta).toStrictEqual({ page: 1, limit: 20, total: 21 });
@@ -33,7 +33,7 @@ onOneEngine('Lists', (database) => {
       expect(idsOf(second)).toEqual(ids.slice(20));
     });
 
-    it('Its pages hold every item once, whatever the limit', async () => {
+    it('contain every item once, for every limit', async () => {
       const ids = await fill(list, 5);
       for (const limit of [1, 2, 5, 50]) {
         const seen = [];
@@ -43,7 +43,7 @@ onOneEngine('Lists', (database) => {
       }
     });
 
-    it('C89 Beyond its end it is empty, still tells the total, and takes no longer for it', async () => {
+    it('C89 are empty beyond the end, with the total, and take no longer there', async () => {
       await fill(list, 3);
       for (const page of [2, 1_000_000]) {
         const beyond = await pageIn(await get(`?page=${page}`));
@@ -58,17 +58,17 @@ onOneEngine('Lists', (database) => {
         }
         return Math.min(...times);
       };
-      // On a machine that others keep busy, what counts is that it takes no longer than the first page.
-      const most = Math.max(50, 3 * (await fastest('')));
-      expect(await fastest('?page=1000000')).toBeLessThan(most);
+      // On a busy machine, the first page is the reference.
+      const maxMs = Math.max(50, 3 * (await fastest('')));
+      expect(await fastest('?page=1000000')).toBeLessThan(maxMs);
     });
 
-    it('Without items it is empty', async () => {
-      const nothing = { data: [], meta: { page: 1, limit: 20, total: 0 } };
-      expect(await pageIn(await get())).toStrictEqual(nothing);
+    it('are empty for an empty list', async () => {
+      const empty = { data: [], meta: { page: 1, limit: 20, total: 0 } };
+      expect(await pageIn(await get())).toStrictEqual(empty);
     });
 
-    it('C91 What was made in the same millisecond keeps one order, that of the ids', async () => {
+    it('C91 order items of the same millisecond by id', async () => {
       const now = app().clock.now().toISOString();
       const added = [];
       for (let item = 1; item <= 6; item += 1) {
@@ -84,7 +84,7 @@ onOneEngine('Lists', (database) => {
       expect(oneByOne).toEqual(idsOf(whole));
     });
 
-    it('C92 What was deleted is neither in data nor in total, on any page', async () => {
+    it('C92 leave deleted items out of data and total', async () => {
       const ids = await fill(list, 4);
       const [newest = '', second, third = '', oldest] = ids;
       for (const id of [newest, third]) expect((await list.remove(id)).status).toBe(200);
@@ -96,20 +96,20 @@ onOneEngine('Lists', (database) => {
       expect(last.meta.total).toBe(2);
     });
 
-    it('C93 Right after adding and deleting at once, total is the number that is there', async () => {
-      const there = new Set(await fill(list, 4));
+    it('C93 have the exact total right after concurrent additions and deletions', async () => {
+      const existing = new Set(await fill(list, 4));
       for (let round = 1; round <= 3; round += 1) {
-        const gone = [...there].slice(0, 3);
+        const deleted = [...existing].slice(0, 3);
         const [added, removed] = await Promise.all([
           Promise.all(Array.from({ length: 5 }, () => list.add())),
-          Promise.all(gone.map((id) => list.remove(id))),
+          Promise.all(deleted.map((id) => list.remove(id))),
         ]);
         expect(removed.map(({ status }) => status)).toEqual([200, 200, 200]);
-        for (const id of gone) there.delete(id);
-        for (const id of added) there.add(id);
-        const quiet = await pageIn(await get('?limit=50'));
-        expect(new Set(idsOf(quiet))).toEqual(there);
-        expect(quiet.meta.total).toBe(there.size);
+        for (const id of deleted) existing.delete(id);
+        for (const id of added) existing.add(id);
+        const page = await pageIn(await get('?limit=50'));
+        expect(new Set(idsOf(page))).toEqual(existing);
+        expect(page.meta.total).toBe(existing.size);
       }
     });
   });
@@ -117,7 +117,7 @@ onOneEngine('Lists', (database) => {
   describe.each([
     ['/posts', 50, 'post'],
     ['/posts/:id/comments', 100, 'cmt'],
-  ] as const)('The query of %s', (pattern, mostItems, prefix) => {
+  ] as const)('Query parameters of %s', (pattern, maxLimit, prefix) => {
     let list: List;
     beforeAll(async () => {
       list = await LISTS[pattern](app());
@@ -136,20 +136,20 @@ onOneEngine('Lists', (database) => {
           (value) => [name, value, 'wrong_type'] as const,
         ),
       ),
-    ] as const)('C86 %s=%s is refused', async (name, value, code) => {
-      const answer = await get(`${name}=${encodeURIComponent(value)}`);
-      await expectFieldErrors(answer, `${name} ${code}`);
+    ] as const)('C86 reject %s=%s', async (name, value, code) => {
+      const response = await get(`${name}=${encodeURIComponent(value)}`);
+      await expectFieldErrors(response, `${name} ${code}`);
     });
 
-    it(`C87 limit is 1 to ${mostItems}`, async () => {
+    it(`C87 accept a limit of 1 to ${maxLimit}`, async () => {
       await expectFieldErrors(await get('limit=0'), 'limit too_small');
       await expectFieldErrors(await get('limit=-1'), 'limit too_small');
-      await expectFieldErrors(await get(`limit=${mostItems + 1}`), 'limit too_large');
-      for (const limit of [1, mostItems])
+      await expectFieldErrors(await get(`limit=${maxLimit + 1}`), 'limit too_large');
+      for (const limit of [1, maxLimit])
         expect((await pageIn(await get(`limit=${limit}`))).meta.limit).toBe(limit);
     });
 
-    it.each(['page', 'limit', 'before'])('C88 %s twice is refused', async (name) => {
+    it.each(['page', 'limit', 'before'])('C88 reject a repeated %s', async (name) => {
       const value = name === 'before' ? `${prefix}_01kahq5f3veqdr8bn3tdmx3q0a` : '1';
       await expectFieldErrors(await get(`${name}=${value}&${name}=${value}`), `${name} wrong_type`);
     });
@@ -166,13 +166,13 @@ onOneEngine('Lists', (database) => {
       'usr_01kahq5f3veqdr8bn3tdmx3q0a',
       `${prefix === 'post' ? 'cmt' : 'post'}_01kahq5f3veqdr8bn3tdmx3q0a`,
       "' OR 1=1 --",
-    ])('before=%j is refused', async (value) => {
-      const answer = await get(`before=${encodeURIComponent(value)}`);
-      await expectFieldErrors(answer, 'before invalid_format');
+    ])('reject before=%j', async (value) => {
+      const response = await get(`before=${encodeURIComponent(value)}`);
+      await expectFieldErrors(response, 'before invalid_format');
     });
 
     it.each(['page[]=0', 'page[]=1', 'page[a]=1', 'limit[]=1', 'before[]=x'])(
-      'C88 ?%s is a parameter that nobody knows, and ignored',
+      'C88 ignore ?%s, which is another name',
       async (query) => {
         const { meta } = await pageIn(await get(query));
         expect(meta).toMatchObject({ page: 1, limit: 20 });
@@ -186,12 +186,12 @@ onOneEngine('Lists', (database) => {
       'toString=x',
       '%F0%9F%98%80=%ff',
       Array.from({ length: 1000 }, (_, number) => `p${number}=1`).join('&'),
-    ])('C95 What is unknown in ?%s is ignored', async (query) => {
+    ])('C95 ignore the unknown names in ?%s', async (query) => {
       const { meta } = await pageIn(await get(query));
       expect(meta).toMatchObject({ page: 1, limit: 20 });
     });
 
-    it('C95 A thousand unknown names do not hide what comes after them', async () => {
+    it('C95 are read after a thousand unknown names', async () => {
       const unknown = Array.from({ length: 1000 }, (_, number) => `u${number}=1`).join('&');
       expect((await pageIn(await get(`?${unknown}&page=2&limit=1`))).meta).toMatchObject({
         page: 2,
@@ -200,15 +200,15 @@ onOneEngine('Lists', (database) => {
       await expectFieldErrors(await get(`?${unknown}&page=0`), 'page too_small');
     });
 
-    it('is looked at before the post is looked for', async () => {
+    it('are validated before the post is looked up', async () => {
       const absent = pattern.replace(':id', 'post_01kahq5f3veqdr8bn3tdmx3q0a');
       await expectFieldErrors(await list.member.get(`${absent}?page=0`), 'page too_small');
     });
   });
 
-  it('of comments are closed for a post that is not there', async () => {
+  it('return 404 for the comments of an unknown post', async () => {
     const member = await Member.join(app());
-    const answer = await member.get('/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments');
-    await expectApiError(answer, 404, 'not_found');
+    const response = await member.get('/posts/post_01kahq5f3veqdr8bn3tdmx3q0a/comments');
+    await expectApiError(response, 404, 'not_found');
   });
 });

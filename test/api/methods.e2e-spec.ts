@@ -29,7 +29,7 @@ const ELSEWHERE = [
 ] as const;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-onOneEngine('Methods', (database) => {
+onOneEngine('HTTP methods', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let id: string;
@@ -41,20 +41,20 @@ onOneEngine('Methods', (database) => {
 
   describe('of the developer API', () => {
     it.each(DEVELOPER_API)(
-      'C3 C4 What %s does not take is 405 and told what it takes, before anybody is asked for a token',
+      'C3 C4 returns 405 with Allow for other methods of %s, before authentication',
       async (path, allow) => {
-        const refused = METHODS.filter((method) => !allow.split(', ').includes(method));
-        expect(refused).toContain('PUT');
-        for (const method of refused) {
+        const otherMethods = METHODS.filter((method) => !allow.split(', ').includes(method));
+        expect(otherMethods).toContain('PUT');
+        for (const method of otherMethods) {
           const headers = { authorization: `Bearer ${member.token}` };
           for (const init of [{ method }, { method, headers }]) {
-            let answer: Response | undefined;
+            let response: Response | undefined;
             const statements = await fewestStatements(app(), async () => {
-              answer = await app().fetch(path, init);
+              response = await app().fetch(path, init);
             });
-            if (!answer) throw new Error('There was no answer.');
-            const body = await expectApiError(answer, 405, 'method_not_allowed');
-            expect(answer.headers.get('allow')).toBe(allow);
+            if (!response) throw new Error('There is no response.');
+            const body = await expectApiError(response, 405, 'method_not_allowed');
+            expect(response.headers.get('allow')).toBe(allow);
             expect(body.error_description).toContain(allow);
             expect(statements).toEqual([]);
           }
@@ -62,19 +62,19 @@ onOneEngine('Methods', (database) => {
       },
     );
 
-    it.each(DEVELOPER_API)('C11 OPTIONS of %s tells what it takes', async (path, allow) => {
-      const answer = await app().fetch(path, { method: 'OPTIONS' });
-      expect(answer.status).toBe(204);
-      expect(answer.headers.get('allow')).toBe(allow);
-      expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
-      expect(await answer.text()).toBe('');
+    it.each(DEVELOPER_API)('C11 returns Allow for OPTIONS of %s', async (path, allow) => {
+      const response = await app().fetch(path, { method: 'OPTIONS' });
+      expect(response.status).toBe(204);
+      expect(response.headers.get('allow')).toBe(allow);
+      expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+      expect(await response.text()).toBe('');
     });
 
-    it('C1 A path that does not exist is 404, whatever the method', async () => {
+    it('C1 returns 404 for an unknown path with every method', async () => {
       for (const method of [...METHODS, 'OPTIONS']) {
-        const answer = await app().fetch('/dev/v1/nope', { method });
-        await expectApiError(answer, 404, 'not_found');
-        expect(answer.headers.get('allow')).toBeNull();
+        const response = await app().fetch('/dev/v1/nope', { method });
+        await expectApiError(response, 404, 'not_found');
+        expect(response.headers.get('allow')).toBeNull();
       }
     });
 
@@ -85,76 +85,79 @@ onOneEngine('Methods', (database) => {
       '/posts/:id',
       '/posts/:id/analytics',
       '/posts/:id/comments',
-    ])('C7 HEAD of %s has the status, headers and cost of GET, and no body', async (path) => {
-      const ask = (method: string): Promise<Response> => {
-        const lines = head(app().baseUrl, method, `/dev/v1${path.replace(':id', id)}`);
-        const own = [`Authorization: Bearer ${member.token}`, 'X-Request-Id: same'];
-        return sendBytes(app().baseUrl, [...lines, ...own]);
-      };
-      const headersOf = (answer: Response) =>
-        [...answer.headers].filter(([name]) => name !== 'date').toSorted();
-      const got = await ask('GET');
-      const headed = await ask('HEAD');
-      expect([got.status, headed.status]).toEqual([200, 200]);
-      expect((await got.text()).length).toBeGreaterThan(0);
-      expect(await headed.text()).toBe('');
-      expect(headersOf(headed)).toEqual(headersOf(got));
-      expect(headed.headers.get('content-type')).toBe('application/json; charset=utf-8');
-      const cost = await fewestStatements(app(), () => ask('GET'));
-      expect(await fewestStatements(app(), () => ask('HEAD'))).toEqual(cost);
-    });
+    ])(
+      'C7 returns the status and headers of GET for HEAD of %s, with the same statements and no body',
+      async (path) => {
+        const send = (method: string): Promise<Response> => {
+          const lines = head(app().baseUrl, method, `/dev/v1${path.replace(':id', id)}`);
+          const own = [`Authorization: Bearer ${member.token}`, 'X-Request-Id: same'];
+          return sendBytes(app().baseUrl, [...lines, ...own]);
+        };
+        const headersOf = (response: Response) =>
+          [...response.headers].filter(([name]) => name !== 'date').toSorted();
+        const got = await send('GET');
+        const headed = await send('HEAD');
+        expect([got.status, headed.status]).toEqual([200, 200]);
+        expect((await got.text()).length).toBeGreaterThan(0);
+        expect(await headed.text()).toBe('');
+        expect(headersOf(headed)).toEqual(headersOf(got));
+        expect(headed.headers.get('content-type')).toBe('application/json; charset=utf-8');
+        const cost = await fewestStatements(app(), () => send('GET'));
+        expect(await fewestStatements(app(), () => send('HEAD'))).toEqual(cost);
+      },
+    );
 
-    it('C7 HEAD is refused as GET is', async () => {
+    it('C7 rejects HEAD like GET', async () => {
       const { status, headers } = await app().fetch('/dev/v1/me', { method: 'HEAD' });
       expect(status).toBe(401);
       expect(headers.get('www-authenticate')).toBe('Bearer realm="dev"');
     });
   });
 
-  describe('that browsers never send', () => {
+  describe('unknown to browsers', () => {
     it.each([
       ['/dev/v1/me', 'GET, HEAD, OPTIONS'],
       ['/dev/v1/posts', 'GET, HEAD, OPTIONS, POST'],
       ['/oauth/token', 'OPTIONS, POST'],
       ['/livez', 'GET, HEAD, OPTIONS'],
-    ])('C6 TRACE of %s is 405, and sends nothing back', async (path, allow) => {
+    ])('C6 rejects TRACE of %s with 405 and echoes nothing', async (path, allow) => {
       const lines = [...head(app().baseUrl, 'TRACE', path), 'X-Secret: echo'];
-      const answer = await sendBytes(app().baseUrl, lines);
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get('allow')).toBe(allow);
-      expect(await answer.text()).not.toContain('echo');
+      const response = await sendBytes(app().baseUrl, lines);
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe(allow);
+      expect(await response.text()).not.toContain('echo');
     });
 
-    it.each(['PROPFIND', 'PURGE', 'M-SEARCH'])('C6 %s is 405', async (method) => {
-      const answer = await sendBytes(app().baseUrl, head(app().baseUrl, method, '/dev/v1/me'));
-      await expectApiError(answer, 405, 'method_not_allowed');
+    it.each(['PROPFIND', 'PURGE', 'M-SEARCH'])('C6 rejects %s with 405', async (method) => {
+      const response = await sendBytes(app().baseUrl, head(app().baseUrl, method, '/dev/v1/me'));
+      await expectApiError(response, 405, 'method_not_allowed');
     });
 
-    it.each(['FOO', 'get', 'G@T'])('C6 %s is no method, and is 400', async (method) => {
-      const answer = await sendBytes(app().baseUrl, head(app().baseUrl, method, '/dev/v1/me'));
-      expect(answer.status).toBe(400);
+    it.each(['FOO', 'get', 'G@T'])('C6 rejects the invalid method %s with 400', async (method) => {
+      const response = await sendBytes(app().baseUrl, head(app().baseUrl, method, '/dev/v1/me'));
+      expect(response.status).toBe(400);
       expect((await app().fetch('/livez')).status).toBe(200);
     });
 
-    it('C6 CONNECT opens nothing', async () => {
+    it('C6 closes the connection on CONNECT', async () => {
       const opening = sendBytes(app().baseUrl, head(app().baseUrl, 'CONNECT', 'example.com:80'));
-      await expect(opening).rejects.toThrow('without an answer');
+      await expect(opening).rejects.toThrow('closed the connection');
       expect((await app().fetch('/livez')).status).toBe(200);
     });
   });
 
   describe('outside the developer API', () => {
-    it.each(ELSEWHERE)('%s takes %s, and says so', async (path, allow) => {
-      const asked = await app().fetch(path, { method: 'OPTIONS' });
-      expect([asked.status, asked.headers.get('allow')]).toEqual([204, allow]);
+    it.each(ELSEWHERE)('returns Allow for %s: %s', async (path, allow) => {
+      const options = await app().fetch(path, { method: 'OPTIONS' });
+      expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
       for (const method of ['PUT', 'DELETE']) {
-        const answer = await app().fetch(path, { method });
-        await expectApiError(answer, 405, 'method_not_allowed');
-        expect(answer.headers.get('allow')).toBe(allow);
+        const response = await app().fetch(path, { method });
+        await expectApiError(response, 405, 'method_not_allowed');
+        expect(response.headers.get('allow')).toBe(allow);
       }
     });
 
-    it('C2 The root is a page, and a path that does not exist is 404 as JSON', async () => {
+    it('C2 returns a page at the root and a JSON 404 for an unknown path', async () => {
       const page = await app().fetch('/');
       expect(page.status).toBe(200);
       expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');

@@ -4,15 +4,15 @@ import { Member } from '../support/member.js';
 import { head, sendBytes } from '../support/raw-request.js';
 import { useTestApp } from '../support/test-app.js';
 
-/** A statement that asks for a post or a comment, or changes one. */
-const TOUCHES = /(FROM|UPDATE|INTO) [`"]?(posts|comments)\b/;
+/** A statement that reads or changes posts or comments. */
+const CONTENT_STATEMENT = /(FROM|UPDATE|INTO) [`"]?(posts|comments)\b/;
 
-function swapped(prefix: string): string {
+function otherPrefix(prefix: string): string {
   return prefix === 'post' ? 'cmt' : 'post';
 }
 
-async function expectUndecodable(answer: Response): Promise<void> {
-  const body = await expectApiError(answer, 400, 'invalid_request');
+async function expectUndecodable(response: Response): Promise<void> {
+  const body = await expectApiError(response, 400, 'invalid_request');
   expect(body.error_description).toMatch(/^The path cannot be decoded: a % /);
 }
 
@@ -49,36 +49,36 @@ onOneEngine('Paths', (database) => {
     '/dev/v1/me%2f',
     '/dev/v1/me;a=b',
     '/dev/v1/<script>alert(1)</script>',
-  ])('C1 C2 C12 C13 %s is 404 as JSON, with a token or without', async (path) => {
+  ])('C1 C2 C12 C13 returns a JSON 404 for %s, with and without a token', async (path) => {
     for (const token of [member.token, '']) {
       const lines = [...head(app().baseUrl, 'GET', path), `Authorization: Bearer ${token}`];
-      const answer = await sendBytes(app().baseUrl, lines);
-      const body = await expectApiError(answer, 404, 'not_found');
+      const response = await sendBytes(app().baseUrl, lines);
+      const body = await expectApiError(response, 404, 'not_found');
       expect(JSON.stringify(body)).not.toMatch(/Cannot|nope|alert/);
     }
   });
 
   it.each(['/posts/:id/', '/posts/:id/comments/', '/posts/:id/analytics/', '/POSTS/:id'])(
-    'C12 C13 %s is 404',
+    'C12 C13 returns 404 for %s',
     async (path) => {
       await expectApiError(await member.get(path.replace(':id', id)), 404, 'not_found');
     },
   );
 
-  it('C1 An unknown path gets the whole error body', async () => {
+  it('C1 returns the complete error body for an unknown path', async () => {
     const body = await expectApiError(await app().fetch('/dev/v1/nope'), 404, 'not_found');
     expect(body.error_description).toMatch(/documentation/);
   });
 
   it.each([
     ['upper case', (own: string) => own.toUpperCase()],
-    ['a space after', (own: string) => `${own}%20`],
-    ['a space before', (own: string) => `%20${own}`],
-    ['a line break after', (own: string) => `${own}%0a`],
+    ['a trailing space', (own: string) => `${own}%20`],
+    ['a leading space', (own: string) => `%20${own}`],
+    ['a trailing line break', (own: string) => `${own}%0a`],
     ['the prefix of users', (own: string) => own.replace(/^[a-z]+/, 'usr')],
-    ['the prefix of posts or comments', (own: string) => own.replace(/^[a-z]+/, swapped)],
+    ['the prefix of posts or comments', (own: string) => own.replace(/^[a-z]+/, otherPrefix)],
     ['no prefix', (own: string) => own.replace(/^[a-z]+_/, '')],
-    ['one character more', (own: string) => `${own}0`],
+    ['an extra character', (own: string) => `${own}0`],
     ['NUL', () => '%00'],
     ['CR LF', () => 'post_%0d%0a'],
     ['5,000 characters', () => 'x'.repeat(5000)],
@@ -86,7 +86,7 @@ onOneEngine('Paths', (database) => {
     ['quotes', () => "'%20OR%201=1--"],
     ['emoji', () => '%F0%9F%98%80'],
     ['a wildcard', () => '%25'],
-  ])('C15 C16 C17 C18 An id with %s is 404, and never reaches SQL', async (_, change) => {
+  ])('C15 C16 C17 C18 returns 404 for an id with %s, without SQL', async (_, change) => {
     const other = change(id);
     const calls = [
       () => member.get(`/posts/${other}`),
@@ -99,21 +99,21 @@ onOneEngine('Paths', (database) => {
     const statements = await app().statementsOf(async () => {
       for (const call of calls) await expectApiError(await call(), 404, 'not_found');
     });
-    expect(statements.filter((statement) => TOUCHES.test(statement))).toEqual([]);
+    expect(statements.filter((statement) => CONTENT_STATEMENT.test(statement))).toEqual([]);
   });
 
-  it('an id that could be one does reach SQL', async () => {
+  it('looks up a well-formed id by SQL', async () => {
     const statements = await app().statementsOf(async () => {
       expect((await member.get(`/posts/${id}`)).status).toBe(200);
       await member.delete('/comments/cmt_01kahq5f3veqdr8bn3tdmx3q0a');
     });
-    expect(statements.filter((statement) => TOUCHES.test(statement))).toHaveLength(2);
+    expect(statements.filter((statement) => CONTENT_STATEMENT.test(statement))).toHaveLength(2);
   });
 
   it.each(['%E0%A4%A', '%', '%zz', '%ff'])(
-    'C14 An id encoded as %s is 400 on every path with one, and told why',
+    'C14 rejects an id encoded as %s with 400 and the reason, on every path with an id',
     async (encoded) => {
-      const answers = [
+      const responses = [
         await member.get(`/posts/${encoded}`),
         await member.get(`/posts/${encoded}/analytics`),
         await member.get(`/posts/${encoded}/comments`),
@@ -121,12 +121,12 @@ onOneEngine('Paths', (database) => {
         await member.delete(`/posts/${encoded}`),
         await member.delete(`/comments/${encoded}`),
       ];
-      for (const answer of answers) await expectUndecodable(answer);
+      for (const response of responses) await expectUndecodable(response);
     },
   );
 
   it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])(
-    'C14 Such a path is told before the method %s and before a token, since no route can be found for it',
+    'C14 rejects invalid percent-encoding before method and token, for %s',
     async (method) => {
       for (const rest of ['', '/comments', '/analytics']) {
         const path = `/dev/v1/posts/%E0%A4%A${rest}`;

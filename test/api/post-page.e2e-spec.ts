@@ -5,7 +5,7 @@ import { fewestStatements, TestApp, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN)\b/i;
 
-onOneEngine('The page of a post', (database) => {
+onOneEngine('Post page', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let member: Member;
   beforeAll(async () => {
@@ -13,35 +13,35 @@ onOneEngine('The page of a post', (database) => {
     member = await Member.join(app(), { user });
   });
 
-  // By default fetch would forbid the 304 that a condition asks for.
+  // By default, fetch hides a 304 response.
   const open = (id: string, headers: Record<string, string> = {}): Promise<Response> =>
     app().fetch(`/post/${id}`, { headers, cache: 'force-cache' });
 
-  async function shown(id: string): Promise<string> {
-    const answer = await open(id);
-    expect(answer.status).toBe(200);
-    return answer.text();
+  async function htmlOf(id: string): Promise<string> {
+    const response = await open(id);
+    expect(response.status).toBe(200);
+    return response.text();
   }
 
-  /** What a stranger gets to know of an answer: everything but the moment and the name of the request. */
-  async function known(answer: Response): Promise<unknown> {
-    const headers = [...answer.headers].filter(
+  /** A response without its date and request id. */
+  async function comparable(response: Response): Promise<unknown> {
+    const headers = [...response.headers].filter(
       ([name]) => !['date', 'x-request-id'].includes(name),
     );
-    return { status: answer.status, headers, body: await answer.text() };
+    return { status: response.status, headers, body: await response.text() };
   }
 
-  it('is where the permalink leads, without a token: what the post says, by whom, where and when', async () => {
+  it('is the target of the permalink, and shows text, author, neighborhood and date without a token', async () => {
     const { permalink, createdAt } = await member.publish({
       title: 'Block party',
       content: 'Bring a chair.\nAnd a friend.',
       tags: ['party', 'lost & found'],
       images: ['https://images.example/party.jpg'],
     });
-    const answer = await fetch(permalink);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const html = await answer.text();
+    const response = await fetch(permalink);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const html = await response.text();
     for (const text of [
       ...['Block party</h1>', 'Bring a chair.\nAnd a friend.</p>', 'Ana Lee', 'Riverside'],
       ...['party</bdi>', 'lost &amp; found</bdi>', `datetime="${createdAt.slice(0, 10)}"`],
@@ -50,16 +50,16 @@ onOneEngine('The page of a post', (database) => {
       expect(html).toContain(text);
   });
 
-  it('names no place for a post that came with a location, and never tells the location', async () => {
+  it('shows neither neighborhood nor coordinates of a post with a location', async () => {
     const { id } = await member.publish({
       content: 'Here',
       latitude: 37.123456,
       longitude: -122.5,
     });
-    expect(await shown(id)).not.toMatch(/Riverside|37\.1|122\.5/);
+    expect(await htmlOf(id)).not.toMatch(/Riverside|37\.1|122\.5/);
   });
 
-  it('has the headers of every page; a copy may be kept, but must be asked for each time', async () => {
+  it('has the headers of every page, and requires revalidation of cached copies', async () => {
     const { id } = await member.publish();
     const { headers } = await open(id);
     expect(headers.get('content-security-policy')).toMatch(
@@ -70,13 +70,13 @@ onOneEngine('The page of a post', (database) => {
     expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('set-cookie')).toBeNull();
     expect(headers.get('cache-control')).toBe('no-cache');
-    const kept = { 'if-none-match': headers.get('etag') ?? '' };
-    expect((await open(id, kept)).status).toBe(304);
+    const conditional = { 'if-none-match': headers.get('etag') ?? '' };
+    expect((await open(id, conditional)).status).toBe(304);
     await member.delete(`/posts/${id}`);
-    expect((await open(id, kept)).status).toBe(404);
+    expect((await open(id, conditional)).status).toBe(404);
   });
 
-  it('answers HEAD without a body, and no other method', async () => {
+  it('responds to GET and HEAD only', async () => {
     const { id } = await member.publish();
     const head = await app().fetch(`/post/${id}`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
@@ -85,28 +85,35 @@ onOneEngine('The page of a post', (database) => {
     expect((await member.get(`/posts/${id}`)).status).toBe(200);
   });
 
-  it('C69 shows what somebody wrote as text, whatever it would be elsewhere', async () => {
+  it('C69 shows markup and code of the author as text', async () => {
     const content = `<script>alert(1)</script>{{7*7}}\${7*7}' OR 1=1 -- ../../ %s%n =cmd|'/C calc'!A0`;
     const { id } = await member.publish({ title: content, content, tags: [content.slice(0, 50)] });
-    const html = await shown(id);
+    const html = await htmlOf(id);
     expect(html).not.toContain('<script');
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}${7*7}&#39; OR 1=1 --');
     expect(html).toContain('../../ %s%n =cmd|&#39;/C calc&#39;!A0');
   });
 
-  it('is the same 404 for a post that is absent, deleted or not public, and for what is no id', async () => {
+  it('returns the same 404 for an unknown, deleted or non-public post and for an invalid id', async () => {
     const ids = ['post_01kahq5f3veqdr8bn3tdmx3q0a'];
     for (const visibility of ['neighborhood', 'private'])
       ids.push((await member.publish({ content: 'Ours', visibility })).id);
     const { id: deleted } = await member.publish();
     await member.delete(`/posts/${deleted}`);
-    const { id: there } = await member.publish();
+    const { id: existing } = await member.publish();
     const { id: post } = await member.publish();
     const { id: comment } = await member.comment(post);
-    ids.push(deleted, there.toUpperCase(), `${there}%20`, `${there}%00`, comment, member.user.id);
+    ids.push(
+      deleted,
+      existing.toUpperCase(),
+      `${existing}%20`,
+      `${existing}%00`,
+      comment,
+      member.user.id,
+    );
     ids.push('x', 'x'.repeat(5000), '..%2f..%2fetc%2fpasswd', '%3Cscript%3E');
-    const answers = await Promise.all(ids.map((id) => open(id)));
-    const [first, ...others] = await Promise.all(answers.map(known));
+    const responses = await Promise.all(ids.map((id) => open(id)));
+    const [first, ...others] = await Promise.all(responses.map(comparable));
     expect(first).toMatchObject({
       status: 404,
       body: expect.stringContaining('<h1>There is no such post</h1>') as string,
@@ -114,24 +121,24 @@ onOneEngine('The page of a post', (database) => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  it('is a page without a word of the inside when something breaks', async () => {
+  it('is an error page without internals when the database fails', async () => {
     const { id } = await member.publish();
     await app().dataSource.query('ALTER TABLE posts RENAME COLUMN visibility TO hidden');
-    const answer = await open(id).finally(() =>
+    const response = await open(id).finally(() =>
       app().dataSource.query('ALTER TABLE posts RENAME COLUMN hidden TO visibility'),
     );
-    expect(answer.status).toBe(500);
-    const html = await answer.text();
+    expect(response.status).toBe(500);
+    const html = await response.text();
     expect(html).toContain('<h1>Something went wrong on our side</h1>');
-    expect(html).toContain(`tell support ${answer.headers.get('x-request-id')}.`);
+    expect(html).toContain(`tell support ${response.headers.get('x-request-id')}.`);
     expect(html).not.toMatch(/visibility|SELECT|column/);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('costs two statements, neither of them a write, and one where there is no such post', async () => {
+  it('runs two SELECT statements, and one for an unknown post', async () => {
     const { id } = await member.publish();
     await app().service(CallLog).flush();
-    const statements = await fewestStatements(app(), () => shown(id));
+    const statements = await fewestStatements(app(), () => htmlOf(id));
     expect(statements).toHaveLength(2);
     expect(statements.filter((statement) => WRITE.test(statement))).toEqual([]);
     const missing = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
@@ -139,14 +146,14 @@ onOneEngine('The page of a post', (database) => {
   });
 });
 
-onSqlite('The page of a post, when permalinks lead to another site', (database) => {
+onSqlite('Post page, with permalinks to another site', (database) => {
   let app: TestApp;
   beforeAll(async () => {
     app = await TestApp.start(database, { SITE_URL: 'https://neighbours.example' });
   });
   afterAll(() => app.stop());
 
-  it('is not here', async () => {
+  it('returns 404', async () => {
     const member = await Member.join(app);
     const { id, permalink } = await member.publish();
     expect(permalink).toBe(`https://neighbours.example/post/${id}`);

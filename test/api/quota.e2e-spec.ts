@@ -10,35 +10,45 @@ import { User } from '../../src/modules/users/user.entity.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { beginPublish, Member, type PostBody } from '../support/member.js';
+import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const START = '2026-11-21T09:30:00.000Z';
+const UNTIL_DECEMBER = 9 * 86_400 + 14 * 3600 + 30 * 60;
+const NOVEMBER = 30 * 86_400;
 const POST = { content: 'Hi' };
 
-onOneEngine('The monthly post quota', (database) => {
+onOneEngine('Monthly post quota', (database) => {
   const app = useTestApp(database, { QUOTA_PLANS: 'partner=4,first-party=unlimited' });
   beforeEach(() => {
     app().clock.set(START);
   });
 
   const quota = () => app().service(QuotaService);
-  const arrange = ({ client }: Member, limit: number | null) =>
+  const setLimit = ({ client }: Member, limit: number | null) =>
     quota().set(client.clientId, { limit }, { actor: 'test' });
-  const arrangePlan = ({ client }: Member, plan: string) =>
+  const setPlan = ({ client }: Member, plan: string) =>
     quota().set(client.clientId, { plan }, { actor: 'test' });
   const used = async (member: Member) => (await quota().status(member.client.clientId)).used;
 
-  async function publishes(member: Member, count: number): Promise<number[]> {
+  /** Publishes one after the other and returns the statuses. */
+  async function publish(member: Member, count: number): Promise<number[]> {
     const statuses = [];
     for (let post = 1; post <= count; post += 1)
       statuses.push((await member.post('/posts', POST)).status);
     return statuses;
   }
+  /** Publishes concurrently and returns the statuses in ascending order. */
+  async function publishAtOnce(member: Member, count: number): Promise<number[]> {
+    const responses = await Promise.all(times(count, 0).map(() => member.post('/posts', POST)));
+    return responses.map(({ status }) => status).toSorted();
+  }
   const times = (count: number, status: number) => Array.from({ length: count }, () => status);
 
-  it('is 100 by default', async () => {
+  it('C110 is 100 by default, and unlimited with an unlimited plan, without RateLimit headers', async () => {
     const member = await Member.join(app());
-    expect(await publishes(member, 101)).toEqual([...times(100, 201), 429]);
+    expect(await publishAtOnce(member, 99)).toEqual(times(99, 201));
+    expect(await publish(member, 2)).toEqual([201, 429]);
     expect(await quota().status(member.client.clientId)).toMatchObject({
       plan: 'default',
       limit: 100,
@@ -46,52 +56,10 @@ onOneEngine('The monthly post quota', (database) => {
       remaining: 0,
       period: '2026-11',
     });
-  });
-
-  it('C110 is what the operator set, from the next publish on, also below what was used', async () => {
-    const member = await Member.join(app());
-    await arrange(member, 2);
-    expect(await publishes(member, 3)).toEqual([201, 201, 429]);
-    await arrange(member, 3);
-    expect(await publishes(member, 2)).toEqual([201, 429]);
-    await arrange(member, 1);
-    expect(await publishes(member, 1)).toEqual([429]);
-    expect(await used(member)).toBe(3);
-  });
-
-  it("is the plan's, and the default again without one", async () => {
-    const member = await Member.join(app());
-    await arrangePlan(member, 'partner');
-    expect(await publishes(member, 5)).toEqual([...times(4, 201), 429]);
-    await arrangePlan(member, 'default');
-    expect(await publishes(member, 1)).toEqual([201]);
-    expect(await quota().status(member.client.clientId)).toMatchObject({ limit: 100, used: 5 });
-  });
-
-  it("follows the plan's number in the configuration, and keeps the last one once the plan is gone", async () => {
-    const member = await Member.join(app());
-    const { clientId } = member.client;
-    await app().dataSource.manager.insert(AppQuota, [
-      { clientId, plan: 'partner', monthlyPostLimit: 1 },
-    ]);
-    expect(await quota().status(clientId)).toMatchObject({ plan: 'partner', limit: 4 });
-    expect(await publishes(member, 5)).toEqual([...times(4, 201), 429]);
-    await app().dataSource.manager.update(
-      AppQuota,
-      { clientId },
-      { plan: 'retired', monthlyPostLimit: 5 },
-    );
-    expect(await quota().status(clientId)).toMatchObject({ plan: 'retired', limit: 5 });
-    expect(await publishes(member, 2)).toEqual([201, 429]);
-  });
-
-  it('C110 can be unlimited: no limit is told, and it is counted all the same', async () => {
-    const member = await Member.join(app());
-    await arrangePlan(member, 'first-party');
-    expect(await publishes(member, 100)).toEqual(times(100, 201));
-    const answer = await member.post('/posts', POST);
-    expect(answer.status).toBe(201);
-    expect(answer.headers.get('ratelimit')).toBeNull();
+    await setPlan(member, 'first-party');
+    const response = await member.post('/posts', POST);
+    expect(response.status).toBe(201);
+    expect(response.headers.get('ratelimit')).toBeNull();
     expect(await quota().status(member.client.clientId)).toMatchObject({
       limit: null,
       remaining: null,
@@ -99,15 +67,52 @@ onOneEngine('The monthly post quota', (database) => {
     });
   });
 
+  it('C110 is the limit of the operator from the next publish on, also below the use', async () => {
+    const member = await Member.join(app());
+    await setLimit(member, 2);
+    expect(await publish(member, 3)).toEqual([201, 201, 429]);
+    await setLimit(member, 3);
+    expect(await publish(member, 2)).toEqual([201, 429]);
+    await setLimit(member, 1);
+    expect(await publish(member, 1)).toEqual([429]);
+    expect(await used(member)).toBe(3);
+  });
+
+  it('is the limit of the plan, and the default again without a plan', async () => {
+    const member = await Member.join(app());
+    await setPlan(member, 'partner');
+    expect(await publish(member, 5)).toEqual([...times(4, 201), 429]);
+    await setPlan(member, 'default');
+    expect(await publish(member, 1)).toEqual([201]);
+    expect(await quota().status(member.client.clientId)).toMatchObject({ limit: 100, used: 5 });
+  });
+
+  it('follows the limit of the plan in the configuration, and keeps the last limit of a removed plan', async () => {
+    const member = await Member.join(app());
+    const { clientId } = member.client;
+    await app().dataSource.manager.insert(AppQuota, [
+      { clientId, plan: 'partner', monthlyPostLimit: 1 },
+    ]);
+    expect(await quota().status(clientId)).toMatchObject({ plan: 'partner', limit: 4 });
+    expect(await publish(member, 5)).toEqual([...times(4, 201), 429]);
+    await app().dataSource.manager.update(
+      AppQuota,
+      { clientId },
+      { plan: 'retired', monthlyPostLimit: 5 },
+    );
+    expect(await quota().status(clientId)).toMatchObject({ plan: 'retired', limit: 5 });
+    expect(await publish(member, 2)).toEqual([201, 429]);
+  });
+
   it('C110 can be 0', async () => {
     const member = await Member.join(app());
-    await arrange(member, 0);
+    await setLimit(member, 0);
     const body = await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
     expect(body.error_description).toContain('quota of 0 posts');
     expect(await used(member)).toBe(0);
   });
 
-  it('counts what was published, and nothing else', async () => {
+  it('counts published posts only', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     await expectFieldErrors(await member.post('/posts', {}), 'one_of_required');
@@ -119,51 +124,37 @@ onOneEngine('The monthly post quota', (database) => {
     expect(await used(member)).toBe(1);
   });
 
-  it('gets nothing back from deleting', async () => {
-    const member = await Member.join(app());
-    await arrange(member, 1);
-    const { id } = await member.publish();
-    expect((await member.delete(`/posts/${id}`)).status).toBe(200);
-    expect(await publishes(member, 1)).toEqual([429]);
-  });
-
-  it('is looked at last: what is wrong with the body is told first', async () => {
-    const member = await Member.join(app());
-    await arrange(member, 0);
-    await expectFieldErrors(await member.post('/posts', { content: ' ' }), 'content blank');
-  });
-
   it.each([
-    [START, 9 * 86_400 + 14 * 3600 + 30 * 60, '2026-12'],
+    [START, UNTIL_DECEMBER, '2026-12'],
     ['2026-11-30T23:59:58.999Z', 2, '2026-12'],
     ['2026-11-30T23:59:59.000Z', 1, '2026-12'],
     ['2026-11-30T23:59:59.999Z', 1, '2026-12'],
     ['2026-12-01T00:00:00.000Z', 31 * 86_400, '2027-01'],
     ['2026-12-31T23:59:00.000Z', 60, '2027-01'],
     ['2028-02-01T00:00:00.000Z', 29 * 86_400, '2028-03'],
-  ])('spent at %s says to retry after %d seconds, when %s starts in UTC', async (...row) => {
+  ])('returns a Retry-After at %s of %d seconds, until %s starts in UTC', async (...row) => {
     const [now, wait, month] = row;
     app().clock.set(now);
     const member = await Member.join(app());
-    await arrange(member, 0);
-    const answer = await member.post('/posts', POST);
-    const { error_description } = await expectApiError(answer, 429, 'quota_exceeded');
-    expect(answer.headers.get('retry-after')).toBe(String(wait));
+    await setLimit(member, 0);
+    const response = await member.post('/posts', POST);
+    const { error_description } = await expectApiError(response, 429, 'quota_exceeded');
+    expect(response.headers.get('retry-after')).toBe(String(wait));
     expect(error_description).toContain(`${month}-01T00:00:00.000Z`);
   });
 
   it('C109 belongs to the UTC month of createdAt, to the millisecond', async () => {
     app().clock.set('2026-11-30T23:30:00.000Z');
     const member = await Member.join(app());
-    await arrange(member, 1);
+    await setLimit(member, 1);
     app().clock.set('2026-11-30T23:59:59.999Z');
     const last = await member.publish();
     expect(last.createdAt).toBe('2026-11-30T23:59:59.999Z');
-    expect(await publishes(member, 1)).toEqual([429]);
+    expect(await publish(member, 1)).toEqual([429]);
     app().clock.set('2026-12-01T00:00:00.000Z');
     const first = await member.publish();
     expect(first.createdAt).toBe('2026-12-01T00:00:00.000Z');
-    expect(await publishes(member, 1)).toEqual([429]);
+    expect(await publish(member, 1)).toEqual([429]);
     const { clientId } = member.client;
     const rows = await app().dataSource.manager.find(QuotaUsage, {
       where: { clientId },
@@ -180,10 +171,10 @@ onOneEngine('The monthly post quota', (database) => {
     expect(calls.map(({ at }) => at.toISOString())).toEqual([last.createdAt, first.createdAt]);
   });
 
-  it('C109 of a publish that begins in one month and ends in the next is that of its createdAt', async () => {
+  it('C109 counts a publish that spans two months in the month of its createdAt', async () => {
     app().clock.set('2026-11-30T23:59:59.999Z');
     const member = await Member.join(app());
-    await arrange(member, 1);
+    await setLimit(member, 1);
     await member.publish();
     const body = JSON.stringify(POST);
     const { sent, received } = await beginPublish(member, body);
@@ -206,20 +197,16 @@ onOneEngine('The monthly post quota', (database) => {
     ]);
   });
 
-  it('holds for publishes at once', async () => {
+  it('holds for concurrent publishes', async () => {
     const member = await Member.join(app());
-    await arrange(member, 5);
-    const answers = await Promise.all(times(12, 0).map(() => member.post('/posts', POST)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([
-      ...times(5, 201),
-      ...times(7, 429),
-    ]);
+    await setLimit(member, 5);
+    expect(await publishAtOnce(member, 12)).toEqual([...times(5, 201), ...times(7, 429)]);
     expect(await used(member)).toBe(5);
   });
 
-  it('refuses as a whole: no post, no count, no record of a publish', async () => {
+  it('rolls back the post, the counters and the record of a rejected publish', async () => {
     const member = await Member.join(app());
-    await arrange(member, 1);
+    await setLimit(member, 1);
     await member.publish();
     await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
     const { manager } = app().dataSource;
@@ -231,5 +218,132 @@ onOneEngine('The monthly post quota', (database) => {
       used: await used(member),
       published: await manager.countBy(ApiCall, { clientId, status: 201 }),
     }).toEqual({ posts: 1, counted: 1, used: 1, published: 1 });
+  });
+
+  const rateLimitOf = ({ headers }: Response) => [
+    headers.get('ratelimit'),
+    headers.get('ratelimit-policy'),
+  ];
+  const quotaOf = async (member: Member) => json<object>(await member.get('/quota'));
+
+  it('GET /quota returns limit, use, rest, month and reset time, and uses no quota', async () => {
+    const member = await Member.join(app());
+    await member.publish();
+    const expected = {
+      limit: 100,
+      used: 1,
+      remaining: 99,
+      period: '2026-11',
+      resetsAt: '2026-12-01T00:00:00.000Z',
+    };
+    expect(await quotaOf(member)).toStrictEqual(expected);
+    expect(await quotaOf(member)).toStrictEqual(expected);
+    await setLimit(member, null);
+    expect(await quotaOf(member)).toStrictEqual({ ...expected, limit: null, remaining: null });
+  });
+
+  it('GET /quota accepts a token with any scope, and requires one', async () => {
+    const client = await app().addClient();
+    for (const scope of ['profile.read', 'posts.read', 'posts.write', 'analytics.read'] as const) {
+      const member = await Member.join(app(), { client, scopes: [scope] });
+      expect((await member.get('/quota')).status).toBe(200);
+    }
+    await expectApiError(await app().fetch('/dev/v1/quota'), 401, 'unauthorized');
+  });
+
+  describe('RateLimit headers', () => {
+    beforeEach(() => {
+      app().clock.set('2026-11-21T09:30:00.250Z');
+    });
+
+    it('C106 name the limit, the month in seconds and the remaining posts of a publish', async () => {
+      const member = await Member.join(app());
+      const responses = [await member.post('/posts', POST), await member.post('/posts', POST)];
+      expect(responses.map(({ status }) => status)).toEqual([201, 201]);
+      expect(responses.map(rateLimitOf)).toEqual([
+        [`"posts-month";r=99;t=${UNTIL_DECEMBER}`, `"posts-month";q=100;w=${NOVEMBER}`],
+        [`"posts-month";r=98;t=${UNTIL_DECEMBER}`, `"posts-month";q=100;w=${NOVEMBER}`],
+      ]);
+    });
+
+    it('C106 stay the same for a replay', async () => {
+      const member = await Member.join(app());
+      const headers = { 'content-type': 'application/json', 'idempotency-key': 'once' };
+      const send = () => member.postRaw('/posts', JSON.stringify(POST), headers);
+      const [first, second] = [await send(), await send()];
+      expect(second.headers.get('idempotency-replayed')).toBe('true');
+      expect(rateLimitOf(second)).toEqual(rateLimitOf(first));
+    });
+
+    it('C105 name one time for the next attempt in headers and body, once the quota is used up', async () => {
+      const member = await Member.join(app());
+      await setLimit(member, 1);
+      await member.publish();
+      const response = await member.post('/posts', POST);
+      const body = await expectApiError(response, 429, 'quota_exceeded');
+      expect(body.error_description).toContain('1 post per month is spent');
+      expect(rateLimitOf(response)).toEqual([
+        `"posts-month";r=0;t=${UNTIL_DECEMBER}`,
+        `"posts-month";q=1;w=${NOVEMBER}`,
+      ]);
+      expect(response.headers.get('retry-after')).toBe(String(UNTIL_DECEMBER));
+    });
+
+    it.each([
+      ['2026-02-28T23:59:59.001Z', 28, 1],
+      ['2028-02-01T00:00:00.000Z', 29, 29 * 86_400],
+      ['2026-12-31T00:00:00.000Z', 31, 86_400],
+    ])(
+      'C106 have at %s a window of %d days that ends in %d seconds',
+      async (now, days, seconds) => {
+        app().clock.set(now);
+        const member = await Member.join(app());
+        expect(rateLimitOf(await member.post('/posts', POST))).toEqual([
+          `"posts-month";r=99;t=${seconds}`,
+          `"posts-month";q=100;w=${days * 86_400}`,
+        ]);
+      },
+    );
+
+    it('C110 follow a limit below the use, above it, of 0 and of none from the next call on', async () => {
+      const member = await Member.join(app());
+      for (let post = 1; post <= 3; post += 1) await member.publish();
+      await setLimit(member, 2);
+      const rejected = await member.post('/posts', POST);
+      await expectApiError(rejected, 429, 'quota_exceeded');
+      expect(rateLimitOf(rejected)[0]).toMatch(/;r=0;/);
+      expect(await quotaOf(member)).toMatchObject({ limit: 2, used: 3, remaining: 0 });
+      await setLimit(member, 5);
+      const raised = await member.post('/posts', POST);
+      expect([raised.status, rateLimitOf(raised)[0]]).toEqual([
+        201,
+        `"posts-month";r=1;t=${UNTIL_DECEMBER}`,
+      ]);
+      await setLimit(member, 0);
+      await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
+      await setLimit(member, null);
+      const unlimited = await member.post('/posts', POST);
+      expect([unlimited.status, ...rateLimitOf(unlimited)]).toEqual([201, null, null]);
+    });
+
+    it('C107 come after the errors of the body', async () => {
+      const member = await Member.join(app());
+      await setLimit(member, 0);
+      await expectFieldErrors(await member.post('/posts', { content: 1 }), 'content wrong_type');
+    });
+
+    it('C108 show no quota back after a deletion', async () => {
+      const member = await Member.join(app());
+      await setLimit(member, 1);
+      const { id } = await member.publish();
+      expect((await member.delete(`/posts/${id}`)).status).toBe(200);
+      await expectApiError(await member.post('/posts', POST), 429, 'quota_exceeded');
+      expect(await quotaOf(member)).toMatchObject({ used: 1, remaining: 0 });
+    });
+
+    it('are absent when a publish is rejected for another reason', async () => {
+      const member = await Member.join(app());
+      expect(rateLimitOf(await member.post('/posts', {}))).toEqual([null, null]);
+    });
   });
 });

@@ -4,13 +4,13 @@ import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
-const OPEN = ENDPOINTS.filter(({ scope }) => scope === null);
+const UNSCOPED = ENDPOINTS.filter(({ scope }) => scope === null);
 const SCOPED = ENDPOINTS.flatMap((endpoint) =>
   endpoint.scope === null ? [] : [{ ...endpoint, scope: endpoint.scope }],
 );
 const MATRIX = SCOPED.flatMap((endpoint) => SCOPES.map((given) => ({ ...endpoint, given })));
 
-onOneEngine('The scope table of the source document, section 5.6', (database) => {
+onOneEngine('Scopes (source document, section 5.6)', (database) => {
   const app = useTestApp(database);
   let owner: Member;
   beforeAll(async () => {
@@ -24,55 +24,55 @@ onOneEngine('The scope table of the source document, section 5.6', (database) =>
     return app().call(token, endpoint.method, path, bodyOf(endpoint));
   }
 
-  async function expectLacking(answer: Response, scope: Scope): Promise<void> {
-    const body = await expectApiError(answer, 403, 'insufficient_scope');
-    expect(answer.headers.get('www-authenticate')).toBe(
+  async function expectInsufficientScope(response: Response, scope: Scope): Promise<void> {
+    const body = await expectApiError(response, 403, 'insufficient_scope');
+    expect(response.headers.get('www-authenticate')).toBe(
       `Bearer error="insufficient_scope", scope="${scope}"`,
     );
     expect(body.error_description).toContain(scope);
   }
 
   it.each(MATRIX.filter(({ scope, given }) => given === scope))(
-    'C38 $method $path is open to $given',
+    'C38 allows $method $path with $given',
     async ({ given, ...endpoint }) => {
       expect((await call(endpoint, [given])).status).toBe(endpoint.success);
     },
   );
 
   it.each(MATRIX.filter(({ scope, given }) => given !== scope))(
-    'O115 C38 $method $path is closed to $given alone',
+    'O115 C38 rejects $method $path with $given only',
     async ({ given, ...endpoint }) => {
-      await expectLacking(await call(endpoint, [given]), endpoint.scope);
+      await expectInsufficientScope(await call(endpoint, [given]), endpoint.scope);
     },
   );
 
-  it.each(SCOPED)('O115 C38 $method $path is closed to all other scopes', async (endpoint) => {
+  it.each(SCOPED)('O115 C38 rejects $method $path with every other scope', async (endpoint) => {
     const others = SCOPES.filter((scope) => scope !== endpoint.scope);
-    await expectLacking(await call(endpoint, others), endpoint.scope);
+    await expectInsufficientScope(await call(endpoint, others), endpoint.scope);
   });
 
-  it.each(OPEN)(
-    'C38 $method $path is open to every valid token, also one without a scope',
+  it.each(UNSCOPED)(
+    'C38 allows $method $path with every valid token, also without a scope',
     async (endpoint) => {
       for (const scopes of [[], ...SCOPES.map((scope) => [scope]), SCOPES])
         expect((await call(endpoint, scopes)).status).toBe(endpoint.success);
     },
   );
 
-  it('O115 C40 A lacking scope is refused before the body is looked at', async () => {
+  it('O115 C40 rejects a missing scope before it reads the body', async () => {
     const member = await Member.join(app(), { scopes: ['posts.read'] });
-    const answer = await member.postRaw('/posts', '{', { 'content-type': 'application/json' });
-    await expectApiError(answer, 403, 'insufficient_scope');
+    const response = await member.postRaw('/posts', '{', { 'content-type': 'application/json' });
+    await expectApiError(response, 403, 'insufficient_scope');
   });
 
-  it('O115 lets a token with every scope do everything, and one with none nothing about the user', async () => {
+  it('O115 rejects every endpoint with a scope for a token without scopes', async () => {
     expect((await owner.get('/me')).status).toBe(200);
     const { user, client } = owner;
     const none = await Member.join(app(), { user, client, scopes: [] });
     for (const endpoint of SCOPED) {
       const path = await ownPathOf(endpoint, owner);
-      const answer = await app().call(none.token, endpoint.method, path, bodyOf(endpoint));
-      await expectLacking(answer, endpoint.scope);
+      const response = await app().call(none.token, endpoint.method, path, bodyOf(endpoint));
+      await expectInsufficientScope(response, endpoint.scope);
     }
   });
 });

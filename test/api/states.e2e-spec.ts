@@ -7,10 +7,10 @@ import { useTestApp } from '../support/test-app.js';
 
 const MINUTE_MS = 60_000;
 
-onOneEngine('The table of states of the source document, section 3', (database) => {
+onOneEngine('State table (source document, section 3)', (database) => {
   const app = useTestApp(database);
 
-  it('authorization code, issued on redirect: valid for 5 minutes, single use, with the original state', async () => {
+  it('issues an authorization code with the state of the request, for 5 minutes and one use', async () => {
     const client = await app().addClient();
     const redirect = await approve(app(), await app().addUser(), client, { state: 'the state' });
     expect(redirect.get('state')).toBe('the state');
@@ -25,11 +25,11 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     expect((await exchange(app(), client, late.get('code') ?? '')).status).toBe(400);
   });
 
-  it('authorization code, exchanged: consumed, and tokens issued that are valid for 1 hour', async () => {
+  it('exchanges a code for tokens that are valid for 1 hour', async () => {
     const client = await app().addClient();
     const redirect = await approve(app(), await app().addUser(), client);
-    const answer = await exchange(app(), client, redirect.get('code') ?? '');
-    const { access_token, expires_in } = await json<TokenBody>(answer);
+    const response = await exchange(app(), client, redirect.get('code') ?? '');
+    const { access_token, expires_in } = await json<TokenBody>(response);
     expect(expires_in).toBe(3600);
     app().clock.advance(60 * MINUTE_MS - 1);
     expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
@@ -37,7 +37,7 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     expect((await app().call(access_token, 'GET', '/me')).status).toBe(401);
   });
 
-  it('POST /posts: the post exists, is readable and listed', async () => {
+  it('POST /posts makes a post readable and lists it', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     expect((await member.get(`/posts/${id}`)).status).toBe(200);
@@ -45,10 +45,10 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     expect([data.map((post) => post.id), meta.total]).toEqual([[id], 1]);
   });
 
-  it('C82 DELETE /posts/:id: the post is soft-deleted, and gone from every read', async () => {
+  it('C82 DELETE /posts/:id removes a post from every read', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
-    const kept = await member.publish();
+    const other = await member.publish();
     await member.comment(id);
     expect((await member.delete(`/posts/${id}`)).status).toBe(200);
     for (const path of ['', '/analytics', '/comments'])
@@ -57,10 +57,10 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     await expectApiError(comment, 404, 'not_found');
     await expectApiError(await member.delete(`/posts/${id}`), 404, 'not_found');
     const { data, meta } = await json<PageBody<PostBody>>(await member.get('/posts'));
-    expect([data.map((post) => post.id), meta.total]).toEqual([[kept.id], 1]);
+    expect([data.map((post) => post.id), meta.total]).toEqual([[other.id], 1]);
   });
 
-  it('DELETE /posts/:id of another user: the post stays', async () => {
+  it('DELETE /posts/:id keeps a post of another user', async () => {
     const owner = await Member.join(app());
     const { id } = await owner.publish();
     const other = await Member.join(app());
@@ -68,17 +68,17 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     expect((await owner.get(`/posts/${id}`)).status).toBe(200);
   });
 
-  it('C116 DELETE /posts/:id twice at once: one 200, one 404, and one post less', async () => {
+  it('C116 DELETE /posts/:id twice at the same time returns one 200 and one 404', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     await member.publish();
-    const answers = await Promise.all([1, 2].map(() => member.delete(`/posts/${id}`)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+    const responses = await Promise.all([1, 2].map(() => member.delete(`/posts/${id}`)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404]);
     const { meta } = await json<PageBody<PostBody>>(await member.get('/posts'));
     expect(meta.total).toBe(1);
   });
 
-  it('POST /posts/:id/comments: the comment exists and is counted', async () => {
+  it('POST /posts/:id/comments adds a comment and counts it', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const comment = await member.comment(id);
@@ -89,7 +89,7 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 1 });
   });
 
-  it('DELETE /comments/:id: the comment is removed, and no longer counted', async () => {
+  it('DELETE /comments/:id removes a comment and its count', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const comment = await member.comment(id);
@@ -102,17 +102,17 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 0 });
   });
 
-  it('C116 DELETE /comments/:id twice at once: one 200, one 404, and one comment less', async () => {
+  it('C116 DELETE /comments/:id twice at the same time returns one 200 and one 404', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const comment = await member.comment(id);
     await member.comment(id);
-    const answers = await Promise.all([1, 2].map(() => member.delete(`/comments/${comment.id}`)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+    const responses = await Promise.all([1, 2].map(() => member.delete(`/comments/${comment.id}`)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404]);
     expect(await json(await member.get(`/posts/${id}/analytics`))).toMatchObject({ comments: 1 });
   });
 
-  it("C81 A removed comment's replies stay and keep their parentId, and it takes no new one", async () => {
+  it('C81 keeps the replies of a removed comment, and accepts no new ones', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const parent = await member.comment(id);
@@ -124,7 +124,7 @@ onOneEngine('The table of states of the source document, section 3', (database) 
     await expectFieldErrors(late, 'parentId invalid_reference');
   });
 
-  it('a comment on a deleted post can still be removed by its author', async () => {
+  it('lets the author remove a comment on a deleted post', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const comment = await member.comment(id);

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { TransactionRunner } from '../../src/database/transaction.js';
-import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
-import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import {
   approve,
@@ -44,12 +41,7 @@ onOneEngine('Client authentication at the token endpoint', (database) => {
     form: Record<string, string>,
     authorization?: string,
   ): Promise<Response> {
-    const { refreshToken } = await app()
-      .service(TransactionRunner)
-      .run(async (tx) => {
-        const grant = await app().service(GrantOpener).open(tx, user.id, of.clientId, of.scopes);
-        return app().service(TokenIssuer).issue(tx, grant, of.scopes);
-      });
+    const { refreshToken } = await app().issueTokens(user, of, of.scopes);
     const body = new URLSearchParams({
       grant_type: 'refresh_token',
       refresh_token: refreshToken,

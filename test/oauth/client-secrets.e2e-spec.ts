@@ -1,11 +1,8 @@
 import { HOUR, later, MINUTE } from '../../src/common/clock.js';
-import { TransactionRunner } from '../../src/database/transaction.js';
 import { AppSecret } from '../../src/modules/oauth/apps/app-secret.entity.js';
 import { AppSecretsService } from '../../src/modules/oauth/apps/app-secrets.service.js';
 import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
-import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
-import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
 import { requestToken } from '../support/oauth-flow.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
@@ -24,10 +21,7 @@ async function refreshWith(
   secret: string | undefined,
 ): Promise<Response> {
   const user = await app.addUser();
-  const { refreshToken } = await app.service(TransactionRunner).run(async (tx) => {
-    const grant = await app.service(GrantOpener).open(tx, user.id, client.clientId, client.scopes);
-    return app.service(TokenIssuer).issue(tx, grant, client.scopes);
-  });
+  const { refreshToken } = await app.issueTokens(user, client, client.scopes);
   const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
   return requestToken(app, { ...client, secret }, form);
 }

@@ -1,6 +1,3 @@
-import { TransactionRunner } from '../../src/database/transaction.js';
-import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
-import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -30,12 +27,7 @@ onOneEngine('Introspection endpoint (RFC 7662)', (database) => {
 
   /** Tokens of this user as an exchange issues them, without the pages before it. */
   async function issueTokens(of: TestClient): Promise<typeof tokens> {
-    const { accessToken, refreshToken } = await app()
-      .service(TransactionRunner)
-      .run(async (tx) => {
-        const grant = await app().service(GrantOpener).open(tx, user.id, of.clientId, of.scopes);
-        return app().service(TokenIssuer).issue(tx, grant, of.scopes);
-      });
+    const { accessToken, refreshToken } = await app().issueTokens(user, of, of.scopes);
     return { access_token: accessToken, refresh_token: refreshToken };
   }
 

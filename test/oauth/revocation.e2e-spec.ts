@@ -1,7 +1,4 @@
-import { TransactionRunner } from '../../src/database/transaction.js';
-import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
 import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
-import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { isTokenAccepted, obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
@@ -23,10 +20,7 @@ async function issueTokens(
   client: TestClient,
   user: User,
 ): Promise<Pick<TokenBody, 'access_token' | 'refresh_token'>> {
-  const { accessToken, refreshToken } = await app.service(TransactionRunner).run(async (tx) => {
-    const grant = await app.service(GrantOpener).open(tx, user.id, client.clientId, client.scopes);
-    return app.service(TokenIssuer).issue(tx, grant, client.scopes);
-  });
+  const { accessToken, refreshToken } = await app.issueTokens(user, client, client.scopes);
   return { access_token: accessToken, refresh_token: refreshToken };
 }
 

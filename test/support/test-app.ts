@@ -21,7 +21,7 @@ import {
 import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
 import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
 import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
-import { TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
+import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type NewUser, UsersService } from '../../src/modules/users/users.service.js';
@@ -149,17 +149,20 @@ export class TestApp {
     return { ...app, secret };
   }
 
-  /** Issues an access token without the consent flow, for tests about something else. */
-  async accessToken(
-    user: User,
-    client: TestClient,
+  /** Issues tokens without the pages and the exchange, for tests about something else. */
+  issueTokens(
+    user: Pick<User, 'id'>,
+    { clientId }: TestClient,
     scopes: readonly Scope[] = SCOPES,
-  ): Promise<string> {
-    const { accessToken } = await this.service(TransactionRunner).run(async (tx) => {
-      const grant = await this.service(GrantOpener).open(tx, user.id, client.clientId, scopes);
+  ): Promise<IssuedTokens> {
+    return this.service(TransactionRunner).run(async (tx) => {
+      const grant = await this.service(GrantOpener).open(tx, user.id, clientId, scopes);
       return this.service(TokenIssuer).issue(tx, grant, scopes);
     });
-    return accessToken;
+  }
+
+  async accessToken(...of: Parameters<TestApp['issueTokens']>): Promise<string> {
+    return (await this.issueTokens(...of)).accessToken;
   }
 
   /** Returns the SQL statements that run during `work`, each on one line, including those that begin and end transactions. */

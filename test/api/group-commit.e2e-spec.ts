@@ -29,20 +29,20 @@ async function membersOfOneApp(app: TestApp): Promise<[Member, ...Member[]]> {
 
 async function callerOf({ app, token }: Member): Promise<Caller> {
   const access = await app.service(AccessTokenVerifier).verify(token);
-  return { ...access, requestId: 'one-moment', receivedAt: app.clock.now() };
+  return { ...access, requestId: 'concurrent', receivedAt: app.clock.now() };
 }
 
-/** Publishes of all of them, which begin in the same turn of the event loop. */
+/** Starts one publish for each caller, all in the same turn of the event loop. */
 function publishAll(app: TestApp, callers: readonly Caller[]): Promise<unknown>[] {
   const draft = { content: 'Hi', latitude: 1, longitude: 2 };
   const publisher = app.service(Publisher);
   return callers.map((caller) => publisher.publish(caller, draft));
 }
 
-onOneEngine('Calls of one moment', (database) => {
+onOneEngine('Batching of concurrent calls', (database) => {
   const app = useTestApp(database);
 
-  it('find their tokens by one statement', async () => {
+  it('loads the tokens of all calls by one statement', async () => {
     const members = await membersOfOneApp(app());
     const statements = await app().statementsOf(async () => {
       const callers = await Promise.all(members.map(callerOf));
@@ -51,7 +51,7 @@ onOneEngine('Calls of one moment', (database) => {
     expect(statements).toHaveLength(1);
   });
 
-  it('find their own rows only, also beside tokens that are unknown', async () => {
+  it('verifies each token by its own row, also in a batch with unknown tokens', async () => {
     const known = await Member.join(app());
     const verifier = app().service(AccessTokenVerifier);
     const unknown = differentFrom(known.token);
@@ -61,7 +61,7 @@ onOneEngine('Calls of one moment', (database) => {
     expect(verified.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
   });
 
-  it('publish by one transaction, which counts each', async () => {
+  it('publishes all posts in one transaction and counts each', async () => {
     const members = await membersOfOneApp(app());
     const callers = await Promise.all(members.map(callerOf));
     const statements = await app().statementsOf(async () => {
@@ -72,7 +72,7 @@ onOneEngine('Calls of one moment', (database) => {
     expect(await countPublished(app(), ...members)).toEqual(allEqual(MEMBERS));
   });
 
-  it('of which one is refused are published all the same, but for that one', async () => {
+  it('publishes the other posts when one is rejected', async () => {
     const members = await membersOfOneApp(app());
     const callers = await Promise.all(members.map(callerOf));
     await app().service(UsersService).changeStatus(members[0].user.id, 'blocked', OPERATOR);
@@ -82,15 +82,15 @@ onOneEngine('Calls of one moment', (database) => {
     expect(await countPublished(app(), ...members)).toEqual(allEqual(MEMBERS - 1));
   });
 
-  it('that are more than the month has left use it up exactly', async () => {
+  it('uses the quota up exactly when there are more posts than it allows', async () => {
     const members = await membersOfOneApp(app());
     const { clientId } = members[0].client;
     await app().service(QuotaService).set(clientId, { limit: 5 }, OPERATOR);
     const outcomes = await Promise.allSettled(
       publishAll(app(), await Promise.all(members.map(callerOf))),
     );
-    const refused = outcomes.filter(({ status }) => status === 'rejected');
-    expect(refused).toEqual(
+    const rejected = outcomes.filter(({ status }) => status === 'rejected');
+    expect(rejected).toEqual(
       Array.from({ length: MEMBERS - 5 }, () => ({
         status: 'rejected',
         reason: expect.any(QuotaExceeded) as unknown,
@@ -99,7 +99,7 @@ onOneEngine('Calls of one moment', (database) => {
     expect(await countPublished(app(), ...members)).toEqual(allEqual(5));
   });
 
-  it('of another month, under another limit or twice of one user are published by transactions of their own', async () => {
+  it('publishes under another limit, or twice for one user, in separate transactions', async () => {
     const [one, two, three] = await Promise.all((await membersOfOneApp(app())).map(callerOf));
     const callers = [one, two, { ...three, postLimit: 50 }, one] as Caller[];
     const statements = await app().statementsOf(() =>
@@ -108,7 +108,7 @@ onOneEngine('Calls of one moment', (database) => {
     expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(3);
   });
 
-  it('see the posts of their own users only', async () => {
+  it('reads posts of the own user only', async () => {
     const [owner, other] = await membersOfOneApp(app());
     const { id } = await owner.publish();
     const posts = app().service(PostsService);
@@ -122,27 +122,27 @@ onOneEngine('Calls of one moment', (database) => {
   });
 });
 
-onEachServer('Publishes of one moment, of which one meets a row that is held', (database) => {
+onEachServer('Batch of publishes that includes a locked row', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
 
-  it('are published all the same, and that one once the row is free', async () => {
+  it('publishes the others, and the one that waits once the row is unlocked', async () => {
     const members = await membersOfOneApp(app());
     const callers = await Promise.all(members.map(callerOf));
     const { id } = members[0].user;
-    // What began within a unit of work would be taken for a part of it.
-    const elsewhere = new AsyncResource('elsewhere');
-    let held: Promise<PromiseSettledResult<unknown>[]> | undefined;
+    // Work that starts within a transaction would join it.
+    const outside = new AsyncResource('outside');
+    let waiting: Promise<PromiseSettledResult<unknown>[]> | undefined;
     await app()
       .service(TransactionRunner)
       .run(async (tx) => {
         await writeRows(tx, 'UPDATE users SET name = name WHERE id = ?', [id]);
-        const [first, ...others] = elsewhere.runInAsyncScope(() =>
+        const [first, ...others] = outside.runInAsyncScope(() =>
           limited(() => publishAll(app(), callers)),
         );
-        held = Promise.allSettled([first]);
+        waiting = Promise.allSettled([first]);
         await Promise.all(others);
       });
-    expect(await held).toMatchObject([{ status: 'fulfilled' }]);
+    expect(await waiting).toMatchObject([{ status: 'fulfilled' }]);
     expect(await countPublished(app(), ...members)).toEqual(allEqual(MEMBERS));
   });
 });
