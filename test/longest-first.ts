@@ -18,7 +18,6 @@ const LONGEST = [
   'system/races/',
   'database/migrations',
   'oauth/otp-',
-  'api/slow-bodies',
 ];
 
 /** Starts with the files that take longest, so that no worker is left alone with one at the end. */

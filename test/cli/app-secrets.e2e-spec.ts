@@ -14,7 +14,7 @@ const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const NO_SECRETS_ID = 'sec_01h455vb4pex5vsknk084sn02q';
 const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/;
-/** Nothing may be opened for what fails before it starts. */
+/** A command that fails before it needs a database must not open one. */
 const NO_DATABASE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 
 interface SecretJson {
@@ -45,10 +45,10 @@ function expectFailure(outcome: CommandResult, sentence: string | RegExp): void 
   expect(outcome.stderr).not.toMatch(SECRET);
 }
 
-onOneEngine('Client secrets on the command line', (database) => {
+onOneEngine('Commands "app secret"', (database) => {
   const cli = new CommandLine(database);
   const app = useTestApp(database);
-  // The commands go by the real time.
+  // The commands use the real clock.
   beforeEach(() => app().clock.set(new Date().toISOString()));
 
   const secrets = (): AppSecretsService => app().service(AppSecretsService);
@@ -58,7 +58,7 @@ onOneEngine('Client secrets on the command line', (database) => {
     return { id: clientId, secret };
   }
 
-  /** An app with a second secret: the first ends in an hour, or has ended. */
+  /** An app with a second secret. The first one expires after `graceMs`. */
   async function rotated(graceMs = HOUR): Promise<App & { second: string }> {
     const one = await register();
     app().clock.advance(1);
@@ -71,8 +71,8 @@ onOneEngine('Client secrets on the command line', (database) => {
   const list = (id: string, ...more: string[]): Promise<SecretJson[]> =>
     cli.json<SecretJson[]>('app', 'secret', 'list', id, ...more);
 
-  /** What the service knows of the app's secret that ends with these characters. */
-  async function known(id: string, secret: string): Promise<SecretStatus> {
+  /** The stored status of the app's secret, found by its last four characters. */
+  async function statusOf(id: string, secret: string): Promise<SecretStatus> {
     app().clock.set(new Date().toISOString());
     const all = await secrets().list(id);
     const found = all.find(({ lastFour }) => lastFour === secret.slice(-4));
@@ -80,29 +80,29 @@ onOneEngine('Client secrets on the command line', (database) => {
     return found;
   }
 
-  /** Hashes of the secrets that open the app at `time`, the newest first. */
+  /** Hashes of the secrets that are valid at `time`, newest first. */
   async function liveHashes(clientId: string, time: Date): Promise<string[]> {
     const live = await app().service(AppSecretsRepository).findLive(clientId, time);
     return live.toSorted((a, b) => (a.id < b.id ? 1 : -1)).map(({ hash }) => hash);
   }
 
   describe('app secret rotate', () => {
-    it('O145 tells the new secret and lets the old one work for 24 hours', async () => {
+    it('O145 prints the new secret and keeps the old one valid for 24 hours', async () => {
       const { id, secret: old } = await register();
       const before = new Date();
-      const told = await rotate(id);
-      expect(told).toEqual({
+      const rotation = await rotate(id);
+      expect(rotation).toEqual({
         client_id: id,
         client_secret: expect.stringMatching(SECRET),
         secret_id: expect.stringMatching(/^sec_[0-9a-z]{26}$/),
         grace_seconds: 86_400,
       });
-      const both = [sha256(told.client_secret), sha256(old)];
+      const both = [sha256(rotation.client_secret), sha256(old)];
       expect(await liveHashes(id, later(before, DAY - 1))).toEqual(both);
       expect(await liveHashes(id, later(new Date(), DAY))).toEqual(both.slice(0, 1));
     });
 
-    it('O145 lets the old one work for as long as --grace says, and ends what is older', async () => {
+    it('O145 keeps the previous secret valid for --grace and ends older secrets', async () => {
       const { id, second } = await rotated();
       const before = new Date();
       const third = await rotate(id, '--grace', '30m');
@@ -113,7 +113,7 @@ onOneEngine('Client secrets on the command line', (database) => {
       expect(await liveHashes(id, later(new Date(), 30 * MINUTE))).toEqual(both.slice(0, 1));
     });
 
-    it('O145 prints for people the secret once on standard output, and the fate of the others on standard error', async () => {
+    it('O145 prints the secret on standard output and the end of the other secrets on standard error', async () => {
       const { id, secret: first, second } = await rotated();
       const { code, stdout, stderr } = await cli.run('app', 'secret', 'rotate', id);
       expect(code).toBe(0);
@@ -134,7 +134,7 @@ onOneEngine('Client secrets on the command line', (database) => {
       expect(await liveHashes(id, new Date())).toEqual([sha256(secret)]);
     });
 
-    it('O145 refuses a public app, which has no secret', async () => {
+    it('O145 rejects a public app, which has no secret', async () => {
       const { id } = await register('public');
       const outcome = await cli.run('app', 'secret', 'rotate', id);
       expectFailure(outcome, 'public app holds no client secret');
@@ -143,9 +143,9 @@ onOneEngine('Client secrets on the command line', (database) => {
   });
 
   describe('app secret list', () => {
-    it('O90 shows id, last four characters, creation, last use and end of the live ones, the newest first', async () => {
+    it('O90 lists id, last four characters, creation, last use and end of live secrets, newest first', async () => {
       const { id, secret: first, second } = await rotated();
-      const [old, current] = [await known(id, first), await known(id, second)];
+      const [old, current] = [await statusOf(id, first), await statusOf(id, second)];
       expect(await list(id)).toEqual([
         {
           secret_id: current.id,
@@ -166,7 +166,7 @@ onOneEngine('Client secrets on the command line', (database) => {
       ]);
     });
 
-    it('O90 shows when a secret was used last', async () => {
+    it('O90 shows the last use of a secret', async () => {
       const { id, secret } = await register();
       const client = { client_id: id, client_secret: secret };
       const body = new URLSearchParams({
@@ -179,7 +179,7 @@ onOneEngine('Client secrets on the command line', (database) => {
       expect(only?.last_used_at).toBe(app().clock.now().toISOString());
     });
 
-    it('O90 shows those that have ended last, and only with --all', async () => {
+    it('O90 lists ended secrets last, and only with --all', async () => {
       const { id, secret: first, second } = await rotated(0);
       const fours = (listed: SecretJson[]): string[] =>
         listed.map(({ last_four, status }) => `${last_four} ${status}`);
@@ -188,7 +188,7 @@ onOneEngine('Client secrets on the command line', (database) => {
       expect(fours(await list(id, '--all'))).toEqual([live, `${first.slice(-4)} ended`]);
     });
 
-    it('O90 prints a table for people, without a secret', async () => {
+    it('O90 prints a table without the secrets themselves', async () => {
       const { id, secret } = await register();
       const { code, stdout, stderr } = await cli.run('app', 'secret', 'list', id);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -201,7 +201,7 @@ onOneEngine('Client secrets on the command line', (database) => {
       expect(stdout).not.toMatch(SECRET);
     });
 
-    it('O90 says why a public app has none', async () => {
+    it('O90 explains why a public app has no secret', async () => {
       const { id } = await register('public');
       const { code, stderr } = await cli.run('app', 'secret', 'list', id);
       expect({ code, stderr }).toEqual({
@@ -215,9 +215,9 @@ onOneEngine('Client secrets on the command line', (database) => {
     const revoke = (id: string, secretId: string, ...more: string[]): Promise<CommandResult> =>
       cli.run('app', 'secret', 'revoke', id, secretId, ...more);
 
-    it('O145 ends the one secret that it names, at once', async () => {
+    it('O145 ends the given secret at once', async () => {
       const { id, secret: first, second } = await rotated();
-      const old = await known(id, first);
+      const old = await statusOf(id, first);
       expect(await cli.json('app', 'secret', 'revoke', id, old.id)).toEqual({
         client_id: id,
         secret_id: old.id,
@@ -231,9 +231,9 @@ onOneEngine('Client secrets on the command line', (database) => {
       expect(await liveHashes(id, new Date())).toEqual([sha256(second)]);
     });
 
-    it('O145 ends the last one, too, and says what that means and what to do', async () => {
+    it('O145 ends the last secret and prints the consequence and the remedy', async () => {
       const { id, secret } = await register();
-      const only = await known(id, secret);
+      const only = await statusOf(id, secret);
       const { code, stdout, stderr } = await revoke(id, only.id, '--yes');
       expect(code).toBe(0);
       expect(stdout).toMatch(/^live_secrets {2}0$/m);
@@ -242,43 +242,43 @@ onOneEngine('Client secrets on the command line', (database) => {
       expect(await liveHashes(id, new Date())).toEqual([]);
     });
 
-    it('O145 says when the secret had ended before, and changes nothing', async () => {
+    it('O145 changes nothing for an ended secret and prints when it ended', async () => {
       const { id, secret } = await rotated(0);
-      const old = await known(id, secret);
+      const old = await statusOf(id, secret);
       const { code, stderr } = await revoke(id, old.id);
       const end = old.expiresAt?.toISOString();
       expect({ code, stderr }).toEqual({ code: 0, stderr: `It had ended before, at ${end}.\n` });
-      expect(await known(id, secret)).toEqual(old);
+      expect(await statusOf(id, secret)).toEqual(old);
     });
 
-    it('O145 knows neither the secret of another app nor one that does not exist', async () => {
+    it('O145 rejects a secret of another app and an unknown secret', async () => {
       const { id, secret } = await register();
-      const only = await known(id, secret);
+      const only = await statusOf(id, secret);
       const { id: other } = await register();
       expectFailure(await revoke(other, only.id), 'The app has no secret with this id.');
       expectFailure(await revoke(id, "x' OR 1=1"), 'The app has no secret with this id.');
-      expect(await known(id, secret)).toEqual(only);
+      expect(await statusOf(id, secret)).toEqual(only);
     });
 
-    it('O145 does not repeat a secret that is typed in place of its id', async () => {
+    it('O145 does not print a secret that is given instead of its id', async () => {
       const { id, secret } = await register();
       expectFailure(await revoke(id, secret), 'That is a client secret itself, not the id of one.');
     });
   });
 
   it.each([['rotate'], ['list'], ['revoke', NO_SECRETS_ID]])(
-    'O145 "app secret %s" knows no app that does not exist',
+    'O145 "app secret %s" rejects an unknown app',
     async (command, ...more) => {
       const outcome = await cli.run('app', 'secret', command, NOBODYS_ID, ...more);
       expectFailure(outcome, 'There is no app with this client_id.');
     },
   );
 
-  it('O144 Who rotated and revoked, and why, is on record without a secret', async () => {
+  it('O144 records actor and reason of a rotation and a revocation, without the secrets', async () => {
     const { id, secret: first } = await register();
     const why = ['--actor', 'pia', '--reason', 'Yearly'];
     const { client_secret: second } = await rotate(id, ...why);
-    const { id: old } = await known(id, first);
+    const { id: old } = await statusOf(id, first);
     const found = ['--actor', 'rob', '--reason', 'Found in a log'];
     await cli.json('app', 'secret', 'revoke', id, old, ...found);
     const events = await auditTrail(app().dataSource, id);
@@ -301,9 +301,9 @@ onOneEngine('Client secrets on the command line', (database) => {
   });
 });
 
-describe('The use of app secret', () => {
+describe('Usage of "app secret"', () => {
   it.each(['app secret', 'app secret rotate', 'app secret list', 'app secret revoke'])(
-    'O145 The help of "%s" starts with examples and has no place for a secret',
+    'O145 prints a help of "%s" that starts with examples and accepts no secret',
     async (words) => {
       const { code, stdout, stderr } = await runCommand(
         [...words.split(' '), '--help'],
@@ -325,7 +325,7 @@ describe('The use of app secret', () => {
     ['revoke without a client_id', ['revoke']],
     ['revoke without a secret_id', ['revoke', NOBODYS_ID]],
     ['revoke with a blank --reason', ['revoke', NOBODYS_ID, NO_SECRETS_ID, '--reason', ' ']],
-    ['nothing', []],
+    ['no command', []],
   ])('O145 exits with 2 on %s', async (_title, args) => {
     const { code, stdout, stderr } = await runCommand(['app', 'secret', ...args], NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

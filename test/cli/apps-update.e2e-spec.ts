@@ -12,7 +12,7 @@ const OLD = 'https://garden.example/callback';
 const NEW = 'https://garden.example/new';
 const DECISION = '/oauth/authorize/decision';
 
-onOneEngine('app update', (database) => {
+onOneEngine('Command "app update"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   let client: TestClient;
@@ -31,7 +31,7 @@ onOneEngine('app update', (database) => {
     return trail.filter(({ action }) => action === 'app.updated');
   }
 
-  it('O145 replaces what is given and leaves the rest, and answers the app as it is now', async () => {
+  it('O145 replaces the given values, keeps the others, and prints the updated app', async () => {
     const before = await find();
     await update('--name', ' Garden & Shed ');
     expect(await find()).toEqual({ ...before, name: 'Garden & Shed' });
@@ -50,7 +50,7 @@ onOneEngine('app update', (database) => {
     expect(await find()).toEqual({ ...moved, scopes: ['profile.read', 'posts.write'] });
   });
 
-  it('O145 records what changed, from what to what, by whom and why', async () => {
+  it('O145 records the old and new values, the actor and the reason', async () => {
     const why = ['--actor', 'olga', '--reason', 'Moved'];
     await update('--name', 'Shed', '--redirect-uri', NEW, '--scope', 'posts.read', ...why);
     await update('--name', 'Shed');
@@ -68,7 +68,7 @@ onOneEngine('app update', (database) => {
     ]);
   });
 
-  it('O145 says so when there was nothing to change', async () => {
+  it('O145 reports that nothing changed', async () => {
     const { code, stderr } = await cli.run('app', 'update', id, '--name', client.name);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'It was like this already.\n' });
   });
@@ -82,7 +82,7 @@ onOneEngine('app update', (database) => {
     ['an unknown scope', ['--name', 'Shed', '--scope', 'posts.delete'], 'no scope "posts.delete"'],
     ['no scope at all', ['--scope', ' '], 'at least one scope'],
     ['one redirect URI twice', ['--redirect-uri', NEW, '--redirect-uri', NEW], 'given twice'],
-  ])('O145 refuses %s and changes nothing', async (_title, args, sentence) => {
+  ])('O145 rejects %s and changes nothing', async (_title, args, sentence) => {
     const before = await find();
     const { code, stdout, stderr } = await cli.run('app', 'update', id, ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -91,34 +91,34 @@ onOneEngine('app update', (database) => {
     expect(await changes()).toEqual([]);
   });
 
-  it('O145 knows no app that does not exist', async () => {
+  it('O145 rejects an unknown app', async () => {
     const outcome = await cli.run('app', 'update', NOBODYS_ID, '--name', 'Shed');
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(outcome.stderr).toContain('There is no app with this client_id.');
   });
 
-  it('O39 A sign-in under way to a redirect URI that was taken away gets no code', async () => {
+  it('O39 issues no code to a redirect URI that was removed during the sign-in', async () => {
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     await update('--redirect-uri', NEW);
-    const answer = { scope: client.scopes.slice(), decision: 'approve' };
-    expectPage(await visitor.submit(consent, DECISION, answer), 400);
+    const decision = { scope: client.scopes.slice(), decision: 'approve' };
+    expectPage(await visitor.submit(consent, DECISION, decision), 400);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
     expectPage(await visitor.open(authorizeLink(client)), 400);
     expect((await visitor.open(authorizeLink(client, { redirect_uri: NEW }))).status).toBe(200);
   });
 
-  it('O39 A scope that was taken away meanwhile is not granted, and one that was added is not either', async () => {
+  it('O39 grants neither a scope that was removed during the sign-in nor one that was added', async () => {
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     await update('--scope', 'profile.read posts.write');
-    const answer = { scope: ['profile.read', 'posts.read', 'posts.write'], decision: 'approve' };
-    const redirect = redirectParameters(await visitor.submit(consent, DECISION, answer));
+    const decision = { scope: ['profile.read', 'posts.read', 'posts.write'], decision: 'approve' };
+    const redirect = redirectParameters(await visitor.submit(consent, DECISION, decision));
     const tokens = await exchange(app(), client, redirect.get('code') ?? '');
     expect((await json<TokenBody>(tokens)).scope).toBe('profile.read');
   });
 
-  it('O39 A consent page offers no scope that was taken away while its user signed in', async () => {
+  it('O39 offers no scope on the consent page that was removed during the sign-in', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app());
     const waiting = await visitor.open(authorizeLink(client));
@@ -131,39 +131,39 @@ onOneEngine('app update', (database) => {
     expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
   });
 
-  it('O39 A sign-in under way gets no code when all its scopes were taken away', async () => {
+  it('O39 issues no code when all requested scopes were removed during the sign-in', async () => {
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
     await update('--scope', 'posts.write');
-    const answer = { scope: client.scopes.slice(), decision: 'approve' };
-    const refused = await visitor.submit(consent, DECISION, answer);
-    expectPage(refused, 400);
-    expect(refused.html).toContain('None of the access that it asked you for is registered');
+    const decision = { scope: client.scopes.slice(), decision: 'approve' };
+    const page = await visitor.submit(consent, DECISION, decision);
+    expectPage(page, 400);
+    expect(page.html).toContain('None of the access that it asked you for is registered');
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('A scope that was taken away can no longer be asked for', async () => {
+  it('rejects an authorization request for a removed scope', async () => {
     await update('--scope', 'profile.read');
     const { location } = await new Browser(app()).open(authorizeLink(client));
     expect(location).toContain('error=invalid_scope');
   });
 });
 
-describe('The use of app update', () => {
+describe('Usage of "app update"', () => {
   const NO_DATABASE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 
   it.each([
-    ['nothing to change', [NOBODYS_ID]],
+    ['no value to change', [NOBODYS_ID]],
     ['no client_id', ['--name', 'Shed']],
     ['a blank --name', [NOBODYS_ID, '--name', ' ']],
-    ['a client type, which is for good', [NOBODYS_ID, '--public']],
+    ['a client type, which cannot change', [NOBODYS_ID, '--public']],
   ])('O145 exits with 2 on %s', async (_title, args) => {
     const { code, stdout, stderr } = await runCommand(['app', 'update', ...args], NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: /m);
   });
 
-  it('O145 The help starts with examples', async () => {
+  it('O145 prints a help that starts with examples', async () => {
     const { code, stdout } = await runCommand(['app', 'update', '--help'], NO_DATABASE);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Examples:\n {2}\S/);

@@ -27,7 +27,7 @@ function expectFailure(outcome: CommandResult, sentence: string | RegExp): void 
   expect(outcome.stderr).not.toMatch(SECRET);
 }
 
-onOneEngine('Apps on the command line', (database) => {
+onOneEngine('Commands "app"', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   beforeAll(async () => {
@@ -39,13 +39,13 @@ onOneEngine('Apps on the command line', (database) => {
   const register = (...more: string[]): Promise<AppJson> =>
     cli.json<AppJson>(...create, '--redirect-uri', 'https://garden.example/callback', ...more);
 
-  /** Hashes of the secrets that open the app at `time`. */
+  /** Hashes of the secrets that are valid at `time`. */
   async function liveSecrets(clientId: string, time: Date): Promise<string[]> {
     const secrets = await new AppSecretsRepository(dataSource).findLive(clientId, time);
     return secrets.map(({ hash }) => hash);
   }
 
-  it('O145 registers a confidential app and tells its secret in JSON under the names of the RFCs', async () => {
+  it('O145 registers a confidential app and prints its secret in JSON with the names of the RFCs', async () => {
     const uris = ['https://garden.example/callback', 'http://localhost:8080/callback'];
     const app = await register('--redirect-uri', uris[1] ?? '');
     expect(app).toEqual({
@@ -68,7 +68,7 @@ onOneEngine('Apps on the command line', (database) => {
     expect(await liveSecrets(app.client_id, new Date())).toEqual([]);
   });
 
-  it('O145 prints the secret for people once, on standard output, and says so on standard error', async () => {
+  it('O145 prints the secret once on standard output and a warning on standard error', async () => {
     const uri = ['--redirect-uri', 'https://garden.example/callback'];
     const { code, stdout, stderr } = await cli.run(...create, ...uri);
     expect(code).toBe(0);
@@ -79,7 +79,7 @@ onOneEngine('Apps on the command line', (database) => {
     expect((await cli.run('app', 'show', clientId)).stdout).not.toMatch(SECRET);
   });
 
-  it('O145 records who created, disabled and enabled, and why', { timeout: 90_000 }, async () => {
+  it('O145 records actor and reason when an app is created, disabled and enabled', async () => {
     const { client_id: id } = await register('--actor', 'olga', '--reason', 'Pilot');
     await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Spam');
     await cli.json('app', 'disable', id, '--actor', 'pia', '--reason', 'Again');
@@ -87,7 +87,7 @@ onOneEngine('Apps on the command line', (database) => {
     const me = userInfo().username;
     const details = expect.any(Object) as object;
     const trail = await auditTrail(dataSource, id);
-    // Those of one millisecond are in no order.
+    // Events of one millisecond are unordered.
     expect(trail.filter(({ action }) => action !== 'app.secret_added')).toEqual([
       { action: 'app.created', actor: 'olga', reason: 'Pilot', details },
       { action: 'app.disabled', actor: 'pia', reason: 'Spam', details: {} },
@@ -96,7 +96,7 @@ onOneEngine('Apps on the command line', (database) => {
     expect(JSON.stringify(trail)).not.toMatch(SECRET);
   });
 
-  it('O145 lists and shows apps as they were created, without secrets', async () => {
+  it('O145 lists and shows the created apps without secrets', async () => {
     const { client_secret: _, ...app } = await register();
     expect(await cli.json('app', 'show', app.client_id)).toEqual(app);
     expect(await cli.json<AppJson[]>('app', 'list')).toContainEqual(app);
@@ -105,7 +105,7 @@ onOneEngine('Apps on the command line', (database) => {
     expect(stdout).toContain(`${app.client_id}  confidential  enabled`);
   });
 
-  it('O145 switches an app off and on without asking a script', async () => {
+  it('O145 disables and enables an app without confirmation when it has no terminal', async () => {
     const { client_id: id } = await register();
     expect(await cli.run('app', 'disable', id)).toMatchObject({ code: 0, stderr: '' });
     expect(await cli.json('app', 'show', id)).toMatchObject({ status: 'disabled' });
@@ -113,7 +113,7 @@ onOneEngine('Apps on the command line', (database) => {
     expect(await cli.json('app', 'enable', id)).toMatchObject({ status: 'enabled' });
   });
 
-  it('O145 says that there is no such app, also for what is no client_id at all', async () => {
+  it('O145 rejects an unknown app and a malformed client_id', async () => {
     const outcomes = [
       await cli.run('app', 'show', NOBODYS_ID),
       await cli.run('app', 'disable', NOBODYS_ID),
@@ -130,12 +130,12 @@ onOneEngine('Apps on the command line', (database) => {
     ['plain http', 'http://garden.example/callback', 'https'],
     ['a scheme without a dot', 'garden:/callback', 'https or a private-use scheme'],
     ['a script', 'javascript:alert(1)', 'https or a private-use scheme'],
-  ])('O145 refuses a redirect URI with %s', async (_title, uri, sentence) => {
+  ])('O145 rejects a redirect URI with %s', async (_title, uri, sentence) => {
     const good = ['--redirect-uri', 'https://garden.example/callback'];
     expectFailure(await cli.run(...create, ...good, '--redirect-uri', uri), sentence);
   });
 
-  it('O145 takes loopback addresses and private-use schemes with a dot', async () => {
+  it('O145 accepts loopback addresses and private-use schemes with a dot', async () => {
     const uris = ['http://127.0.0.1/cb', 'http://[::1]:8080/cb', 'com.example.garden:/callback'];
     const { redirect_uris } = await register(...uris.flatMap((uri) => ['--redirect-uri', uri]));
     expect(redirect_uris).toEqual(['https://garden.example/callback', ...uris]);
@@ -153,14 +153,14 @@ onOneEngine('Apps on the command line', (database) => {
       ['--redirect-uri', 'https://garden.example/callback'],
       'given twice',
     ],
-  ])('O145 refuses %s and stores nothing', async (_title, args, sentence) => {
+  ])('O145 rejects %s and stores nothing', async (_title, args, sentence) => {
     const before = await cli.json<AppJson[]>('app', 'list');
     const uri = ['--redirect-uri', 'https://garden.example/callback'];
     expectFailure(await cli.run(...create, ...uri, ...args), sentence);
     expect(await cli.json('app', 'list')).toHaveLength(before.length);
   });
 
-  it('O145 has no option for a secret of your own', async () => {
+  it('O145 accepts no secret from the operator', async () => {
     const uri = ['--redirect-uri', 'https://garden.example/callback'];
     const { code, stdout } = await cli.run(...create, ...uri, '--client-secret', 'mine');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

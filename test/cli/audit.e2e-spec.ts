@@ -8,7 +8,7 @@ const DAY = 86_400_000;
 const [ANA_APP, BOB_APP] = [newId('svc_app', new Date(0)), newId('svc_app', new Date(1))];
 const [ANA, BOB] = [newId('usr', new Date(0)), newId('usr', new Date(1))];
 
-interface Told {
+interface ListedEvent {
   id: string;
   at: string;
   action: string;
@@ -17,7 +17,7 @@ interface Told {
   details: Record<string, unknown>;
 }
 
-onOneEngine('The command "audit list"', (database) => {
+onOneEngine('Command "audit list"', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ onOneEngine('The command "audit list"', (database) => {
   beforeEach(() => dataSource.manager.clear(AuditEvent));
   afterAll(() => dataSource.destroy());
 
-  /** Writes an event, and answers its id. */
+  /** Writes an event and returns its id. */
   async function write(at: string | Date, event: Partial<AuditEvent> = {}): Promise<string> {
     const time = new Date(at);
     const id = newId('evt', time);
@@ -35,14 +35,15 @@ onOneEngine('The command "audit list"', (database) => {
     await dataSource.manager.insert(AuditEvent, { at: time, id, ...blank, ...quota, ...event });
     return id;
   }
-  const list = (...args: string[]): Promise<Told[]> => cli.json<Told[]>('audit', 'list', ...args);
+  const list = (...args: string[]): Promise<ListedEvent[]> =>
+    cli.json<ListedEvent[]>('audit', 'list', ...args);
   const ids = async (...args: string[]): Promise<string[]> =>
     (await list(...args)).map(({ id }) => id);
   function expectSilent({ code, stderr }: CommandResult): void {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   }
 
-  it('tells all of an event, in the words of the API', async () => {
+  it('prints every member of an event with the names of the API', async () => {
     const event = {
       clientId: ANA_APP,
       userId: ANA,
@@ -84,7 +85,7 @@ onOneEngine('The command "audit list"', (database) => {
     );
   });
 
-  it('keeps within 80 columns whatever there is to tell', async () => {
+  it('wraps long values at 80 columns', async () => {
     const reason = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
     const details = { redirectUris: [`https://garden.example/${'x'.repeat(200)}`] };
     await write('2026-11-20', { reason, details, clientId: BOB_APP });
@@ -95,7 +96,7 @@ onOneEngine('The command "audit list"', (database) => {
     expect(stdout).toContain(`  app      ${BOB_APP}`);
   });
 
-  it('lists the newest first, a hundred of them unless told otherwise', async () => {
+  it('lists the newest 100 events by default', async () => {
     const written: string[] = [];
     for (let second = 0; second < 105; second += 1)
       written.push(await write(new Date(Date.UTC(2026, 10, 20, 0, 0, second))));
@@ -105,7 +106,7 @@ onOneEngine('The command "audit list"', (database) => {
     expect(await ids('--limit', 'all')).toEqual(newest);
   });
 
-  it('finds what is about an app or a user, what was done, and when', async () => {
+  it('filters by app, user, action and time', async () => {
     const [old, both, app, other] = [
       await write(new Date(Date.now() - 2 * DAY), { userId: ANA, action: 'user.added' }),
       await write('2026-11-20T00:00:00.000Z', { clientId: ANA_APP, userId: ANA }),
@@ -128,7 +129,7 @@ onOneEngine('The command "audit list"', (database) => {
     expect(await found('--since', '49h', '--until', '47h', ...action)).toEqual([old]);
   });
 
-  it('says that there is nothing, and prints nothing', async () => {
+  it('prints nothing on standard output when no event matches', async () => {
     expect(await list()).toEqual([]);
     expect(await cli.run('audit', 'list', '--action', 'quota.sett')).toEqual({
       code: 0,
@@ -145,7 +146,7 @@ onOneEngine('The command "audit list"', (database) => {
     ['--until', '2026-11-20T10:00:00', 'It must be a time ago'],
     ['--limit', '0', 'It must be a whole number from 1, or "all".'],
     ['--limit', 'many', 'It must be a whole number from 1, or "all".'],
-  ])('refuses %s %s, and says what it takes', async (option, value, sentence) => {
+  ])('rejects %s %s and prints the accepted values', async (option, value, sentence) => {
     const { code, stdout, stderr } = await cli.run('audit', 'list', option, value);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);

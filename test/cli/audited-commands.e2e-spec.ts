@@ -1,3 +1,4 @@
+import { AuditEvent } from '../../src/audit/audit-event.entity.js';
 import { Migrator } from '../../src/database/migrator.js';
 import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
@@ -7,25 +8,25 @@ import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
-/** What a command is run on. */
-interface Ground {
+interface Context {
   app: TestApp;
   member: Member;
   clientId: string;
 }
 
-/** The arguments of a command that changes something, once there is something to change, and the events that it leaves. */
-interface Act {
-  args: (ground: Ground) => string[] | Promise<string[]>;
-  /** What it reads from standard input. */
-  input?: (ground: Ground) => string;
-  /** What brings back what the others need. */
-  after?: (ground: Ground) => Promise<unknown>;
+/** How to run a command so that it changes something, and the audit events that it records. */
+interface CommandCase {
+  /** Prepares the change and returns the arguments. */
+  args: (context: Context) => string[] | Promise<string[]>;
+  /** Standard input. */
+  input?: (context: Context) => string;
+  /** Restores what the other commands need. */
+  after?: (context: Context) => Promise<unknown>;
   actions: string[];
 }
 
 const CALLBACK = 'https://garden.example/new';
-const ACTS: Readonly<Record<string, Act>> = {
+const COMMANDS: Readonly<Record<string, CommandCase>> = {
   'app create': {
     args: () => ['--name', 'New', '--redirect-uri', CALLBACK, '--scope', 'posts.read'],
     actions: ['app.created', 'app.secret_added'],
@@ -131,33 +132,32 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
 };
 
-describe('The commands that take a reason', () => {
-  it('are all looked for in the audit log', () => {
+describe('Commands with a --reason', () => {
+  it('are all tested below', () => {
     const { leaves } = commandTree();
     const changing = leaves.filter((one) => optionsOf(one).includes('--reason'));
-    expect(changing.map(({ path }) => path).toSorted()).toEqual(Object.keys(ACTS).toSorted());
+    expect(changing.map(({ path }) => path).toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
   });
 });
 
-onOneEngine('What an operator has changed', (database) => {
+onOneEngine('Audit events of commands', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
-  it.each(Object.entries(ACTS))('by "%s" is in "audit list", with who and why', async (...act) => {
-    const [path, { args, actions, input = () => '', after }] = act;
-    // The command goes by the real clock.
+  it.each(Object.entries(COMMANDS))('"%s" records its actor and reason', async (path, one) => {
+    const { args, actions, input = () => '', after } = one;
+    // The command uses the real clock.
     app().clock.set(new Date().toISOString());
     const member = await Member.join(app());
     const { clientId } = member.client;
-    const ground = { app: app(), member, clientId };
-    const words = [...path.split(' '), ...(await args(ground))];
+    const context = { app: app(), member, clientId };
+    const words = [...path.split(' '), ...(await args(context))];
     const reason = `Because of ${path}`;
-    await cli.jsonWith(input(ground), ...words, '--actor', 'olga', '--reason', reason);
-    await after?.(ground);
+    await cli.jsonWith(input(context), ...words, '--actor', 'olga', '--reason', reason);
+    await after?.(context);
 
-    const events = await cli.json<Record<string, unknown>[]>('audit', 'list', '--limit', 'all');
-    const own = events.filter((event) => event['reason'] === reason);
-    expect(own.map(({ action }) => action).toSorted()).toEqual(actions);
-    for (const event of own) expect(event).toMatchObject({ actor: 'olga', request_id: null });
+    const events = await app().dataSource.manager.findBy(AuditEvent, { reason });
+    expect(events.map(({ action }) => action).toSorted()).toEqual(actions);
+    for (const event of events) expect(event).toMatchObject({ actor: 'olga', requestId: null });
   });
 });

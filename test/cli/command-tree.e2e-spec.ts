@@ -2,10 +2,10 @@ import { commandTree, optionsOf, runCommand } from '../support/command-line.js';
 
 const { groups, leaves } = commandTree();
 const PROGRAM = '  npm run -s cli -- ';
-/** What is read right and then wants its application ends with 1; what is used wrongly with 2. */
+/** A valid command fails with 1 because it cannot load this configuration; a usage error fails with 2. */
 const NO_CONFIGURATION = { DATABASE_URL: 'none' };
 
-/** Commands that take no --reason, as they change nothing that an operator would have to give a reason for. */
+/** Commands without --reason, because they change nothing. */
 const WITHOUT_REASON = [
   ...['app list', 'app show', 'app secret list', 'audit list', 'quota show'],
   ...['quota report', 'user show', 'user export'],
@@ -31,7 +31,7 @@ async function help(path: string): Promise<{ examples: string[]; rest: string[] 
   return { examples: lines.slice(1, end), rest: lines.slice(end) };
 }
 
-/** The words of an example as a shell makes them, up to a pipe or a redirection. */
+/** The words of an example as a shell splits them, up to a pipe or a redirection. */
 function wordsOf(example: string): string[] {
   const [command = ''] = example.slice(PROGRAM.length).split(/ [|<>] /);
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(
@@ -40,22 +40,25 @@ function wordsOf(example: string): string[] {
 }
 
 describe('Every command', () => {
-  it.each(cases(leaves))('"%s" says in one line of its group what it does', async (path) => {
-    const { summary, command } = leaf(path);
-    expect(summary).toMatch(/^[A-Z].*\.$/);
-    const group = path.split(' ').slice(0, -1).join(' ');
-    const lines = (await help(group)).rest;
-    const line = lines.find((one) => one.startsWith(`  ${command.name()} `)) ?? '';
-    expect(line.endsWith(` ${summary}`), line).toBe(true);
-  });
+  it.each(cases(leaves))(
+    '"%s" has a summary of one line in the help of its group',
+    async (path) => {
+      const { summary, command } = leaf(path);
+      expect(summary).toMatch(/^[A-Z].*\.$/);
+      const group = path.split(' ').slice(0, -1).join(' ');
+      const lines = (await help(group)).rest;
+      const line = lines.find((one) => one.startsWith(`  ${command.name()} `)) ?? '';
+      expect(line.endsWith(` ${summary}`), line).toBe(true);
+    },
+  );
 
-  it.each(cases([...groups, ...leaves]))('"%s" has a help of 80 columns', async (path) => {
+  it.each(cases([...groups, ...leaves]))('"%s" has a help of at most 80 columns', async (path) => {
     const { rest } = await help(path);
     expect(rest.filter((line) => line.length > 80)).toEqual([]);
     expect(rest.join('\n')).toContain('--json');
   });
 
-  it.each(cases(leaves))('"%s" shows examples of itself that are read right', async (path) => {
+  it.each(cases(leaves))('"%s" has valid examples of itself in its help', async (path) => {
     const { examples } = await help(path);
     const own = examples.filter((line) => line.startsWith(PROGRAM));
     expect(own.length).toBeGreaterThan(0);
@@ -67,23 +70,23 @@ describe('Every command', () => {
     }
   });
 
-  it('takes a reason where it changes something', () => {
+  it('accepts --reason if it changes something', () => {
     const without = leaves.filter((one) => !optionsOf(one).includes('--reason'));
     expect(cases(without).toSorted()).toEqual(WITHOUT_REASON.toSorted());
   });
 
-  it.each(DELETING)('"%s" can be tried with --dry-run', (path) => {
+  it.each(DELETING)('"%s" accepts --dry-run', (path) => {
     expect(optionsOf(leaf(path))).toContain('--dry-run');
   });
 
-  it('is found from a help that fits on one screen', async () => {
+  it('is reachable from a main help that fits on one screen', async () => {
     const { examples, rest } = await help('');
     expect(examples.length + rest.length).toBeLessThan(40);
     for (const example of examples) expect(example.length).toBeLessThanOrEqual(80);
   });
 });
 
-describe('A mistake in typing', () => {
+describe('Typing errors', () => {
   it.each([
     [['aud'], 'Did you mean audit?'],
     [['app', 'lst'], 'Did you mean list?'],
@@ -91,7 +94,7 @@ describe('A mistake in typing', () => {
     [['app', 'show'], "missing required argument 'client_id'"],
     [['app', 'secret', 'revoke', 'svc_app_x'], "missing required argument 'secret_id'"],
     [['user', 'add'], "required option '--phone <number>' not specified"],
-  ])('%j is answered with what was meant, and where the examples are', async (words, sentence) => {
+  ])('%j prints the likely command and a hint to the examples', async (words, sentence) => {
     const { code, stdout, stderr } = await runCommand(words, NO_CONFIGURATION);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);

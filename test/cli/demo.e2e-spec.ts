@@ -6,14 +6,14 @@ import { useTestApp } from '../support/test-app.js';
 
 const TOKEN = /^svcat_[A-Za-z0-9_-]{43}$/;
 
-onOneEngine('The demo on the command line', (database) => {
+onOneEngine('Command "demo token"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
-  it('gives a token of the demo user on a demo database, and on no other', async () => {
-    const refused = await cli.run('demo', 'token');
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain('This database is not a demo.');
+  it('prints a token of the demo user only on a demo database', async () => {
+    const rejected = await cli.run('demo', 'token');
+    expect(rejected).toMatchObject({ code: 1, stdout: '' });
+    expect(rejected.stderr).toContain('This database is not a demo.');
 
     await app().service(DemoService).seedIfEmpty();
     const { code, stdout, stderr } = await cli.run('demo', 'token');

@@ -13,16 +13,16 @@ import { Member } from '../support/member.js';
 import { isStatementRunning, useTestApp } from '../support/test-app.js';
 
 const HOUR = 3_600_000;
-const PUBLISHED = 30;
+const PUBLISHED = 10;
 
-onOneEngine('The command "doctor"', (database) => {
+onOneEngine('Command "doctor"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   let member: Member;
   let postId: string;
 
   beforeEach(async () => {
-    // The command goes by the real clock.
+    // The command uses the real clock.
     app().clock.set(new Date().toISOString());
     member = await Member.join(app());
     postId = (await member.publish()).id;
@@ -34,7 +34,7 @@ onOneEngine('The command "doctor"', (database) => {
     await app().service(PostsService).like(member.user.id, postId);
   });
 
-  const about = (found: readonly Finding[], check: string): Finding[] =>
+  const ofCheck = (found: readonly Finding[], check: string): Finding[] =>
     found.filter((finding) => finding.check === check);
   const statuses = (found: readonly Finding[]): string[] => found.map(({ status }) => status);
 
@@ -54,7 +54,7 @@ onOneEngine('The command "doctor"', (database) => {
     return [postCount, likeCount, commentCount, used];
   }
 
-  it('finds nothing failed where nothing is wrong, and names what it looked at', async () => {
+  it('reports every check without a failure on a healthy database', async () => {
     const found = await runDoctor(cli);
     expect(statuses(found)).not.toContain('failed');
     const { kind } = database.engine;
@@ -66,13 +66,13 @@ onOneEngine('The command "doctor"', (database) => {
       ]),
     );
     const name = { sqlite: 'SQLite', mariadb: 'MariaDB', mysql: 'MySQL' }[kind];
-    expect(about(found, 'database')[0]?.summary).toMatch(
+    expect(ofCheck(found, 'database')[0]?.summary).toMatch(
       new RegExp(`^${name} \\d.* answers in [\\d.]+ ms\\.$`),
     );
-    expect(about(found, 'counters')).toHaveLength(3);
+    expect(ofCheck(found, 'counters')).toHaveLength(3);
   });
 
-  it('prints each finding within 80 columns, and its remedy as a line to paste', async () => {
+  it('prints each finding within 80 columns and its remedy as a command line', async () => {
     await disturb();
     const { code, stdout, stderr } = await cli.run('doctor');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '4 checks failed.\n' });
@@ -88,18 +88,18 @@ onOneEngine('The command "doctor"', (database) => {
     await disturb();
     const before = [await counters(), await app().dataSource.manager.find(AuditEvent)];
     const found = await runDoctor(cli);
-    expect(statuses(about(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
-    expect(statuses(about(found, 'quota'))).toEqual(['failed']);
+    expect(statuses(ofCheck(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
+    expect(statuses(ofCheck(found, 'quota'))).toEqual(['failed']);
     expect([await counters(), await app().dataSource.manager.find(AuditEvent)]).toEqual(before);
     await cli.run('doctor', '--fix');
   });
 
-  it('sets the counters right with --fix, and records each', async () => {
+  it('corrects the counters with --fix and records each correction', async () => {
     await disturb();
     const fix = ['--fix', '--actor', 'olga', '--reason', 'Restored from a backup'];
     const found = await runDoctor(cli, ...fix);
-    expect(statuses(about(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
-    expect(about(found, 'counters')[0]?.summary).toBe(
+    expect(statuses(ofCheck(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
+    expect(ofCheck(found, 'counters')[0]?.summary).toBe(
       `users.post_count is right now. It was wrong in 1 row, such as ${member.user.id} (7, not 1).`,
     );
     expect(await counters()).toEqual([1, 1, 1, 2]);
@@ -111,7 +111,7 @@ onOneEngine('The command "doctor"', (database) => {
     });
     const ofPost = await auditTrail(dataSource, postId);
     expect(ofPost).toHaveLength(2);
-    // Events of one millisecond have no order.
+    // Events of one millisecond are unordered.
     expect(ofPost).toEqual(
       expect.arrayContaining([
         { ...by, details: { counter: 'posts.like_count', from: 0, to: 1 } },
@@ -128,30 +128,30 @@ onOneEngine('The command "doctor"', (database) => {
     expect(await dataSource.manager.count(AuditEvent)).toBe(events);
   });
 
-  it('looks at every row, in more than one batch', async () => {
+  it('checks the rows of more than one batch', async () => {
     const { manager } = app().dataSource;
     const now = new Date();
-    const users = Array.from({ length: 450 }, (_, number) => ({
+    const users = Array.from({ length: 250 }, (_, number) => ({
       id: newId('usr', now),
       status: 'active' as const,
       phone: `+1415556${String(number).padStart(4, '0')}`,
       name: 'Ana',
-      postCount: number % 2,
+      postCount: number % 25 === 0 ? 1 : 0,
       createdAt: now,
     }));
     await manager.insert(User, users);
-    const [finding] = about(await runDoctor(cli, '--fix'), 'counters');
-    expect(finding?.summary).toContain('It was wrong in 225 rows, such as usr_');
+    const [finding] = ofCheck(await runDoctor(cli, '--fix'), 'counters');
+    expect(finding?.summary).toContain('It was wrong in 10 rows, such as usr_');
     expect(await manager.countBy(User, { postCount: 1, name: 'Ana' })).toBe(0);
     await manager.delete(User, { name: 'Ana' });
   });
 
-  it('loses no post that is published while it sets counters right', async () => {
+  it('loses no concurrent publish while it corrects counters', async () => {
     await disturb();
     const publishing = (async () => {
       for (let post = 0; post < PUBLISHED; post += 1) await member.publish();
     })();
-    while (await lasts(publishing)) {
+    while (await isPending(publishing)) {
       await app().dataSource.manager.increment(User, { id: member.user.id }, 'postCount', 1);
       await runDoctor(cli, '--fix');
     }
@@ -159,10 +159,10 @@ onOneEngine('The command "doctor"', (database) => {
     expect(statuses(await runDoctor(cli))).not.toContain('failed');
   });
 
-  it('tells of jobs that have not run lately', async () => {
+  it('warns about jobs that have not run recently', async () => {
     const { manager } = app().dataSource;
     const prune = async (): Promise<Finding | undefined> =>
-      about(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
+      ofCheck(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
     expect(await prune()).toMatchObject({
       status: 'warning',
       summary: expect.stringContaining('has never ended'),
@@ -178,12 +178,12 @@ onOneEngine('The command "doctor"', (database) => {
   });
 });
 
-onEachServer('The command "doctor --fix" beside a publish', (database) => {
+onEachServer('Command "doctor --fix" beside a publish', (database) => {
   skipCountCheck(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
-  /** A wrong counter, and a transaction that publishes one more post as the service does, in two steps. */
+  /** Makes a counter wrong and begins a transaction that publishes one more post in two steps, as the service does. */
   async function begin() {
     const member = await Member.join(app());
     const { id } = await member.publish();
@@ -204,7 +204,7 @@ onEachServer('The command "doctor --fix" beside a publish', (database) => {
     };
   }
 
-  it('waits for one that has counted its post', async () => {
+  it('waits for a publish that has already counted its post', async () => {
     const publish = await begin();
     await publish.insert();
     await publish.count();
@@ -215,7 +215,7 @@ onEachServer('The command "doctor --fix" beside a publish', (database) => {
     expect(await publish.postCount()).toBe(2);
   });
 
-  it('leaves one to be counted that has not', async () => {
+  it('does not count a post before its publish does', async () => {
     const publish = await begin();
     await publish.insert();
     await runDoctor(cli, '--fix');
@@ -226,7 +226,7 @@ onEachServer('The command "doctor --fix" beside a publish', (database) => {
   });
 });
 
-async function lasts(work: Promise<void>): Promise<boolean> {
-  const over = Symbol('over');
-  return (await Promise.race([work, Promise.resolve(over)])) === over;
+async function isPending(work: Promise<void>): Promise<boolean> {
+  const pending = Symbol('pending');
+  return (await Promise.race([work, Promise.resolve(pending)])) === pending;
 }

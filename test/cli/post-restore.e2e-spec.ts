@@ -10,13 +10,13 @@ import { useTestApp } from '../support/test-app.js';
 const DAY = 86_400_000;
 const UNKNOWN = 'post_01h455vb4pex5vsknk084sn02q';
 
-onOneEngine('The command "post restore"', (database) => {
+onOneEngine('Command "post restore"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
   let member: Member;
 
   beforeEach(async () => {
-    // The command goes by the real clock.
+    // The command uses the real clock.
     app().clock.set(new Date().toISOString());
     member = await Member.join(app());
   });
@@ -26,7 +26,7 @@ onOneEngine('The command "post restore"', (database) => {
     return (await manager.findOneByOrFail(User, { id: member.user.id })).postCount;
   };
 
-  it('brings the post back with the comments that were not deleted, and counts it', async () => {
+  it('restores the post with its undeleted comments and counts it', async () => {
     const { id } = await member.publish({ content: 'Lost and found' });
     const kept = await member.comment(id, 'Kept');
     const gone = await member.comment(id, 'Gone');
@@ -56,7 +56,7 @@ onOneEngine('The command "post restore"', (database) => {
     ]);
   });
 
-  it('changes and records nothing the second time, or when the post was never deleted', async () => {
+  it('changes and records nothing for a post that is not deleted', async () => {
     const { id } = await member.publish();
     await member.delete(`/posts/${id}`);
     const user_id = member.user.id;
@@ -71,35 +71,35 @@ onOneEngine('The command "post restore"', (database) => {
     expect(await auditTrail(app().dataSource, id)).toHaveLength(1);
   });
 
-  async function refusal(id: string): Promise<string> {
+  async function errorOf(id: string): Promise<string> {
     const { code, stdout, stderr } = await cli.run('post', 'restore', id);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     return stderr;
   }
 
-  it('says why it cannot bring back a post that was deleted too long ago', async () => {
+  it('rejects a post that was deleted more than DELETED_POST_DAYS ago', async () => {
     const { id } = await member.publish();
     await member.delete(`/posts/${id}`);
     const deletedAt = new Date(Date.now() - 30 * DAY - 1);
     await app().dataSource.manager.update(Post, { id }, { deletedAt });
-    expect(await refusal(id)).toContain(
+    expect(await errorOf(id)).toContain(
       `${id} was deleted at ${deletedAt.toISOString()}, more than 30 days ago (DELETED_POST_DAYS)`,
     );
     expect((await member.get(`/posts/${id}`)).status).toBe(404);
     expect(await postCount()).toBe(0);
   });
 
-  it('brings nothing back whose author was erased', async () => {
+  it('rejects a post of an erased author', async () => {
     const { id } = await member.publish();
     await member.delete(`/posts/${id}`);
     await app().dataSource.manager.delete(User, { id: member.user.id });
-    expect(await refusal(id)).toContain(`The author of ${id} was erased`);
+    expect(await errorOf(id)).toContain(`The author of ${id} was erased`);
     const post = await app().dataSource.manager.findOneByOrFail(Post, { id });
     expect(post.deletedAt).not.toBeNull();
     expect(await auditTrail(app().dataSource, id)).toEqual([]);
   });
 
-  it.each([UNKNOWN, 'nonsense'])('says that there is no post %s', async (id) => {
-    expect(await refusal(id)).toContain(`There is no post ${id}`);
+  it.each([UNKNOWN, 'nonsense'])('rejects the unknown post %s', async (id) => {
+    expect(await errorOf(id)).toContain(`There is no post ${id}`);
   });
 });

@@ -6,15 +6,16 @@ import { auditTrail } from '../support/logs.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-onOneEngine('"token revoke"', (database) => {
+onOneEngine('Command "token revoke"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
+
   const revoke = (token: string, ...args: string[]): Promise<CommandResult> =>
     cli.runWith(`${token}\n`, 'token', 'revoke', ...args);
   const refresh = (client: TestClient, { refresh_token }: TokenBody): Promise<Response> =>
     requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
 
-  async function handedOut() {
+  async function issueTokens() {
     const user = await app().addUser();
     const client = await app().addClient();
     const tokens = await obtainTokens(app(), client, user);
@@ -23,8 +24,8 @@ onOneEngine('"token revoke"', (database) => {
     return { user, client, tokens, grant };
   }
 
-  it('ends an access token alone, and tells whose it was, without the token', async () => {
-    const { user, client, tokens, grant } = await handedOut();
+  it('revokes only the access token and reports its owner without the token itself', async () => {
+    const { user, client, tokens, grant } = await issueTokens();
     const reason = ['--reason', 'In a public log', '--actor', 'olga'];
     const { code, stdout, stderr } = await revoke(tokens.access_token, '--json', ...reason);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -47,8 +48,8 @@ onOneEngine('"token revoke"', (database) => {
     expect(await isTokenAccepted(app(), next.access_token)).toBe(true);
   });
 
-  it('ends the grant with a refresh token', async () => {
-    const { client, tokens, grant } = await handedOut();
+  it('revokes the grant of a refresh token', async () => {
+    const { client, tokens, grant } = await issueTokens();
     const { code, stdout, stderr } = await revoke(tokens.refresh_token, '--actor', 'olga');
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -65,8 +66,8 @@ onOneEngine('"token revoke"', (database) => {
     });
   });
 
-  it('changes and records nothing the second time', async () => {
-    const { tokens, grant } = await handedOut();
+  it('changes and records nothing when it is repeated', async () => {
+    const { tokens, grant } = await issueTokens();
     for (const token of [tokens.access_token, tokens.refresh_token]) {
       await revoke(token);
       const before = await auditTrail(app().dataSource, grant.id);
@@ -78,7 +79,7 @@ onOneEngine('"token revoke"', (database) => {
   });
 
   it.each([['svcat_unknown'], [`svcat_${'x'.repeat(43)}`], [`svc_sec_${'x'.repeat(43)}`]])(
-    'fails with a sentence for what is no token: "%s"',
+    'rejects a value that is not a token: "%s"',
     async (token) => {
       const { code, stdout, stderr } = await revoke(token);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -87,34 +88,37 @@ onOneEngine('"token revoke"', (database) => {
     },
   );
 
-  it('says that standard input holds none', async () => {
+  it('rejects empty standard input', async () => {
     const { code, stdout, stderr } = await revoke('');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe('Standard input holds no token. Nothing was revoked.\n');
   });
 
-  it('takes no token as an argument', async () => {
+  it('rejects a token as an argument', async () => {
     expect((await cli.run('token', 'revoke', `svcat_${'x'.repeat(43)}`)).code).toBe(2);
   });
 });
 
-onOneEngine('"user revoke-all"', (database) => {
+onOneEngine('Command "user revoke-all"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
-  // The command goes by the real clock.
+  // The command uses the real clock.
   beforeAll(() => app().clock.set(new Date().toISOString()));
 
-  it('ends every grant and session of the user, says which apps lost access, and touches nobody else', async () => {
+  it('revokes every grant and session of the user, lists the apps, and leaves other users signed in', async () => {
     const [ana, ben] = [await app().addUser(), await app().addUser()];
     const [one, two] = [
       await app().addClient({ name: 'Garden Share' }),
       await app().addClient({ name: 'Tool Library' }),
     ];
-    const anas = [await obtainTokens(app(), one, ana), await obtainTokens(app(), two, ana)];
+    const anas = [await obtainTokens(app(), one, ana)];
+    // A phone gets one message a minute.
+    app().clock.advance(61_000);
+    anas.push(await obtainTokens(app(), two, ana));
     const bens = await obtainTokens(app(), one, ben);
-    const told = await cli.json('user', 'revoke-all', ana.id, '--actor', 'olga');
-    expect(told).toEqual({
+    const result = await cli.json('user', 'revoke-all', ana.id, '--actor', 'olga');
+    expect(result).toEqual({
       id: ana.id,
       apps: expect.arrayContaining([
         { client_id: one.clientId, name: 'Garden Share' },
@@ -137,7 +141,7 @@ onOneEngine('"user revoke-all"', (database) => {
     });
   });
 
-  it('says so when there is no such user', async () => {
+  it('rejects an unknown user id', async () => {
     const { code, stderr } = await cli.run('user', 'revoke-all', 'usr_nobody');
     expect(code).toBe(1);
     expect(stderr).toContain('No user has the id usr_nobody.');

@@ -6,11 +6,11 @@ import { useTestApp } from '../support/test-app.js';
 
 const DAY = 86_400_000;
 
-onOneEngine('The command "usage rollup"', (database) => {
+onOneEngine('Command "usage rollup"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
-  it('shows the days that it counted, and works although the job did it before', async () => {
+  it('prints the counted days, and counts them again after an earlier run', async () => {
     expect((await cli.run('usage', 'rollup')).stdout).toBe('There is no call to add up.\n');
     const now = new Date();
     const moments = [later(now, -5 * DAY), later(now, -DAY), later(now, -DAY)];

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { User } from '../../src/modules/users/user.entity.js';
-import { CommandLine, type CommandResult, runCommandProcess } from '../support/command-line.js';
+import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { connectMigrated, onOneEngine, type TestDatabase } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
 const HEADER = 'phone,name,neighborhood,photo_url,latitude,longitude';
 
-interface Told {
+interface ImportResult {
   dry_run: boolean;
   lines: number;
   added: number;
@@ -19,7 +19,7 @@ interface Told {
   errors: { line: number; problem: string }[];
 }
 
-/** A database, a folder for files, and the command that imports them. */
+/** Opens the database and a folder for files to import. */
 function useImports(database: TestDatabase) {
   const cli = new CommandLine(database);
   const opened: { dataSource?: DataSource; folder?: string } = {};
@@ -37,284 +37,286 @@ function useImports(database: TestDatabase) {
     await writeFile(path, content);
     return path;
   };
-  const told = async (path: string, ...args: string[]): Promise<Told & { code: number }> => {
+  const run = async (path: string, ...args: string[]): Promise<ImportResult & { code: number }> => {
     const { code, stdout } = await cli.run('user', 'import', path, '--json', ...args);
-    return { code, ...(JSON.parse(stdout) as Told) };
+    return { code, ...(JSON.parse(stdout) as ImportResult) };
   };
   return {
     cli,
     dataSource: () => opened.dataSource as DataSource,
     folder: () => opened.folder ?? '',
     write,
-    told,
+    run,
     users: () => manager().find(User, { order: { phone: 'ASC' } }),
     byPhone: (phone: string) => manager().findOneBy(User, { phone }),
   };
 }
 
-onOneEngine('"user import" of CSV', (database) => {
-  const imports = useImports(database);
-  const csv = (...lines: string[]): Promise<string> =>
-    imports.write('users.csv', [HEADER, ...lines, ''].join('\n'));
-
-  it('adds users, updates what differs, and finds the rest unchanged', async () => {
-    const ana = '+14155550101,Ana Lee,Riverside,https://a.example/a.jpg,37.7749,-122.4194';
-    const ben = '+1 (415) 555-0102,"Lee, Ben",,,,';
-    const first = await imports.told(await csv(ana, ben), '--actor', 'olga', '--reason', 'Moved');
-    expect(first).toEqual({
-      code: 0,
-      dry_run: false,
-      lines: 2,
-      added: 2,
-      updated: 0,
-      unchanged: 0,
-      bad: 0,
-      errors: [],
-    });
-    const profile = {
-      name: 'Ana Lee',
-      neighborhood: 'Riverside',
-      photoUrl: 'https://a.example/a.jpg',
-      latitude: 37.7749,
-      longitude: -122.4194,
-      status: 'active',
-      karma: 0,
-    };
-    const added = await imports.byPhone('+14155550101');
-    expect(added).toMatchObject(profile);
-    expect(await imports.byPhone('+14155550102')).toMatchObject({
-      name: 'Lee, Ben',
-      latitude: null,
-    });
-    const again = await imports.told(await csv(ana, ben));
-    expect(again).toMatchObject({ code: 0, added: 0, updated: 0, unchanged: 2 });
-    const changed = await imports.told(await csv(ana.replace('Riverside', ''), ben));
-    expect(changed).toMatchObject({ code: 0, added: 0, updated: 1, unchanged: 1 });
-    expect(await imports.byPhone('+14155550101')).toEqual({ ...added, neighborhood: null });
-    const trail = await auditTrail(imports.dataSource(), 'users');
-    expect(trail).toEqual([
-      {
-        action: 'user.imported',
-        actor: 'olga',
-        reason: 'Moved',
-        details: { added: 2, updated: 0, unchanged: 0 },
-      },
-      {
-        action: 'user.imported',
-        actor: expect.any(String),
-        reason: null,
-        details: { added: 0, updated: 1, unchanged: 0 },
-      },
-    ]);
-  });
-
-  it('leaves columns alone that the file does not have, whatever their order', async () => {
-    await imports.told(await csv('+14155550111,Cem,Hillside,,1,2'));
-    await imports
-      .dataSource()
-      .manager.update(User, { phone: '+14155550111' }, { status: 'blocked' });
-    const path = await imports.write('short.csv', 'name,phone\r\nCem Kaya,+14155550111\r\n');
-    expect(await imports.told(path)).toMatchObject({ updated: 1 });
-    expect(await imports.byPhone('+14155550111')).toMatchObject({
-      name: 'Cem Kaya',
-      neighborhood: 'Hillside',
-      latitude: 1,
-      status: 'blocked',
-    });
-  });
-
-  it('takes a byte order mark, CRLF, empty lines, quotes and any script', async () => {
-    const text = `\uFEFF${HEADER}\r\n\r\n+14155550121,"Žofie ""Z"" 🌻",,,,\r\n\r\n+14155550122,Ana`;
-    const path = await imports.write('excel.csv', `${text},,,,`);
-    expect(await imports.told(path)).toMatchObject({ code: 0, lines: 2, added: 2 });
-    expect(await imports.byPhone('+14155550121')).toMatchObject({ name: 'Žofie "Z" 🌻' });
-  });
-
-  it('tells bad lines by their numbers, and imports the good ones', async () => {
-    const latin = Buffer.from('+14155550139,Zo\xEB,,,,\n', 'latin1');
-    const text = [
-      HEADER,
-      '+14155550131,Ana,,,,',
-      '555,Ben,,,,',
-      '+14155550132, ,,,,',
-      '',
-      '+14155550133,Dina,,ftp://a.example/d.jpg,,',
-      '+14155550134,Eli,,,91,0',
-      '+14155550135,Fay,,,1,',
-      '+14155550131,Ana again,,,,',
-      '+14155550136,Gus',
-      '+14155550137,"Hal,,,,',
-      '+14155550138,Ida "I",,,,',
-      `+14155550140,${'x'.repeat(40_000)},,,,`,
-      '+14155550141,Jo,,,,',
-      '',
-    ].join('\n');
-    const path = await imports.write('bad.csv', Buffer.concat([Buffer.from(text), latin]));
-    const { errors, ...counts } = await imports.told(path);
-    expect(counts).toMatchObject({ code: 1, lines: 13, added: 2, bad: 11 });
-    expect(errors).toEqual([
-      { line: 3, problem: expect.stringContaining('phone: It must be a phone number') },
-      { line: 4, problem: 'name: It is required.' },
-      { line: 6, problem: 'photo_url: It must be a URL with http or https.' },
-      { line: 7, problem: 'latitude: It must be a number from -90 to 90.' },
-      { line: 8, problem: 'latitude and longitude belong together.' },
-      { line: 9, problem: 'phone: It is the same as on line 2.' },
-      { line: 10, problem: 'It has 2 of 6 columns; is the file complete?' },
-      { line: 11, problem: expect.stringContaining('Its quotes do not match.') },
-      { line: 12, problem: expect.stringContaining('Its quotes do not match.') },
-      { line: 13, problem: 'It is too long to be a user.' },
-      { line: 15, problem: 'It is not valid UTF-8.' },
-    ]);
-    expect(await imports.byPhone('+14155550131')).toMatchObject({ name: 'Ana' });
-    expect(await imports.byPhone('+14155550141')).toMatchObject({ name: 'Jo' });
-    const { code, stdout, stderr } = await imports.cli.run('user', 'import', path);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^bad lines +11$/m);
-    expect(stderr).toMatch(/^line 3: phone: .*\n(line .*\n){10}11 of 13 lines were not imported\./);
-  });
-
-  it('takes a carriage return in a line for a part of it', async () => {
-    const path = await imports.write(
-      'returns.csv',
-      'phone,name\n+14155550142,Kim\r+14155550143\n+14155550144,Lou\n',
-    );
-    expect(await imports.told(path)).toMatchObject({
-      added: 1,
-      errors: [{ line: 2, problem: 'name: It must be one line without control characters.' }],
-    });
-  });
-
-  it('shows people twenty bad lines, and counts all', async () => {
-    const lines = Array.from({ length: 1200 }, (_, number) => `${number},Ana,,,,`);
-    const path = await csv(...lines);
-    const { stderr } = await imports.cli.run('user', 'import', path);
-    expect(stderr.match(/^line \d+:/gm)).toHaveLength(20);
-    expect(stderr).toContain('and 1180 more; --json tells up to 1000');
-    const { bad, errors } = await imports.told(path);
-    expect({ bad, told: errors.length }).toEqual({ bad: 1200, told: 1000 });
-  });
-
-  it('checks everything with --dry-run, and writes nothing', async () => {
-    await imports.told(await csv('+14155550151,Ana,,,,'));
-    const before = await imports.users();
-    const path = await csv('+14155550151,Ana Lee,,,,', '+14155550152,Ben,,,,', 'x,Cem,,,,');
-    expect(await imports.told(path, '--dry-run')).toMatchObject({
-      code: 1,
-      dry_run: true,
-      added: 1,
-      updated: 1,
-      bad: 1,
-    });
-    expect(await imports.users()).toEqual(before);
-  });
-
-  it('goes on where another run stopped, over many batches', async () => {
-    const lines = Array.from({ length: 1700 }, (_, at) => `+1415666${1000 + at},Person ${at},,,,`);
-    expect(await imports.told(await csv(...lines.slice(0, 600)))).toMatchObject({ added: 600 });
-    const all = await csv(...lines);
-    expect(await imports.told(all)).toMatchObject({ added: 1100, unchanged: 600 });
-    const renamed = await csv(...lines.map((line) => line.replace('Person', 'Member')));
-    expect(await imports.told(renamed)).toMatchObject({ updated: 1700 });
-    expect(await imports.byPhone('+14156661699')).toMatchObject({ name: 'Member 699' });
-  });
-
-  it('runs twice at once, and adds each user once', { timeout: 60_000 }, async () => {
-    const lines = Array.from({ length: 1500 }, (_, at) => `+1415777${1000 + at},Person ${at},,,,`);
-    const path = await csv(...lines);
-    const cli = new CommandLine(database, runCommandProcess);
-    const both = await Promise.all([0, 1].map(() => cli.run('user', 'import', path, '--json')));
-    expect(both.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-      [0, 1].map(() => ({ code: 0, stderr: '' })),
-    );
-    const counts = both.map(({ stdout }) => JSON.parse(stdout) as Told);
-    expect(counts.reduce((sum, { added }) => sum + added, 0)).toBe(1500);
-    expect(counts.map(({ lines: read }) => read)).toEqual([1500, 1500]);
-  });
-
-  it.each([
-    ['phone,nam', '"nam" is not a column. Did you mean "name"?'],
-    ['name,neighborhood', 'The column "phone" is missing.'],
-    ['phone,name,phone', 'The column "phone" is there twice.'],
-    ['phone;name', 'Separate the columns by commas.'],
-    ['phone,"name', 'Its quotes do not match.'],
-    ['', 'The file is empty.'],
-    ['phone,name\r+14155550161,Ana\r', 'Its lines do not end'],
-    [Buffer.from('\uFEFFphone,name', 'utf16le'), 'The file is not UTF-8'],
-  ])('fails at a wrong header: %s', async (header, sentence) => {
-    const path = await imports.write('header.csv', header);
-    const { code, stdout, stderr } = await imports.cli.run('user', 'import', path);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(sentence);
-    expect(stderr).toContain(`The first line names the columns: ${HEADER}`);
-  });
-
-  it('says so when there is no such file, or a directory, or a name that tells no format', async () => {
-    const run = (...args: string[]): Promise<CommandResult> =>
-      imports.cli.run('user', 'import', ...args);
-    const missing = join(imports.folder(), 'none.csv');
-    expect(await run(missing)).toMatchObject({ code: 1, stderr: `There is no file ${missing}.\n` });
-    const directory = imports.folder();
-    expect(await run(directory, '--format', 'csv')).toMatchObject({
-      code: 1,
-      stderr: `${directory} is a directory. Name a file in it.\n`,
-    });
-    const text = await imports.write('users.txt', `${HEADER}\n+14155550161,Ana,,,,\n`);
-    expect(await run(text)).toMatchObject({ code: 2, stderr: expect.stringContaining('--format') });
-    expect(await run(text, '--format', 'xml')).toMatchObject({ code: 2 });
-    expect(await imports.told(text, '--format', 'csv')).toMatchObject({ added: 1 });
-  });
-});
-
-onOneEngine('"user import" of NDJSON', (database) => {
+onOneEngine('Command "user import"', (database) => {
   const imports = useImports(database);
 
-  it('reads an object a line: null clears, what is absent stays', async () => {
-    const first = { phone: '+14155550101', name: 'Ana', neighborhood: 'Riverside' };
-    const full = { ...first, latitude: 37.5, longitude: 1e-7 };
-    const path = await imports.write('users.ndjson', `${JSON.stringify(full)}\n`);
-    expect(await imports.told(path)).toMatchObject({ code: 0, added: 1 });
-    expect(await imports.byPhone(first.phone)).toMatchObject({ latitude: 37.5, longitude: 1e-7 });
-    const next = { phone: first.phone, name: 'Ana', latitude: null, longitude: null };
-    const changed = await imports.write('users.ndjson', JSON.stringify(next));
-    expect(await imports.told(changed)).toMatchObject({ code: 0, updated: 1 });
-    expect(await imports.byPhone(first.phone)).toMatchObject({
-      neighborhood: 'Riverside',
-      latitude: null,
+  describe('with CSV', () => {
+    const csv = (...lines: string[]): Promise<string> =>
+      imports.write('users.csv', [HEADER, ...lines, ''].join('\n'));
+
+    it('adds new users, updates changed users, and leaves the others unchanged', async () => {
+      const ana = '+14155550101,Ana Lee,Riverside,https://a.example/a.jpg,37.7749,-122.4194';
+      const ben = '+1 (415) 555-0102,"Lee, Ben",,,,';
+      const first = await imports.run(await csv(ana, ben), '--actor', 'olga', '--reason', 'Moved');
+      expect(first).toEqual({
+        code: 0,
+        dry_run: false,
+        lines: 2,
+        added: 2,
+        updated: 0,
+        unchanged: 0,
+        bad: 0,
+        errors: [],
+      });
+      const profile = {
+        name: 'Ana Lee',
+        neighborhood: 'Riverside',
+        photoUrl: 'https://a.example/a.jpg',
+        latitude: 37.7749,
+        longitude: -122.4194,
+        status: 'active',
+        karma: 0,
+      };
+      const added = await imports.byPhone('+14155550101');
+      expect(added).toMatchObject(profile);
+      expect(await imports.byPhone('+14155550102')).toMatchObject({
+        name: 'Lee, Ben',
+        latitude: null,
+      });
+      const again = await imports.run(await csv(ana, ben));
+      expect(again).toMatchObject({ code: 0, added: 0, updated: 0, unchanged: 2 });
+      const changed = await imports.run(await csv(ana.replace('Riverside', ''), ben));
+      expect(changed).toMatchObject({ code: 0, added: 0, updated: 1, unchanged: 1 });
+      expect(await imports.byPhone('+14155550101')).toEqual({ ...added, neighborhood: null });
+      const trail = await auditTrail(imports.dataSource(), 'users');
+      expect(trail).toEqual([
+        {
+          action: 'user.imported',
+          actor: 'olga',
+          reason: 'Moved',
+          details: { added: 2, updated: 0, unchanged: 0 },
+        },
+        {
+          action: 'user.imported',
+          actor: expect.any(String),
+          reason: null,
+          details: { added: 0, updated: 1, unchanged: 0 },
+        },
+      ]);
+    });
+
+    it('keeps the values of columns that the file does not have, in any order of columns', async () => {
+      await imports.run(await csv('+14155550111,Cem,Hillside,,1,2'));
+      await imports
+        .dataSource()
+        .manager.update(User, { phone: '+14155550111' }, { status: 'blocked' });
+      const path = await imports.write('short.csv', 'name,phone\r\nCem Kaya,+14155550111\r\n');
+      expect(await imports.run(path)).toMatchObject({ updated: 1 });
+      expect(await imports.byPhone('+14155550111')).toMatchObject({
+        name: 'Cem Kaya',
+        neighborhood: 'Hillside',
+        latitude: 1,
+        status: 'blocked',
+      });
+    });
+
+    it('accepts a byte order mark, CRLF, empty lines, quotes, and any script', async () => {
+      const text = `\uFEFF${HEADER}\r\n\r\n+14155550121,"Žofie ""Z"" 🌻",,,,\r\n\r\n+14155550122,Ana`;
+      const path = await imports.write('excel.csv', `${text},,,,`);
+      expect(await imports.run(path)).toMatchObject({ code: 0, lines: 2, added: 2 });
+      expect(await imports.byPhone('+14155550121')).toMatchObject({ name: 'Žofie "Z" 🌻' });
+    });
+
+    it('reports invalid lines by line number and imports the valid ones', async () => {
+      const latin = Buffer.from('+14155550139,Zo\xEB,,,,\n', 'latin1');
+      const text = [
+        HEADER,
+        '+14155550131,Ana,,,,',
+        '555,Ben,,,,',
+        '+14155550132, ,,,,',
+        '',
+        '+14155550133,Dina,,ftp://a.example/d.jpg,,',
+        '+14155550134,Eli,,,91,0',
+        '+14155550135,Fay,,,1,',
+        '+14155550131,Ana again,,,,',
+        '+14155550136,Gus',
+        '+14155550137,"Hal,,,,',
+        '+14155550138,Ida "I",,,,',
+        `+14155550140,${'x'.repeat(40_000)},,,,`,
+        '+14155550141,Jo,,,,',
+        '',
+      ].join('\n');
+      const path = await imports.write('bad.csv', Buffer.concat([Buffer.from(text), latin]));
+      const { errors, ...counts } = await imports.run(path);
+      expect(counts).toMatchObject({ code: 1, lines: 13, added: 2, bad: 11 });
+      expect(errors).toEqual([
+        { line: 3, problem: expect.stringContaining('phone: It must be a phone number') },
+        { line: 4, problem: 'name: It is required.' },
+        { line: 6, problem: 'photo_url: It must be a URL with http or https.' },
+        { line: 7, problem: 'latitude: It must be a number from -90 to 90.' },
+        { line: 8, problem: 'latitude and longitude belong together.' },
+        { line: 9, problem: 'phone: It is the same as on line 2.' },
+        { line: 10, problem: 'It has 2 of 6 columns; is the file complete?' },
+        { line: 11, problem: expect.stringContaining('Its quotes do not match.') },
+        { line: 12, problem: expect.stringContaining('Its quotes do not match.') },
+        { line: 13, problem: 'It is too long to be a user.' },
+        { line: 15, problem: 'It is not valid UTF-8.' },
+      ]);
+      expect(await imports.byPhone('+14155550131')).toMatchObject({ name: 'Ana' });
+      expect(await imports.byPhone('+14155550141')).toMatchObject({ name: 'Jo' });
+      const { code, stdout, stderr } = await imports.cli.run('user', 'import', path);
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^bad lines +11$/m);
+      expect(stderr).toMatch(
+        /^line 3: phone: .*\n(line .*\n){10}11 of 13 lines were not imported\./,
+      );
+    });
+
+    it('treats a carriage return within a line as part of the line', async () => {
+      const path = await imports.write(
+        'returns.csv',
+        'phone,name\n+14155550142,Kim\r+14155550143\n+14155550144,Lou\n',
+      );
+      expect(await imports.run(path)).toMatchObject({
+        added: 1,
+        errors: [{ line: 2, problem: 'name: It must be one line without control characters.' }],
+      });
+    });
+
+    it('prints 20 invalid lines, returns at most 1000 as JSON, and counts all of them', async () => {
+      const lines = Array.from({ length: 1200 }, (_, number) => `${number},Ana,,,,`);
+      const path = await csv(...lines);
+      const { stderr } = await imports.cli.run('user', 'import', path);
+      expect(stderr.match(/^line \d+:/gm)).toHaveLength(20);
+      expect(stderr).toContain('and 1180 more; --json tells up to 1000');
+      const { bad, errors } = await imports.run(path);
+      expect({ bad, listed: errors.length }).toEqual({ bad: 1200, listed: 1000 });
+    });
+
+    it('validates every line with --dry-run and writes nothing', async () => {
+      await imports.run(await csv('+14155550151,Ana,,,,'));
+      const before = await imports.users();
+      const path = await csv('+14155550151,Ana Lee,,,,', '+14155550152,Ben,,,,', 'x,Cem,,,,');
+      expect(await imports.run(path, '--dry-run')).toMatchObject({
+        code: 1,
+        dry_run: true,
+        added: 1,
+        updated: 1,
+        bad: 1,
+      });
+      expect(await imports.users()).toEqual(before);
+    });
+
+    it('continues an incomplete import, over several batches', async () => {
+      const lines = Array.from(
+        { length: 1100 },
+        (_, at) => `+1415666${1000 + at},Person ${at},,,,`,
+      );
+      expect(await imports.run(await csv(...lines.slice(0, 600)))).toMatchObject({ added: 600 });
+      const all = await csv(...lines);
+      expect(await imports.run(all)).toMatchObject({ added: 500, unchanged: 600 });
+      const renamed = await csv(...lines.map((line) => line.replace('Person', 'Member')));
+      expect(await imports.run(renamed)).toMatchObject({ updated: 1100 });
+      expect(await imports.byPhone('+14156662099')).toMatchObject({ name: 'Member 1099' });
+    });
+
+    it.each([
+      ['phone,nam', '"nam" is not a column. Did you mean "name"?'],
+      ['name,neighborhood', 'The column "phone" is missing.'],
+      ['phone,name,phone', 'The column "phone" is there twice.'],
+      ['phone;name', 'Separate the columns by commas.'],
+      ['phone,"name', 'Its quotes do not match.'],
+      ['', 'The file is empty.'],
+      ['phone,name\r+14155550161,Ana\r', 'Its lines do not end'],
+      [Buffer.from('\uFEFFphone,name', 'utf16le'), 'The file is not UTF-8'],
+    ])('rejects the invalid header %j', async (header, sentence) => {
+      const path = await imports.write('header.csv', header);
+      const { code, stdout, stderr } = await imports.cli.run('user', 'import', path);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain(sentence);
+      expect(stderr).toContain(`The first line names the columns: ${HEADER}`);
+    });
+
+    it('rejects a missing file, a directory, and a file name without a known extension', async () => {
+      const runRaw = (...args: string[]): Promise<CommandResult> =>
+        imports.cli.run('user', 'import', ...args);
+      const missing = join(imports.folder(), 'none.csv');
+      expect(await runRaw(missing)).toMatchObject({
+        code: 1,
+        stderr: `There is no file ${missing}.\n`,
+      });
+      const directory = imports.folder();
+      expect(await runRaw(directory, '--format', 'csv')).toMatchObject({
+        code: 1,
+        stderr: `${directory} is a directory. Name a file in it.\n`,
+      });
+      const text = await imports.write('users.txt', `${HEADER}\n+14155550161,Ana,,,,\n`);
+      expect(await runRaw(text)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--format'),
+      });
+      expect(await runRaw(text, '--format', 'xml')).toMatchObject({ code: 2 });
+      expect(await imports.run(text, '--format', 'csv')).toMatchObject({ added: 1 });
     });
   });
 
-  it('tells what is wrong with a line', async () => {
-    const lines = [
-      '{"phone": "+14155550111", "name": "Ben", "neighbourhood": "x"}',
-      '{"phone": 14155550111, "name": "Ben"}',
-      '{"phone": "+14155550111", "name": "Ben", "latitude": 1}',
-      '[]',
-      '{"phone": "+14155550112", "name": "Cem"}',
-      '{"phone": "+14155550113", "na',
-    ];
-    const path = await imports.write('bad.jsonl', lines.join('\n'));
-    expect(await imports.told(path)).toMatchObject({
-      code: 1,
-      added: 1,
-      bad: 5,
-      errors: [
-        { line: 1, problem: '"neighbourhood" is not a column. Did you mean "neighborhood"?' },
-        { line: 2, problem: 'phone: It must be a string.' },
-        { line: 3, problem: 'latitude and longitude belong together.' },
-        { line: 4, problem: 'It is not a JSON object; is the file complete?' },
-        { line: 6, problem: 'It is not a JSON object; is the file complete?' },
-      ],
+  describe('with NDJSON', () => {
+    it('reads one object per line; null clears a value, an absent member keeps it', async () => {
+      const first = { phone: '+14155550201', name: 'Ana', neighborhood: 'Riverside' };
+      const full = { ...first, latitude: 37.5, longitude: 1e-7 };
+      const path = await imports.write('users.ndjson', `${JSON.stringify(full)}\n`);
+      expect(await imports.run(path)).toMatchObject({ code: 0, added: 1 });
+      expect(await imports.byPhone(first.phone)).toMatchObject({ latitude: 37.5, longitude: 1e-7 });
+      const next = { phone: first.phone, name: 'Ana', latitude: null, longitude: null };
+      const changed = await imports.write('users.ndjson', JSON.stringify(next));
+      expect(await imports.run(changed)).toMatchObject({ code: 0, updated: 1 });
+      expect(await imports.byPhone(first.phone)).toMatchObject({
+        neighborhood: 'Riverside',
+        latitude: null,
+      });
     });
-  });
 
-  it('reads standard input, which is CSV unless --format says otherwise', async () => {
-    const line = '{"phone": "+14155550121", "name": "Ana"}';
-    const args = ['user', 'import', '-', '--json'];
-    const ndjson = await imports.cli.runWith(line, ...args, '--format', 'ndjson');
-    expect(JSON.parse(ndjson.stdout)).toMatchObject({ added: 1 });
-    const csv = await imports.cli.runWith('phone,name\n+14155550122,Ben\n', ...args);
-    expect(JSON.parse(csv.stdout)).toMatchObject({ added: 1 });
-    const empty = await imports.cli.runWith('', ...args, '--format', 'ndjson');
-    expect(empty).toMatchObject({ code: 1, stderr: expect.stringContaining('The file is empty.') });
+    it('reports the error of each invalid line', async () => {
+      const lines = [
+        '{"phone": "+14155550211", "name": "Ben", "neighbourhood": "x"}',
+        '{"phone": 14155550211, "name": "Ben"}',
+        '{"phone": "+14155550211", "name": "Ben", "latitude": 1}',
+        '[]',
+        '{"phone": "+14155550212", "name": "Cem"}',
+        '{"phone": "+14155550213", "na',
+      ];
+      const path = await imports.write('bad.jsonl', lines.join('\n'));
+      expect(await imports.run(path)).toMatchObject({
+        code: 1,
+        added: 1,
+        bad: 5,
+        errors: [
+          { line: 1, problem: '"neighbourhood" is not a column. Did you mean "neighborhood"?' },
+          { line: 2, problem: 'phone: It must be a string.' },
+          { line: 3, problem: 'latitude and longitude belong together.' },
+          { line: 4, problem: 'It is not a JSON object; is the file complete?' },
+          { line: 6, problem: 'It is not a JSON object; is the file complete?' },
+        ],
+      });
+    });
+
+    it('reads standard input as CSV, or in the format of --format', async () => {
+      const line = '{"phone": "+14155550221", "name": "Ana"}';
+      const args = ['user', 'import', '-', '--json'];
+      const ndjson = await imports.cli.runWith(line, ...args, '--format', 'ndjson');
+      expect(JSON.parse(ndjson.stdout)).toMatchObject({ added: 1 });
+      const csv = await imports.cli.runWith('phone,name\n+14155550222,Ben\n', ...args);
+      expect(JSON.parse(csv.stdout)).toMatchObject({ added: 1 });
+      const empty = await imports.cli.runWith('', ...args, '--format', 'ndjson');
+      expect(empty).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('The file is empty.'),
+      });
+    });
   });
 });

@@ -5,11 +5,11 @@ import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('"user show"', (database) => {
+onOneEngine('Commands "user show", "user block" and "user unblock"', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
-  it('finds a user by id and by phone, and masks the phone', async () => {
+  it('shows a user by id or phone and masks the phone', async () => {
     const { id } = await app().addUser({ phone: '+14155550142', name: 'Ana Lee' });
     const shown = {
       id,
@@ -30,12 +30,12 @@ onOneEngine('"user show"', (database) => {
     expect(stdout).not.toContain('4155550142');
   });
 
-  it('shows the whole phone with --full', async () => {
+  it('shows the full phone with --full', async () => {
     const { id, phone } = await app().addUser();
     expect(await cli.json('user', 'show', id, '--full')).toMatchObject({ phone });
   });
 
-  it('says so when nobody has the id or the phone', async () => {
+  it('rejects an unknown id and an unknown phone', async () => {
     for (const [args, sentence] of [
       [['usr_nobody'], 'No user has the id usr_nobody.'],
       [['--phone', '+14155550999'], 'No user has this phone number.'],
@@ -47,18 +47,13 @@ onOneEngine('"user show"', (database) => {
   });
 
   it.each([[[]], [['usr_x', '--phone', '+14155550142']], [['--phone', '555']]])(
-    'wants either an id or a phone: %j',
+    'requires either an id or a phone: %j',
     async (args) => {
       expect((await cli.run('user', 'show', ...args)).code).toBe(2);
     },
   );
-});
 
-onOneEngine('"user block"', (database) => {
-  const app = useTestApp(database);
-  const cli = new CommandLine(database);
-
-  it('closes the account to apps from the next call on, and "user unblock" opens it again', async () => {
+  it('rejects tokens of a blocked user from the next call on and accepts them after "user unblock"', async () => {
     const user = await app().addUser();
     const token = await app().accessToken(user, await app().addClient());
     expect(await isTokenAccepted(app(), token)).toBe(true);
@@ -72,7 +67,7 @@ onOneEngine('"user block"', (database) => {
     expect(second).toMatchObject({ action: 'user.unblocked' });
   });
 
-  it('changes and records nothing the second time, and says so', async () => {
+  it('changes and records nothing when the user is already blocked', async () => {
     const { id } = await app().addUser();
     await cli.json('user', 'block', id);
     const { code, stderr } = await cli.run('user', 'block', id);
@@ -81,7 +76,7 @@ onOneEngine('"user block"', (database) => {
     expect(trail.filter(({ action }) => action === 'user.blocked')).toHaveLength(1);
   });
 
-  it('lets nobody sign in: no message is sent', async () => {
+  it('sends no sign-in message to a blocked user', async () => {
     const user = await app().addUser();
     const client = await app().addClient();
     await cli.json('user', 'block', user.id);
@@ -94,7 +89,7 @@ onOneEngine('"user block"', (database) => {
     expect(app().sms.count(user.phone)).toBe(0);
   });
 
-  it('says so when there is no such user', async () => {
+  it('rejects an unknown user id when blocking and unblocking', async () => {
     for (const verb of ['block', 'unblock'])
       expect(await cli.run('user', verb, 'usr_nobody')).toMatchObject({
         code: 1,

@@ -6,7 +6,7 @@ import { auditTrail } from '../support/logs.js';
 
 const HOUR = 3_600_000;
 
-onOneEngine('Unlocking a user on the command line', (database) => {
+onOneEngine('Command "user unlock"', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   let people = 0;
@@ -31,7 +31,7 @@ onOneEngine('Unlocking a user on the command line', (database) => {
 
   const inAnHour = (): Date => new Date(Date.now() + HOUR);
 
-  it('O56 takes the lock away, and records who and why without the phone', async () => {
+  it('O56 unlocks a user and records actor and reason without the phone', async () => {
     const id = await addUser(100, inAnHour());
     const args = ['user', 'unlock', id, '--actor', 'olga', '--reason', 'Called from her own phone'];
     expect(await cli.run(...args)).toEqual({
@@ -50,7 +50,7 @@ onOneEngine('Unlocking a user on the command line', (database) => {
     ]);
   });
 
-  it('O56 says with --json what it found', async () => {
+  it('O56 prints the previous lock and failures with --json', async () => {
     const id = await addUser(100, inAnHour());
     expect(await cli.json('user', 'unlock', id)).toEqual({
       id,
@@ -59,13 +59,13 @@ onOneEngine('Unlocking a user on the command line', (database) => {
     });
   });
 
-  it('O56 sets the count of a user who is not locked back', async () => {
+  it('O56 resets the failures of an unlocked user', async () => {
     const id = await addUser(40, null);
     expect(await cli.json('user', 'unlock', id)).toEqual({ id, was_locked: false, failures: 40 });
     expect(await dataSource.manager.count(OtpFailures)).toBe(0);
   });
 
-  it('O56 changes and records nothing where nothing was counted', async () => {
+  it('O56 changes and records nothing for a user without failures', async () => {
     const id = await addUser(0, null);
     const { code, stdout } = await cli.run('user', 'unlock', id);
     expect({ code, stdout }).toEqual({
@@ -75,13 +75,13 @@ onOneEngine('Unlocking a user on the command line', (database) => {
     expect((await auditTrail(dataSource, id)).map(({ action }) => action)).toEqual(['user.added']);
   });
 
-  it('O56 says so when there is no such user', async () => {
+  it('O56 rejects an unknown user id', async () => {
     const { code, stdout, stderr } = await cli.run('user', 'unlock', 'usr_nobody');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('No user has the id usr_nobody.');
   });
 
-  it('O56 shows examples in its help, and wants an id', async () => {
+  it('O56 prints examples in its help and requires an id', async () => {
     const { stdout } = await cli.run('user', 'unlock', '--help');
     expect(stdout).toContain('npm run -s cli -- user unlock usr_');
     expect(stdout).toContain('--reason <text>');

@@ -4,7 +4,7 @@ import { CommandLine } from '../support/command-line.js';
 import { connectMigrated, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
-onOneEngine('Users on the command line', (database) => {
+onOneEngine('Command "user add"', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ onOneEngine('Users on the command line', (database) => {
     expect(await find(user.id)).toMatchObject({ phone: '+14155550101', status: 'active' });
   });
 
-  it('adds a user with everything, south and west of zero included', async () => {
+  it('adds a user with a full profile and negative coordinates', async () => {
     const profile = {
       name: 'Žofie 🌻',
       neighborhood: 'Riverside',
@@ -46,7 +46,7 @@ onOneEngine('Users on the command line', (database) => {
     expect(await find(id)).toMatchObject(profile);
   });
 
-  it('prints the new id for people, and records who added the user without the phone', async () => {
+  it('prints the new id and records the actor without the phone', async () => {
     const args = ['user', 'add', '--phone', '+14155550103', '--name', 'Ben', '--actor', 'olga'];
     const { code, stdout, stderr } = await cli.run(...args, '--reason', 'Moved in');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -56,7 +56,7 @@ onOneEngine('Users on the command line', (database) => {
     ]);
   });
 
-  it('refuses a phone that another user has', async () => {
+  it('rejects the phone of another user', async () => {
     const add = ['user', 'add', '--phone', '+14155550104', '--name', 'Cem'];
     await cli.json(...add);
     expect(await cli.run(...add)).toEqual({

@@ -26,8 +26,8 @@ const HEADERS = {
   etag: 'W/"1a"',
 };
 
-/** An answer to `GET /dev/v1/posts/{id}` as it should be, with what a test makes of it. */
-function answer(change: Partial<CollectedResponse> = {}, body: object = POST): CollectedResponse {
+/** A valid response of `GET /dev/v1/posts/{id}`, changed by a test. */
+function response(change: Partial<CollectedResponse> = {}, body: object = POST): CollectedResponse {
   return {
     method: 'GET',
     path: `/dev/v1/posts/${ID}`,
@@ -38,83 +38,79 @@ function answer(change: Partial<CollectedResponse> = {}, body: object = POST): C
   };
 }
 
-describe('An answer held against the published document', () => {
+describe('Check of a response against the OpenAPI document', () => {
   const check = new ResponseCheck(publishedDocument());
-  const problems = (...given: Parameters<typeof answer>) =>
-    check.check(answer(...given)).violations;
+  const problems = (...given: Parameters<typeof response>) =>
+    check.check(response(...given)).violations;
 
-  it('C140 conforms when all of it is as documented', () => {
-    expect(check.check(answer())).toEqual({ operationId: 'getPost', violations: [] });
+  it('C140 accepts a documented response', () => {
+    expect(check.check(response())).toEqual({ operationId: 'getPost', violations: [] });
     expect(problems({ headers: { ...HEADERS, 'content-length': '3', vary: 'Origin' } })).toEqual(
       [],
     );
   });
 
-  it('C140 is told by operation, status and place', () => {
+  it('C140 reports operation, status and place', () => {
     expect(problems({}, { ...POST, tags: [1] })).toEqual([
       expect.stringMatching(/^getPost 200: the body at \/tags\/0 must be string/),
     ]);
   });
 
   it.each([
-    ['a field that nobody documented', { ...POST, colour: 'red' }, /colour/],
+    ['an undocumented field', { ...POST, colour: 'red' }, /colour/],
     ['a missing field', { ...POST, permalink: undefined }, /permalink/],
     ['another type', { ...POST, content: 5 }, /content/],
     ['a time without milliseconds', { ...POST, createdAt: '2026-11-21T09:30:00Z' }, /createdAt/],
-    ['an id of something else', { ...POST, id: 'usr_01kahq5f3veqdr8bn3tdmx3q0a' }, /\/id/],
-  ])('may not have %s', (_, body, problem) => {
+    ['the id of another type', { ...POST, id: 'usr_01kahq5f3veqdr8bn3tdmx3q0a' }, /\/id/],
+  ])('rejects %s', (_, body, problem) => {
     expect(problems({}, body)).toEqual([expect.stringMatching(problem)]);
   });
 
-  it('C140 may not have an error code that the operation does not name, nor one of a field', () => {
+  it('C140 rejects an undocumented error code of an operation or a field', () => {
     const { etag: _, ...headers } = HEADERS;
-    const refused = (status: number, error: string, errors?: object[]) =>
+    const problemsOf = (status: number, error: string, errors?: object[]) =>
       problems(
         { status, headers },
         { error, error_description: 'No.', request_id: 'x', errors, doc_url: 'https://x.example/' },
       );
     const wrong = (code: string) => [{ field: 'limit', code, message: 'No.' }];
-    expect(refused(404, 'not_found')).toEqual([]);
-    expect(refused(404, 'invalid_request').join()).toMatch(/getPost 404: the body at \/error/);
-    expect(refused(400, 'invalid_request', wrong('too_small'))).toEqual([]);
-    expect(refused(400, 'invalid_request', wrong('odd')).join()).toMatch(/\/errors\/0\/code/);
+    expect(problemsOf(404, 'not_found')).toEqual([]);
+    expect(problemsOf(404, 'invalid_request').join()).toMatch(/getPost 404: the body at \/error/);
+    expect(problemsOf(400, 'invalid_request', wrong('too_small'))).toEqual([]);
+    expect(problemsOf(400, 'invalid_request', wrong('odd')).join()).toMatch(/\/errors\/0\/code/);
     const path = '/oauth/token';
     const token = (error: string) =>
       check.check({
-        ...answer({ method: 'POST', path, status: 400 }, { error, error_description: 'No.' }),
+        ...response({ method: 'POST', path, status: 400 }, { error, error_description: 'No.' }),
         headers: { ...headers, 'cache-control': 'no-store' },
       });
     expect(token('invalid_grant')).toEqual({ operationId: 'token', violations: [] });
     expect(token('invalid_client').violations.join()).toMatch(/token 400: the body at \/error/);
   });
 
-  it('C140 may not have a field within a field that nobody documented', () => {
+  it('C140 rejects an undocumented field of a nested object', () => {
     const path = `/dev/v1/posts/${ID}/comments`;
     const body = { data: [], meta: { page: 1, limit: 20, total: 0, pages: 0 } };
     expect(problems({ path }, body).join()).toMatch(/listComments 200: the body at \/meta .*pages/);
   });
 
-  it('C140 may not have a status that the operation does not declare', () => {
+  it('C140 rejects an undeclared status', () => {
     expect(problems({ status: 418 })).toEqual(['getPost 418: the status is not declared']);
   });
 
   it.each([
-    [
-      'lack a header that is always there',
-      { 'x-request-id': undefined },
-      /x-request-id is missing/i,
-    ],
-    ['have a header that tells something and is not declared', { link: '<x>' }, /link is not decl/],
-    ['have a header of another value', { 'cache-control': 'public' }, /cache-control.*allowed/i],
-    ['have a body of another type', { 'content-type': 'text/html' }, /text\/html is not declared/],
-  ])('may not %s', (_, changed, problem) => {
+    ['a missing required header', { 'x-request-id': undefined }, /x-request-id is missing/i],
+    ['an undeclared header', { link: '<x>' }, /link is not decl/],
+    ['another value of a header', { 'cache-control': 'public' }, /cache-control.*allowed/i],
+    ['another content type', { 'content-type': 'text/html' }, /text\/html is not declared/],
+  ])('rejects %s in the headers', (_, changed, problem) => {
     const headers = Object.entries({ ...HEADERS, ...changed }).filter(([, value]) => value);
     expect(
       problems({ headers: Object.fromEntries(headers) as CollectedResponse['headers'] }),
     ).toEqual([expect.stringMatching(problem)]);
   });
 
-  it('has whole numbers in the headers that are such', () => {
+  it('rejects a Retry-After that is not a positive integer', () => {
     const unavailable = {
       error: 'service_unavailable',
       error_description: 'Later.',
@@ -128,14 +124,14 @@ describe('An answer held against the published document', () => {
     for (const wrong of ['soon', '0', '1.5']) expect(given(wrong).join()).toMatch(/Retry-After/);
   });
 
-  it('is JSON where it says so, and nothing where no body is declared', () => {
+  it('rejects invalid JSON and an undeclared body', () => {
     expect(problems({ body: '{' })).toEqual(['getPost 200: the body is not JSON']);
     const unchanged = { status: 304, headers: HEADERS };
     expect(problems({ ...unchanged, body: '' })).toEqual([]);
     expect(problems({ ...unchanged, body: 'x' })).toEqual(['getPost 304: a body is not declared']);
   });
 
-  it('to HEAD has the headers of one to GET', () => {
+  it('requires the headers of GET for HEAD', () => {
     expect(problems({ method: 'HEAD', body: '' })).toEqual([]);
     const { etag: _, ...headers } = HEADERS;
     expect(problems({ method: 'HEAD', body: '', headers }).join()).toMatch(/ETag is missing/);
@@ -146,19 +142,19 @@ describe('An answer held against the published document', () => {
     ['GET', '/dev/v1/posts/'],
     ['GET', '/dev/v1/nothing'],
     ['GET', '/account/apps'],
-  ])('to %s %s belongs to no operation', (method, path) => {
-    expect(check.check(answer({ method, path })).operationId).toBeNull();
+  ])('finds no operation for %s %s', (method, path) => {
+    expect(check.check(response({ method, path })).operationId).toBeNull();
   });
 });
 
-describe('The collector', () => {
+describe('Response collector', () => {
   let server: Server;
   let url: string;
   beforeAll(async () => {
-    server = createServer((_, response) => {
-      for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-      response.write('{"id":');
-      response.end('1}');
+    server = createServer((_, sent) => {
+      for (const [name, value] of Object.entries(HEADERS)) sent.setHeader(name, value);
+      sent.write('{"id":');
+      sent.end('1}');
     });
     collectFrom(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -166,14 +162,14 @@ describe('The collector', () => {
   });
   afterAll(() => server.close());
 
-  it('C140 has seen an answer before its client has', async () => {
+  it('C140 records a response before the client receives it', async () => {
     await (await fetch(`${url}/dev/v1/me`)).text();
     expect(collector.takeViolations().join('\n')).toMatch(
       /getMe 200: the body at .*\(GET \/dev\/v1\/me\)/,
     );
   });
 
-  it('C140 counts answers by operation and status, and apart what no operation has', async () => {
+  it('C140 counts responses by operation and status, and separately those without an operation', async () => {
     collector.takeCounts();
     await (await fetch(`${url}/dev/v1/me`)).text();
     await (await fetch(`${url}/elsewhere`)).text();

@@ -1,5 +1,6 @@
 import { SCOPES } from '../../src/common/scopes.js';
 import { ERROR_STATUS } from '../../src/http/error-status.js';
+import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { bodyOf, ENDPOINTS, pathOf } from '../support/api.js';
 import { onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
@@ -18,7 +19,7 @@ const document = publishedDocument();
 const places = placesOf(document);
 const schemas = document.components.schemas;
 
-/** Every error with a JSON body, by operation and status. */
+/** Every declared error with a JSON body: operation, status and response. */
 const errors = places.flatMap(({ operation }) =>
   Object.entries(operation.responses)
     .filter(([status, { content }]) => Number(status) >= 400 && content?.['application/json'])
@@ -35,7 +36,7 @@ function examplesOf(response?: DeclaredResponse): ErrorBody[] {
   return Object.values(examples).map(({ value }) => value as ErrorBody);
 }
 
-/** The codes that the schema of an error names, and what else it takes. */
+/** The listed error codes of a response, and the schema for other codes. */
 function codesOf({ content }: DeclaredResponse): [string[], Schema] {
   const narrowed = (content?.['application/json']?.schema['allOf'] ?? []) as Schema[];
   const [present, others] = (narrowed[1]?.properties?.['error']?.['anyOf'] ?? []) as Schema[];
@@ -46,15 +47,15 @@ function enumOf(schema: Schema = {}): string[] {
   return schema['enum'] as string[];
 }
 
-/** What a request of the operation can get wrong, by name. */
+/** The names of all parameters and body fields of an operation. */
 function namesIn({ operation }: Place): string[] {
   const body = operation.requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
   const fields = Object.keys(schemas[body ?? '']?.properties ?? {});
   return [...fields, ...(operation.parameters ?? []).map(({ name }) => name)];
 }
 
-describe('The errors of the published document', () => {
-  it.each(errors)('%s %d names the codes that it may have, and is open for others', (...given) => {
+describe('Errors of the OpenAPI document', () => {
+  it.each(errors)('%s %d lists its error codes and allows others', (...given) => {
     const [, status, response] = given;
     const [codes, others] = codesOf(response);
     expect(codes.length).toBeGreaterThan(0);
@@ -66,11 +67,11 @@ describe('The errors of the published document', () => {
       for (const code of codes) expect(ERROR_STATUS).toHaveProperty(code, status);
   });
 
-  it('have their codes as lists of their own', () => {
+  it('list all error codes in schemas of their own', () => {
     expect(schemas['ErrorCode']?.['enum']).toEqual(Object.keys(ERROR_STATUS));
     expect(schemas['FieldErrorCode']?.['enum']).toHaveLength(17);
-    const told = errors.filter(([name]) => isOAuth(name)).flatMap(([, , one]) => codesOf(one)[0]);
-    expect([...new Set(told)].toSorted()).toEqual(enumOf(schemas['OAuthErrorCode']).toSorted());
+    const codes = errors.filter(([name]) => isOAuth(name)).flatMap(([, , one]) => codesOf(one)[0]);
+    expect([...new Set(codes)].toSorted()).toEqual(enumOf(schemas['OAuthErrorCode']).toSorted());
     for (const [name, field, list] of [
       ['Error', 'error', 'ErrorCode'],
       ['FieldError', 'code', 'FieldErrorCode'],
@@ -83,7 +84,7 @@ describe('The errors of the published document', () => {
   });
 
   it.each(places.map((place) => [place.operation.operationId, place] as const))(
-    '%s blames only what it takes',
+    '%s reports only fields and parameters that it has',
     (_, place) => {
       const blamed = examplesOf(place.operation.responses['400']).flatMap(
         (body) => body.errors?.map(({ field }) => field) ?? [],
@@ -97,23 +98,24 @@ describe('The errors of the published document', () => {
 
 const SCOPED = ENDPOINTS.filter(({ scope }) => scope !== null);
 
-onSqlite('The examples of the published document', (database) => {
-  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1' });
+onSqlite('Examples of the OpenAPI document', (database) => {
+  const app = useTestApp(database);
 
-  it.each(SCOPED)('have the 403 of $method $path as it is', async (endpoint) => {
+  it.each(SCOPED)('equal the 403 response of $method $path', async (endpoint) => {
     const { method, path, scope } = endpoint;
     const scopes = SCOPES.filter((one) => one !== scope);
     const { token } = await Member.join(app(), { scopes });
-    const answer = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
+    const response = await app().call(token, method, pathOf(endpoint), bodyOf(endpoint));
     const declared = operationOf(method, `/dev/v1${path}`).responses['403'];
-    expect(answer.status).toBe(403);
-    expect(exampleOf(declared, 'WWW-Authenticate')).toBe(answer.headers.get('www-authenticate'));
-    const { error_description } = await json<ErrorBody>(answer);
+    expect(response.status).toBe(403);
+    expect(exampleOf(declared, 'WWW-Authenticate')).toBe(response.headers.get('www-authenticate'));
+    const { error_description } = await json<ErrorBody>(response);
     expect(examplesOf(declared)[0]?.error_description).toBe(error_description);
   });
 
-  it('have a 429 at the end of a quota, a 409 for a second, and where a new post is', async () => {
+  it('equal the headers of a 429, a 409 and a new post', async () => {
     const member = await Member.join(app());
+    await app().service(QuotaService).set(member.client.clientId, { limit: 1 }, { actor: 'test' });
     const made = await member.post('/posts', { content: 'x' });
     const spent = await member.post('/posts', { content: 'x' });
     const { responses } = operationOf('POST', '/dev/v1/posts');
@@ -142,7 +144,7 @@ function exampleOf(response: DeclaredResponse | undefined, header: string): unkn
   return (response?.headers?.[header] as { example?: unknown } | undefined)?.example;
 }
 
-/** A path whose id is any. */
+/** A path without the random part of its id. */
 function shapeOf(path: unknown): string {
   return String(path).replace(/post_[0-9a-z]{26}$/, 'post_');
 }

@@ -1,5 +1,5 @@
 import { authorizeLink } from '../support/oauth-flow.js';
-import { onOneEngine, onSqlite } from '../support/database.js';
+import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import {
   placesOf,
@@ -24,8 +24,8 @@ function parameter(name: string): Schema {
   return found.schema;
 }
 
-onOneEngine('What the published document calls valid', (database) => {
-  const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
+onOneEngine('Inputs of the OpenAPI document', (database) => {
+  const app = useTestApp(database);
   let member: Member;
   beforeAll(async () => {
     member = await Member.join(app());
@@ -46,46 +46,43 @@ onOneEngine('What the published document calls valid', (database) => {
     [false, ['https://256.256.256.256/']],
     [false, ['https://[::::]/']],
     [false, ['https://user:secret@example.com/']],
-  ])('is so for the service: %s for the images %j', async (valid, images) => {
+  ])('agree with the service on the images (valid: %s) %j', async (valid, images) => {
     expect(isValid(CREATE_POST, { images })).toBe(valid);
     expect((await member.post('/posts', { images })).status).toBe(valid ? 201 : 400);
   });
-});
 
-onSqlite('The parameters of the published document', (database) => {
-  const app = useTestApp(database);
   const open = async (parameters: Record<string, string>): Promise<Response> => {
     const link = authorizeLink(await app().addClient(), parameters);
     return app().fetch(link, { redirect: 'manual' });
   };
 
   it.each(['s', 's'.repeat(4096), EMOJI.repeat(1024), 'état 状態'])(
-    'have a state that the service gives back (%#)',
+    'include every state that the service returns (%#)',
     async (state) => {
       expect(isValid(parameter('state'), state)).toBe(true);
-      const answer = await open({ state, response_type: 'token' });
-      const { searchParams } = new URL(answer.headers.get('location') ?? '');
+      const response = await open({ state, response_type: 'token' });
+      const { searchParams } = new URL(response.headers.get('location') ?? '');
       expect(searchParams.get('state')).toBe(state);
     },
   );
 
   it.each(['', 's'.repeat(4097), 'é'.repeat(2049), EMOJI.repeat(1025)])(
-    'have no state that the service refuses (%#)',
+    'exclude every state that the service rejects (%#)',
     async (state) => {
       expect(isValid(parameter('state'), state)).toBe(false);
       expect((await open({ state })).status).not.toBe(200);
     },
   );
 
-  it('have every prompt that the metadata tells, and take no other', async () => {
+  it('include exactly the prompts of the server metadata', async () => {
     const metadata = await app().fetch('/.well-known/oauth-authorization-server');
     const { prompt_values_supported: prompts } = await json<{ prompt_values_supported: string[] }>(
       metadata,
     );
     expect(prompts.length).toBeGreaterThan(0);
     for (const prompt of prompts) expect(isValid(parameter('prompt'), prompt)).toBe(true);
-    const asked = prompts.filter((prompt) => prompt !== 'none');
-    for (const prompt of [...asked, asked.join(' ')]) {
+    const interactive = prompts.filter((prompt) => prompt !== 'none');
+    for (const prompt of [...interactive, interactive.join(' ')]) {
       expect(isValid(parameter('prompt'), prompt)).toBe(true);
       expect((await open({ prompt })).status).toBe(200);
     }
@@ -95,27 +92,27 @@ onSqlite('The parameters of the published document', (database) => {
     }
   });
 
-  it('have the languages of the user', () => {
+  it('include ui_locales', () => {
     expect(parameter('ui_locales')).toMatchObject({ type: 'string' });
   });
 
-  it('have an id of the request for every operation', () => {
+  it('include X-Request-Id for every operation', () => {
     for (const { operation } of placesOf(document))
       expect(operation.parameters).toContainEqual(
         expect.objectContaining({ name: 'X-Request-Id', in: 'header', required: false }),
       );
   });
 
-  it('tell which headers scripts of other origins may read', async () => {
+  it('list the headers that scripts of other origins can read', async () => {
     const { info } = document as unknown as { info: { description: string } };
-    const answer = await app().fetch('/dev/v1/me', { headers: { origin: 'https://x.example' } });
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    const exposed = answer.headers.get('access-control-expose-headers') ?? '';
+    const response = await app().fetch('/dev/v1/me', { headers: { origin: 'https://x.example' } });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    const exposed = response.headers.get('access-control-expose-headers') ?? '';
     expect(exposed).not.toBe('');
     expect(info.description).toContain(exposed);
   });
 
-  it('have a public post as the example of one', () => {
+  it('have a public post as example', () => {
     expect(CREATE_POST.properties?.['visibility']?.['example']).toBe('public');
   });
 });

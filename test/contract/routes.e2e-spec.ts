@@ -25,7 +25,7 @@ interface Route {
   scope: string | undefined;
 }
 
-/** Every handler of every controller of the running application. */
+/** Every handler of every controller of the application. */
 function handlersOf(nest: NestExpressApplication): Route[] {
   const controllers = [...nest.get(ModulesContainer).values()].flatMap((module) =>
     [...module.controllers.values()].map(({ metatype }) => metatype as Type),
@@ -54,14 +54,14 @@ function handlersOf(nest: NestExpressApplication): Route[] {
   );
 }
 
-/** A route with more than these, from GET to TRACE, takes every method that there is. */
+/** The methods from GET to TRACE. A route with more methods accepts all of them. */
 const HTTP_METHODS = 9;
 
 interface RouterLayer {
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** Every route that the router serves, whoever put it there. */
+/** Every route of the router. */
 function routesOf(nest: NestExpressApplication): string[] {
   const { stack } = nest.getHttpAdapter().getInstance().router as { stack: RouterLayer[] };
   return stack.flatMap(({ route }) => {
@@ -120,26 +120,26 @@ const SCOPED_ROUTES = [
   ['POST /dev/v1/posts/:id/comments', 'posts.write'],
 ];
 
-onOneEngine('Every route of the running application', (database) => {
+onOneEngine('Every route of the application', (database) => {
   const app = useTestApp(database);
 
-  it('declares either a scope or that it is public, never both', () => {
+  it('declares either a scope or that it is public', () => {
     const routes = handlersOf(app().nest);
     expect(routes.filter(({ isPublic, scope }) => isPublic === (scope !== undefined))).toEqual([]);
     expect(routes.length).toBe(PUBLIC_ROUTES.length + SCOPED_ROUTES.length);
   });
 
-  it('is public only when it is one of these', () => {
+  it('is public only if it is listed here', () => {
     const open = handlersOf(app().nest).filter(({ isPublic }) => isPublic);
     expect(open.map(({ name }) => name).toSorted()).toEqual(PUBLIC_ROUTES);
   });
 
-  it("needs the scope of the source document; the quota is the app's own, and any token opens it", () => {
+  it('requires the scope of the source document; the quota requires any token', () => {
     const scoped = handlersOf(app().nest).filter(({ isPublic }) => !isPublic);
     expect(scoped.map(({ name, scope }) => [name, scope]).toSorted()).toEqual(SCOPED_ROUTES);
   });
 
-  it('comes from a controller, or belongs to the documentation', () => {
+  it('belongs to a controller or to the documentation', () => {
     const handled = new Set(handlersOf(app().nest).map(({ name }) => name));
     const others = routesOf(app().nest).filter((name) => !handled.has(name));
     expect(handled.size).toBeLessThanOrEqual(routesOf(app().nest).length);
@@ -147,11 +147,11 @@ onOneEngine('Every route of the running application', (database) => {
   });
 });
 
-describe('A route that declares nothing', () => {
+describe('A route without a scope', () => {
   let ran = 0;
 
   @Controller('dev/v1')
-  class ForgetfulController {
+  class UndeclaredController {
     @Get('forgotten')
     forgotten(): string {
       ran += 1;
@@ -165,7 +165,7 @@ describe('A route that declares nothing', () => {
     }
   }
 
-  class EveryTokenIsGood extends AccessTokenVerifier {
+  class AcceptEveryToken extends AccessTokenVerifier {
     override async verify(): Promise<Access> {
       return {
         userId: 'usr_x',
@@ -181,10 +181,10 @@ describe('A route that declares nothing', () => {
   let url: string;
   beforeAll(async () => {
     const testing = await Test.createTestingModule({
-      controllers: [ForgetfulController],
+      controllers: [UndeclaredController],
       providers: [
         { provide: AppConfig, useValue: loadConfig({ NODE_ENV: 'test' }) },
-        { provide: AccessTokenVerifier, useClass: EveryTokenIsGood },
+        { provide: AccessTokenVerifier, useClass: AcceptEveryToken },
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_FILTER, useClass: ApiErrorFilter },
@@ -201,17 +201,17 @@ describe('A route that declares nothing', () => {
     fetch(`${url}/dev/v1/${path}`, { headers });
   const good = { authorization: 'Bearer any' };
 
-  it('is denied as our own fault, even to a token with every scope, and its handler never runs', async () => {
+  it('returns 500 even for a token with every scope, and does not run its handler', async () => {
     expect((await get('declared', good)).status).toBe(200);
-    const answer = await get('forgotten', good);
-    expect(answer.status).toBe(500);
-    const text = await answer.text();
+    const response = await get('forgotten', good);
+    expect(response.status).toBe(500);
+    const text = await response.text();
     expect(JSON.parse(text)).toMatchObject({ error: 'internal_error' });
-    expect(text).not.toMatch(/secret|Forgetful|scope/);
+    expect(text).not.toMatch(/secret|Undeclared|scope/);
     expect(ran).toBe(0);
   });
 
-  it('asks for a token first', async () => {
+  it('returns 401 without a token', async () => {
     expect((await get('forgotten', {})).status).toBe(401);
     expect(ran).toBe(0);
   });

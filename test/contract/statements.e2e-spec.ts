@@ -1,14 +1,14 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
-import { onOneEngine } from '../support/database.js';
+import { onEachEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { json, type TokenBody } from '../support/responses.js';
 import { fewestStatements, useTestApp } from '../support/test-app.js';
 
 const WRITE = /^\s*(INSERT|UPDATE|DELETE|REPLACE|START|BEGIN|COMMIT|SET)\b/i;
 
-onOneEngine('Statements of a request', (database) => {
+onEachEngine('SQL statements per request', (database) => {
   const app = useTestApp(database);
   let member: Member;
   let id: string;
@@ -26,9 +26,9 @@ onOneEngine('Statements of a request', (database) => {
 
   const statementsOf = (call: () => Promise<Response>): Promise<string[]> =>
     fewestStatements(app(), async () => {
-      const answer = await call();
-      await answer.text();
-      expect(answer.ok).toBe(true);
+      const response = await call();
+      await response.text();
+      expect(response.ok).toBe(true);
     });
 
   it.each([
@@ -42,14 +42,14 @@ onOneEngine('Statements of a request', (database) => {
     ['/posts/:id/comments', 3],
     ['/posts/:id/comments?page=2&limit=1', 3],
     ['/posts/:id/comments?before=cmt_7zzzzzzzzzzzzzzzzzzzzzzzzz&limit=1', 3],
-  ] as const)('GET %s takes at most %d, none of them a write', async (path, most) => {
+  ] as const)('GET %s executes at most %d statements and no write', async (path, most) => {
     const statements = await statementsOf(() => member.get(path.replace(':id', id)));
     expect(statements.filter((statement) => WRITE.test(statement))).toEqual([]);
     expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(most);
   });
 
   it.each(['/posts', '/posts/:id/comments'])(
-    'GET %s takes as many for many items as for few',
+    'GET %s executes as many statements for many items as for one',
     async (path) => {
       const few = await statementsOf(() => member.get(`${path.replace(':id', id)}?limit=1`));
       const many = await statementsOf(() => member.get(`${path.replace(':id', id)}?limit=50`));
@@ -57,7 +57,7 @@ onOneEngine('Statements of a request', (database) => {
     },
   );
 
-  it('POST /posts takes 9: token, place, START, post, counter, call, quota, COMMIT, what is left', async () => {
+  it('POST /posts executes 9 statements: token, place, START, post, counter, call, quota, COMMIT, remaining quota', async () => {
     const statements = await statementsOf(() => member.post('/posts', { content: 'Hi' }));
     const table = (name: string) => String.raw`[\x60"]?\b${name}\b`;
     expect(statements).toEqual(
@@ -75,12 +75,12 @@ onOneEngine('Statements of a request', (database) => {
     );
   });
 
-  it('POST /posts with a location takes one less', async () => {
+  it('POST /posts with a location executes 8 statements', async () => {
     const body = { content: 'Hi', latitude: 1, longitude: 2 };
     expect(await statementsOf(() => member.post('/posts', body))).toHaveLength(8);
   });
 
-  it('POST /posts without a limit takes one less', async () => {
+  it('POST /posts without a quota limit executes 8 statements', async () => {
     const { client } = member;
     const set = (limit: number | null) =>
       app().service(QuotaService).set(client.clientId, { limit }, { actor: 'test' });
@@ -89,7 +89,7 @@ onOneEngine('Statements of a request', (database) => {
     await set(100);
   });
 
-  it('C97 an Idempotency-Key takes two more, and on a server two to wait no longer than a second', async () => {
+  it('C97 executes two more statements for an Idempotency-Key, and on a server two more that limit its lock wait to a second', async () => {
     const settings = database.engine.kind === 'sqlite' ? 0 : 2;
     let key = 0;
     const statements = await statementsOf(() =>
@@ -101,7 +101,7 @@ onOneEngine('Statements of a request', (database) => {
     expect(statements).toHaveLength(9 + 2 + settings);
   });
 
-  it('A public app gets tokens by 9, of which one is the audit event, and refreshes them by as many', async () => {
+  it('POST /oauth/token executes 16 statements for a public app: 7 for its rate limits, 9 for the tokens with one audit event', async () => {
     const native = await app().addClient({ kind: 'public' });
     const codes = await Promise.all(
       [1, 2, 3].map(async () => (await approve(app(), await app().addUser(), native)).get('code')),
@@ -110,16 +110,16 @@ onOneEngine('Statements of a request', (database) => {
     const exchanged = await fewestStatements(app(), async () => {
       tokens = await json<TokenBody>(await exchange(app(), native, codes.pop() ?? ''));
     });
-    expect(exchanged.length, exchanged.join('\n')).toBe(9);
+    expect(exchanged.length, exchanged.join('\n')).toBe(16);
     const refreshed = await fewestStatements(app(), async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens?.refresh_token };
       tokens = await json<TokenBody>(await requestToken(app(), native, form));
     });
     expect(tokens?.access_token).toBeDefined();
-    expect(refreshed.length, refreshed.join('\n')).toBe(9);
+    expect(refreshed.length, refreshed.join('\n')).toBe(16);
   });
 
-  it('a call without a token takes none', async () => {
+  it('a call without a token executes no statement', async () => {
     expect(await fewestStatements(app(), () => app().fetch('/dev/v1/me'))).toEqual([]);
   });
 });

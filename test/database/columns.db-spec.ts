@@ -68,7 +68,7 @@ async function failureOf(attempt: Promise<unknown>): Promise<unknown> {
   );
 }
 
-onEachEngine('columns', ({ url }) => {
+onEachEngine('Columns', ({ url }) => {
   let dataSource: DataSource;
 
   beforeAll(async () => {
@@ -77,7 +77,7 @@ onEachEngine('columns', ({ url }) => {
 
   afterAll(() => dataSource.destroy());
 
-  it('keep an id of 34 characters', async () => {
+  it('store an id of 34 characters', async () => {
     const clientId = newId('svc_app', NOW);
     await dataSource.manager.insert(App, app(clientId));
 
@@ -85,7 +85,7 @@ onEachEngine('columns', ({ url }) => {
     expect(await dataSource.manager.findOneBy(App, { clientId })).toMatchObject({ clientId });
   });
 
-  it('keep a hash of 64 characters', async () => {
+  it('store a hash of 64 characters', async () => {
     const hash = sha256('some token');
     await dataSource.manager.insert(SignInSession, session(hash));
 
@@ -98,7 +98,7 @@ onEachEngine('columns', ({ url }) => {
     ['with a space after it', (value: string) => `${value} `],
     ['with a space before it', (value: string) => ` ${value}`],
     ['with an accent', (value: string) => value.replace('a', 'á')],
-  ])('take a key %s for another key', async (_, twinOf) => {
+  ])('treat a key %s as another key', async (_, twinOf) => {
     const clientId = `svc_app_a${newId('usr', NOW).slice(4, 20)}`;
     const twin = twinOf(clientId);
     await dataSource.manager.insert(App, app(clientId));
@@ -122,7 +122,7 @@ onEachEngine('columns', ({ url }) => {
     expect(await count(hash)).toBe(1);
   });
 
-  it('keep characters of four bytes, up to the full length', async () => {
+  it('store four-byte characters up to the maximum length', async () => {
     const written = post({
       title: HOUSE.repeat(300),
       content: HOUSE.repeat(10_000),
@@ -136,7 +136,7 @@ onEachEngine('columns', ({ url }) => {
     expect(read.tags).toEqual(written.tags);
   });
 
-  it('keep text as it was sent: spaces at its end, line ends, quotes and letters outside Unicode NFC', async () => {
+  it('store text unchanged: trailing spaces, line endings, quotes, and letters outside of Unicode NFC', async () => {
     const content = ` e\u0301 "double" 'single' \\ %_ \r\n\ttail  `;
     const written = post({ content });
     await dataSource.manager.insert(Post, written);
@@ -158,7 +158,7 @@ onEachEngine('columns', ({ url }) => {
     Number.MAX_VALUE,
     Number.MAX_SAFE_INTEGER,
     0,
-  ])('keep the double %d exactly', async (latitude) => {
+  ])('store the double %d exactly', async (latitude) => {
     const written = user({ latitude, longitude: -latitude });
     await dataSource.manager.insert(User, written);
 
@@ -167,7 +167,7 @@ onEachEngine('columns', ({ url }) => {
     expect(JSON.stringify(read.longitude)).toBe(JSON.stringify(-latitude));
   });
 
-  it('say that a phone is taken, which is no conflict to try again', async () => {
+  it('report a duplicate phone as a duplicate key, which is not retried', async () => {
     const first = user();
     await dataSource.manager.insert(User, first);
     const failure = await failureOf(dataSource.manager.insert(User, user({ phone: first.phone })));
@@ -176,7 +176,7 @@ onEachEngine('columns', ({ url }) => {
     expect(isConflict(failure)).toBe(false);
   });
 
-  it('say that a key is taken', async () => {
+  it('report a duplicate primary key', async () => {
     const first = user();
     await dataSource.manager.insert(User, first);
     const failure = await failureOf(dataSource.manager.insert(User, user({ id: first.id })));
@@ -184,7 +184,7 @@ onEachEngine('columns', ({ url }) => {
     expect(isDuplicateKey(failure)).toBe(true);
   });
 
-  it('do not take a missing value for a key that is taken', async () => {
+  it('do not report a missing value as a duplicate key', async () => {
     const nameless = Object.assign(user(), { name: null });
     const failure = await failureOf(dataSource.manager.insert(User, nameless));
 
@@ -193,7 +193,7 @@ onEachEngine('columns', ({ url }) => {
   });
 });
 
-onEachServer('columns of a server', ({ url }) => {
+onEachServer('Columns of a server', ({ url }) => {
   let dataSource: DataSource;
 
   beforeAll(async () => {
@@ -202,7 +202,7 @@ onEachServer('columns of a server', ({ url }) => {
 
   afterAll(() => dataSource.destroy());
 
-  it('hold four-byte characters although the database was made for latin1', async () => {
+  it('store four-byte characters in a database that was created with latin1', async () => {
     const sql = 'SELECT @@character_set_database AS name';
     expect(await dataSource.query(sql)).toEqual([{ name: 'latin1' }]);
     await dataSource.runMigrations();
@@ -212,13 +212,13 @@ onEachServer('columns of a server', ({ url }) => {
   it.each([
     ['a name of 201 characters', user({ name: 'x'.repeat(201) })],
     ['an id of 41 characters', user({ id: 'x'.repeat(41) })],
-  ])('refuse %s rather than cut it', async (_, tooLong) => {
+  ])('reject %s instead of truncating it', async (_, tooLong) => {
     const failure = await failureOf(dataSource.manager.insert(User, tooLong));
 
     expect(failure).toMatchObject({ code: 'ER_DATA_TOO_LONG' });
   });
 
-  it('refuse text of more than 65,535 bytes rather than cut it', async () => {
+  it('reject text of more than 65,535 bytes instead of truncating it', async () => {
     const failure = await failureOf(
       dataSource.manager.insert(Post, post({ content: 'x'.repeat(65_536) })),
     );

@@ -1,13 +1,13 @@
 import { onSqlite } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 
-/** SQLITE_SYNC_FULL: every commit is on the disk before it is answered. */
+/** SQLITE_SYNC_FULL: a commit returns after its data is on the disk. */
 const FULL = 2;
 
-onSqlite('What was committed to a file', (database) => {
+onSqlite('Durability of SQLite', (database) => {
   const app = useTestApp(database);
 
-  it('outlives the machine, though the driver would leave the last commits to its memory', async () => {
+  it('writes every commit to the disk, which is not the default of the driver', async () => {
     const [row] = await app().dataSource.query<{ synchronous: number }[]>('PRAGMA synchronous');
     expect(row).toEqual({ synchronous: FULL });
   });

@@ -30,8 +30,8 @@ class Ledger {
   ) {}
 }
 
-describe('injection by type', () => {
-  it('gives a class what its constructor names', async () => {
+describe('Dependency injection by type', () => {
+  it('injects the classes that a constructor names', async () => {
     const module = await Test.createTestingModule({ providers: [Lamp, Room] }).compile();
 
     expect(module.get(Room).lamp.light).toBe('on');
@@ -39,7 +39,7 @@ describe('injection by type', () => {
   });
 });
 
-onEachEngine('the database module', ({ engine, url }) => {
+onEachEngine('Database module', ({ engine, url }) => {
   let module: TestingModule;
 
   beforeAll(async () => {
@@ -54,7 +54,7 @@ onEachEngine('the database module', ({ engine, url }) => {
 
   afterAll(() => module.close());
 
-  it('gives the configuration, the connection, the runner and the migrator by type', () => {
+  it('provides the configuration, the data source, the transaction runner and the migrator', () => {
     const ledger = module.get(Ledger);
 
     expect(ledger.config.database.url).toBe(url);
@@ -64,13 +64,13 @@ onEachEngine('the database module', ({ engine, url }) => {
     expect(ledger.migrator).toBeInstanceOf(Migrator);
   });
 
-  it('speaks the dialect of the engine that it found', () => {
+  it('uses the driver of the detected engine', () => {
     const { type } = module.get(DataSource).options;
 
     expect(type).toBe(engine.kind === 'sqlite' ? 'better-sqlite3' : engine.kind);
   });
 
-  it('knows every entity', () => {
+  it('registers every entity', () => {
     expect(module.get(DataSource).entityMetadatas).toHaveLength(entities.length);
   });
 });

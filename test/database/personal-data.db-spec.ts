@@ -2,8 +2,8 @@ import { EverythingPersonal } from '../../src/operations/privacy/everything-pers
 import { onSqlite } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 
-/** Tables of apps and of the service itself, where no column could name a user. */
-const OF_NOBODY = [
+/** Tables of apps and of the service, without a column for a user. */
+const NOT_PERSONAL = [
   'apps',
   'app_secrets',
   'app_redirect_uris',
@@ -13,7 +13,7 @@ const OF_NOBODY = [
   'job_runs',
 ];
 
-/** Told to nobody, since a row is a number under a hash; those of a user's phone go with the user. */
+/** Not exported because a row is only a number under a hash. The rows of a user's phone are erased with the user. */
 const ONLY_HASHES = ['throttle_hits'];
 
 onSqlite('Tables with personal data', (database) => {
@@ -24,26 +24,26 @@ onSqlite('Tables with personal data', (database) => {
       .dataSource.entityMetadatas.map(({ tableName }) => tableName)
       .toSorted();
 
-  it('are all told by "user export"', () => {
+  it('are all exported by "user export"', () => {
     const held = app().service(EverythingPersonal).held(person);
-    const told = held.map(({ table }) => table);
-    expect([...told, ...ONLY_HASHES, ...OF_NOBODY].toSorted()).toEqual(tables());
+    const exported = held.map(({ table }) => table);
+    expect([...exported, ...ONLY_HASHES, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });
 
-  it('are all cleared by "user erase"', () => {
+  it('are all erased by "user erase"', () => {
     const personal = app().service(EverythingPersonal);
-    const cleared = [...personal.erased(person), ...personal.own(person)];
-    const names = new Set(cleared.map(({ table }) => table));
-    expect([...names, ...OF_NOBODY].toSorted()).toEqual(tables());
+    const erased = [...personal.erased(person), ...personal.own(person)];
+    const names = new Set(erased.map(({ table }) => table));
+    expect([...names, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });
 
-  it('are those that have a column for a user or a phone', () => {
+  it('include every table with a column for a user, a phone or a grant', () => {
     const named = app()
       .dataSource.entityMetadatas.filter(({ columns }) =>
         columns.some(({ propertyName }) => ['userId', 'phone', 'grantId'].includes(propertyName)),
       )
       .map(({ tableName }) => tableName);
-    expect(named.filter((table) => OF_NOBODY.includes(table))).toEqual([]);
+    expect(named.filter((table) => NOT_PERSONAL.includes(table))).toEqual([]);
     expect(named.length).toBeGreaterThan(10);
   });
 });

@@ -1,20 +1,20 @@
 import { connect, onOneServer } from '../support/database.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
-const TIMEOUT_MS = 500;
+const TIMEOUT_MS = 150;
 
-onOneServer('The question which kind of server it is', ({ url }) => {
+onOneServer('Detection of the kind of server', ({ url }) => {
   let proxy: TcpProxy;
   beforeAll(async () => {
     proxy = await TcpProxy.start(url);
   });
   afterAll(() => proxy?.stop());
 
-  it('is given up when it gets no answer', async () => {
+  it('fails after the timeout when the server does not respond', async () => {
     proxy.swallow('SELECT VERSION() AS version');
-    const begunAt = performance.now();
-    const asking = connect(proxy.url, { DB_TIMEOUT_MS: String(TIMEOUT_MS) });
-    await expect(asking).rejects.toMatchObject({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' });
-    expect(performance.now() - begunAt).toBeLessThan(4 * TIMEOUT_MS);
+    const startedAt = performance.now();
+    const connecting = connect(proxy.url, { DB_TIMEOUT_MS: String(TIMEOUT_MS) });
+    await expect(connecting).rejects.toMatchObject({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' });
+    expect(performance.now() - startedAt).toBeLessThan(2000);
   }, 5000);
 });

@@ -27,11 +27,11 @@ import { recordQueries, fullScansOf } from '../support/queries.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const OTHERS = 4000;
-/** Lookups of one statement at most, and units of one transaction. */
+/** The maximum of lookups in one statement, and of requests in one transaction. */
 const LOOKUPS = 64;
-const UNITS = 16;
+const BATCH = 16;
 
-onEachEngine('Statements of many requests', (database) => {
+onEachEngine('Statements that batch requests', (database) => {
   skipCountCheck(database);
   const app = useTestApp(database);
   let client: TestClient;
@@ -46,7 +46,7 @@ onEachEngine('Statements of many requests', (database) => {
     return insertMany(app().dataSource, entity, OTHERS, row);
   }
 
-  /** Other apps, and users with grants, tokens and posts; those of this test are few among them. */
+  /** Other apps, and other users with grants, tokens and posts, so that a full scan costs more than an index. */
   async function fillAll(): Promise<void> {
     const now = app().clock.now();
     const live = { createdAt: now, expiresAt: later(now, 3_600_000) };
@@ -122,11 +122,8 @@ onEachEngine('Statements of many requests', (database) => {
     return app().service(AccessTokenVerifier).verify(accessToken);
   }
 
-  /**
-   * How many values the statements of `work` have that read or update rows of this table. None of them, nor any other, may
-   * read a whole table or index.
-   */
-  async function plannedWell(table: string, work: () => Promise<unknown>): Promise<number[]> {
+  /** Expects no full scan in `work`, and returns the number of parameters of each SELECT or UPDATE of the table. */
+  async function parametersOf(table: string, work: () => Promise<unknown>): Promise<number[]> {
     const { dataSource } = app();
     const queries = await recordQueries(dataSource, work);
     const planned = queries.filter(({ query }) => /^\s*(?:SELECT|UPDATE)\b/.test(query));
@@ -137,38 +134,38 @@ onEachEngine('Statements of many requests', (database) => {
       .map(({ parameters }) => parameters.length);
   }
 
-  it('find so many tokens by their keys', async () => {
+  it('find 64 access tokens by key in one statement', async () => {
     const verifyAll = () => Promise.all(tokens.map(verify));
-    expect(await plannedWell('access_tokens', verifyAll)).toEqual([LOOKUPS]);
+    expect(await parametersOf('access_tokens', verifyAll)).toEqual([LOOKUPS]);
   });
 
-  it('publish by keys, and find so many posts by theirs', async () => {
+  it('publish posts by key, and find 64 posts by key in one statement', async () => {
     const publisher = app().service(Publisher);
     const published: { id: string; userId: string }[] = [];
     const publish = async (caller: Caller): Promise<void> => {
       const { made } = await publisher.publish(caller, { content: 'Hi' });
       published.push({ id: made.id, userId: caller.userId });
     };
-    const publishUnit = () => Promise.all(callers.slice(0, UNITS).map(publish));
-    expect(Math.max(...(await plannedWell('users', publishUnit)))).toBeGreaterThanOrEqual(UNITS);
-    await Promise.all(callers.slice(UNITS).map(publish));
+    const publishBatch = () => Promise.all(callers.slice(0, BATCH).map(publish));
+    expect(Math.max(...(await parametersOf('users', publishBatch)))).toBeGreaterThanOrEqual(BATCH);
+    await Promise.all(callers.slice(BATCH).map(publish));
     const posts = app().service(PostsService);
     const readAll = () => Promise.all(published.map(({ id, userId }) => posts.read(userId, id)));
-    expect(await plannedWell('posts', readAll)).toEqual([2 * LOOKUPS]);
+    expect(await parametersOf('posts', readAll)).toEqual([2 * LOOKUPS]);
   });
 
-  it('refresh so many tokens by their keys', async () => {
+  it('refresh tokens by key', async () => {
     const grant = app().service(RefreshTokenGrant);
     const refresh = ({ refreshToken: refresh_token }: IssuedTokens) =>
       grant.refresh(registered, new Parameters({ refresh_token }));
-    for (const [unit, table] of ['refresh_tokens', 'grants'].entries()) {
-      const some = tokens.slice(unit * UNITS, (unit + 1) * UNITS);
-      const refreshUnit = () => Promise.all(some.map(refresh));
-      expect(Math.max(...(await plannedWell(table, refreshUnit)))).toBeGreaterThanOrEqual(UNITS);
+    for (const [batch, table] of ['refresh_tokens', 'grants'].entries()) {
+      const some = tokens.slice(batch * BATCH, (batch + 1) * BATCH);
+      const refreshBatch = () => Promise.all(some.map(refresh));
+      expect(Math.max(...(await parametersOf(table, refreshBatch)))).toBeGreaterThanOrEqual(BATCH);
     }
   });
 
-  it('ask for so many budgets by their keys', async () => {
+  it('count 64 rate limits by key in one statement', async () => {
     const since = later(app().clock.now(), -1000);
     const hashes = Array.from({ length: LOOKUPS }, (_, number) => sha256(`${number}`));
     const repository = app().service(ThrottleRepository);
@@ -176,12 +173,12 @@ onEachEngine('Statements of many requests', (database) => {
       const counts = await Promise.all(hashes.map((hash) => repository.count(hash, since)));
       expect(counts.map(({ hits }) => hits)).toEqual(hashes.map(() => 1));
     };
-    expect(await plannedWell('throttle_hits', countAll)).toEqual([1 + LOOKUPS]);
+    expect(await parametersOf('throttle_hits', countAll)).toEqual([1 + LOOKUPS]);
   });
 
-  // A server takes a time that is none for NULL.
+  // A server treats an invalid time as NULL.
   if (database.engine.kind === 'sqlite')
-    it('ask for each window by its own statement, which may fail alone', async () => {
+    it('count each time window in a statement of its own, which can fail alone', async () => {
       const repository = app().service(ThrottleRepository);
       const hash = sha256('1');
       const [good, bad] = await Promise.allSettled([

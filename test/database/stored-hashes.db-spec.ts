@@ -10,7 +10,7 @@ import { connectMigrated, onEachEngine } from '../support/database.js';
 
 const NOW = new Date('2026-11-21T08:00:00.123Z');
 
-onEachEngine('Credentials in the tables', ({ url }) => {
+onEachEngine('Stored hashes of credentials', ({ url }) => {
   let dataSource: DataSource;
 
   beforeAll(async () => {
@@ -35,14 +35,14 @@ onEachEngine('Credentials in the tables', ({ url }) => {
     ['access token', AccessToken, token],
     ['refresh token', RefreshToken, token],
   ] as [string, EntityTarget<ObjectLiteral>, () => ObjectLiteral][])(
-    'O133 No two rows have the hash of one %s',
+    'O133 rejects a second row with the hash of one %s',
     async (_, entity, row) => {
       const hash = sha256(newSecret('svcat'));
       const insert = (): Promise<unknown> =>
         dataSource.manager.insert(entity, { ...row(), hash, createdAt: NOW, expiresAt: NOW });
       await insert();
-      const refused = await insert().catch((error: unknown) => error);
-      expect(isDuplicateKey(refused)).toBe(true);
+      const failure = await insert().catch((error: unknown) => error);
+      expect(isDuplicateKey(failure)).toBe(true);
     },
   );
 });

@@ -4,19 +4,19 @@ import type Sqlite from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
 import { connect, onSqlite } from '../support/database.js';
 
-/** What this process has open, on Linux. */
+/** The open files of this process, on Linux. */
 const OPEN_FILES = '/proc/self/fd';
-/** More pages than SQLite keeps of a statement in memory: each random key changes one. */
+/** More changed pages than SQLite keeps in memory for one statement: each random key changes a page. */
 const STORED = 3000;
 const ADDED = 300;
 
-/** SQLite's temporary files have no name any more once they are open. */
+/** SQLite deletes the names of its temporary files once they are open. */
 function openTemporaryFiles(): string[] {
   const targetOf = (descriptor: string): string => {
     try {
       return readlinkSync(join(OPEN_FILES, descriptor));
     } catch {
-      // The one that the folder was read by.
+      // The descriptor that read the folder, which is closed by now.
       return '';
     }
   };
@@ -25,13 +25,13 @@ function openTemporaryFiles(): string[] {
     .filter((target) => target.includes('etilqs_'));
 }
 
-/** @param i an expression for the number of a row */
+/** @param i an SQL expression for the number of a row */
 function insertScattered(rows: number, i = 'i'): string {
   return `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${rows})
     INSERT INTO scattered SELECT hex(randomblob(64)), ${i} FROM numbers`;
 }
 
-onSqlite('A statement that may have to be undone by itself', ({ url }) => {
+onSqlite('Statement journal of SQLite', ({ url }) => {
   let dataSource: DataSource;
   beforeAll(async () => {
     dataSource = await connect(url);
@@ -39,21 +39,21 @@ onSqlite('A statement that may have to be undone by itself', ({ url }) => {
   afterAll(() => dataSource?.destroy());
 
   it.skipIf(!existsSync(OPEN_FILES))(
-    'needs no temporary file, for which a read-only file system has no place',
+    'needs no temporary file, so that the service runs on a read-only file system',
     async () => {
       const seen = new Set<string>();
       const { driver } = dataSource;
       const { databaseConnection } = driver as typeof driver & {
         databaseConnection: Sqlite.Database;
       };
-      databaseConnection.function('look_around', (value) => {
+      databaseConnection.function('record_files', (value) => {
         for (const file of openTemporaryFiles()) seen.add(file);
         return value;
       });
       await dataSource.query('CREATE TABLE scattered (random TEXT PRIMARY KEY, i INT NOT NULL)');
       await dataSource.query(insertScattered(STORED));
       await dataSource.transaction((manager) =>
-        manager.query(insertScattered(ADDED, 'look_around(i)')),
+        manager.query(insertScattered(ADDED, 'record_files(i)')),
       );
       await dataSource.query('DROP TABLE scattered');
       expect([...seen]).toEqual([]);

@@ -4,7 +4,7 @@ import { later } from '../../src/common/clock.js';
 import { JobRun } from '../../src/operations/job-run.entity.js';
 import { connectMigrated, onEachEngine } from '../support/database.js';
 
-const ELSEWHERE = '+05:45';
+const SERVER_ZONE = '+05:45';
 const MOMENTS = [
   ['2026-01-02T03:04:05.678Z', '2026-01-02 03:04:05.678'],
   ['2026-12-31T23:59:59.999Z', '2026-12-31 23:59:59.999'],
@@ -13,7 +13,7 @@ const MOMENTS = [
   ['2038-01-19T03:14:08.500Z', '2038-01-19 03:14:08.500'],
 ] as const;
 
-onEachEngine('times', ({ engine, url }) => {
+onEachEngine('Timestamps', ({ engine, url }) => {
   let dataSource: DataSource;
   let runner: QueryRunner;
   let jobs = 0;
@@ -21,10 +21,10 @@ onEachEngine('times', ({ engine, url }) => {
   beforeAll(async () => {
     vi.stubEnv('TZ', 'Asia/Tokyo');
     dataSource = await connectMigrated(url);
-    // One connection for the whole suite, since its zone is set for it alone.
+    // One connection for all tests, because the time zone is set for this connection.
     runner = dataSource.createQueryRunner();
     await runner.connect();
-    if (engine.kind !== 'sqlite') await runner.query(`SET SESSION time_zone = '${ELSEWHERE}'`);
+    if (engine.kind !== 'sqlite') await runner.query(`SET SESSION time_zone = '${SERVER_ZONE}'`);
   });
 
   afterAll(async () => {
@@ -51,16 +51,16 @@ onEachEngine('times', ({ engine, url }) => {
     return rows[0]?.as_text;
   }
 
-  it('are tested with the process in Tokyo and the server elsewhere', async () => {
+  it('are tested with different time zones of process and server', async () => {
     const zones: unknown =
       engine.kind === 'sqlite' ? [] : await runner.query('SELECT @@session.time_zone AS zone');
 
     expect(new Date('2026-01-02T03:04:05Z').getHours()).toBe(12);
     expect(new Date().getTimezoneOffset()).toBe(-9 * 60);
-    expect(zones).toEqual(engine.kind === 'sqlite' ? [] : [{ zone: ELSEWHERE }]);
+    expect(zones).toEqual(engine.kind === 'sqlite' ? [] : [{ zone: SERVER_ZONE }]);
   });
 
-  it.each(MOMENTS)('stand in the database in UTC and come back: %s', async (moment, text) => {
+  it.each(MOMENTS)('are stored in UTC and read back: %s', async (moment, text) => {
     const run = newRun(new Date(moment));
     await runner.manager.insert(JobRun, run);
 
@@ -71,7 +71,7 @@ onEachEngine('times', ({ engine, url }) => {
     expect(read.finishedAt).toBeNull();
   });
 
-  it.each(MOMENTS)('stand in UTC when an update writes them: %s', async (moment, text) => {
+  it.each(MOMENTS)('are stored in UTC by an update: %s', async (moment, text) => {
     const run = newRun(new Date(0));
     await runner.manager.insert(JobRun, run);
     await runner.manager.update(JobRun, { job: run.job }, { finishedAt: new Date(moment) });
@@ -81,7 +81,7 @@ onEachEngine('times', ({ engine, url }) => {
     expect(read.finishedAt?.toISOString()).toBe(moment);
   });
 
-  it('stand in UTC when the whole service connection writes them', async () => {
+  it('are stored in UTC by the connection of the service', async () => {
     const [[moment, text]] = MOMENTS;
     const run = newRun(new Date(moment));
     await dataSource.manager.insert(JobRun, run);
@@ -89,7 +89,7 @@ onEachEngine('times', ({ engine, url }) => {
     expect(await storedText('started_at', run.job)).toBe(text);
   });
 
-  it('compare to the millisecond with a parameter', async () => {
+  it('are compared with a parameter to the millisecond', async () => {
     const moment = new Date('2026-11-21T08:00:00.500Z');
     const run = newRun(moment);
     await runner.manager.insert(JobRun, run);
@@ -104,7 +104,7 @@ onEachEngine('times', ({ engine, url }) => {
     expect(await startedBefore(later(moment, 1))).toBe(1);
   });
 
-  it('compare to the millisecond in the condition of an update', async () => {
+  it('are compared to the millisecond in the condition of an update', async () => {
     const moment = new Date('2026-11-21T08:00:00.500Z');
     const run = newRun(moment);
     await runner.manager.insert(JobRun, run);

@@ -14,7 +14,7 @@ class Conflict extends Error {
   readonly errno = 1213;
 }
 
-/** A point that one unit waits at until another opens it. */
+/** A point where one transaction waits until another opens it. */
 class Gate {
   private readonly bell = new EventEmitter();
   readonly opened = once(this.bell, 'open');
@@ -42,7 +42,7 @@ async function usedBy(dataSource: DataSource, clientId: string): Promise<number 
   return usage?.used;
 }
 
-onEachEngine('a unit of work', ({ url }) => {
+onEachEngine('Transactions', ({ url }) => {
   skipCountCheck({ url });
   let dataSource: DataSource;
   let transactions: TypeormTransactionRunner;
@@ -54,17 +54,17 @@ onEachEngine('a unit of work', ({ url }) => {
 
   afterAll(() => dataSource.destroy());
 
-  it('commits what it wrote and answers what it returned', async () => {
-    const answer = await transactions.run(async (tx) => {
+  it('commit and return the result', async () => {
+    const result = await transactions.run(async (tx) => {
       await insert(tx, 'commits');
       return 'done';
     });
 
-    expect(answer).toBe('done');
+    expect(result).toBe('done');
     expect(await usedBy(dataSource, 'commits')).toBe(0);
   });
 
-  it('leaves nothing behind when it throws', async () => {
+  it('roll back when they throw', async () => {
     await transactions.run((tx) => insert(tx, 'kept'));
     const failing = transactions.run(async (tx) => {
       await insert(tx, 'thrown-1');
@@ -79,7 +79,7 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(await usedBy(dataSource, 'kept')).toBe(0);
   });
 
-  it('keeps its rows when one that runs at the same time rolls back', async () => {
+  it('keep their rows when a concurrent transaction rolls back', async () => {
     const begun = new Gate();
     const failing = transactions.run(async (tx) => {
       await insert(tx, 'rolled-back');
@@ -97,7 +97,7 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(await usedBy(dataSource, 'beside-it')).toBe(0);
   });
 
-  it('shows nothing that it may take back to who reads what is committed', async () => {
+  it('hide uncommitted rows from readCommitted', async () => {
     const begun = new Gate();
     const failing = transactions.run(async (tx) => {
       await insert(tx, 'taken-back');
@@ -111,7 +111,7 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(await seen).toBeUndefined();
   });
 
-  it('can roll back while another commits', async () => {
+  it('roll back while another transaction commits', async () => {
     const begun = new Gate();
     const committing = transactions.run(async (tx) => {
       await insert(tx, 'slow');
@@ -130,7 +130,7 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(await usedBy(dataSource, 'quick')).toBeUndefined();
   });
 
-  it('loses no increment among forty at once', async () => {
+  it('lose none of forty concurrent increments', async () => {
     await transactions.run((tx) => insert(tx, 'busy'));
     await Promise.all(
       Array.from({ length: 40 }, () => transactions.run((tx) => addOne(tx, 'busy'))),
@@ -139,21 +139,21 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(await usedBy(dataSource, 'busy')).toBe(40);
   });
 
-  it('runs again after a conflict, without what the lost attempt wrote', async () => {
+  it('run again after a conflict, without the writes of the failed attempt', async () => {
     let attempts = 0;
-    const answer = await transactions.run(async (tx) => {
+    const result = await transactions.run(async (tx) => {
       attempts += 1;
       await insert(tx, 'retried');
       if (attempts < 4) throw new Conflict();
       return 'done';
     });
 
-    expect(answer).toBe('done');
+    expect(result).toBe('done');
     expect(attempts).toBe(4);
     expect(await usedBy(dataSource, 'retried')).toBe(0);
   });
 
-  it('gives up after three retries, with the error of the last', async () => {
+  it('fail with the last error after three retries', async () => {
     let attempts = 0;
     const failing = transactions.run(async (tx) => {
       attempts += 1;
@@ -166,7 +166,7 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(await usedBy(dataSource, 'hopeless')).toBeUndefined();
   });
 
-  it('does not run again after any other error', async () => {
+  it('do not run again after another error', async () => {
     let attempts = 0;
     const failing = transactions.run(() => {
       attempts += 1;
@@ -177,7 +177,7 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(attempts).toBe(1);
   });
 
-  it('is refused inside another, where it would wait for ever or commit on its own', async () => {
+  it('cannot be nested, because the inner one would wait for ever or commit separately', async () => {
     const opening: (() => Promise<unknown>)[] = [
       () => transactions.run((inner) => insert(inner, 'inner')),
       () => transactions.readCommitted(() => usedBy(dataSource, 'inner')),
@@ -192,7 +192,7 @@ onEachEngine('a unit of work', ({ url }) => {
     }
   });
 
-  it('succeeds although another process wrote between its read and its write', async () => {
+  it('succeed when another process wrote between their read and their write', async () => {
     await transactions.run((tx) => insert(tx, 'shared'));
     const elsewhere = await connectMigrated(url);
     const others = new TypeormTransactionRunner(elsewhere);
@@ -208,7 +208,7 @@ onEachEngine('a unit of work', ({ url }) => {
     expect(await usedBy(dataSource, 'shared')).toBe(2);
   });
 
-  it('may be opened by what an ended one left running', async () => {
+  it('can be opened by background work of an ended transaction', async () => {
     const begun = new Gate();
     const background = await transactions.run((tx) => {
       const later = begun.opened.then(() => transactions.run((own) => insert(own, 'later')));
@@ -221,7 +221,7 @@ onEachEngine('a unit of work', ({ url }) => {
   });
 });
 
-onEachServer('a unit of work on a server', ({ url }) => {
+onEachServer('Transactions on a server', ({ url }) => {
   skipCountCheck({ url });
   let dataSource: DataSource;
   let transactions: TypeormTransactionRunner;
@@ -233,7 +233,7 @@ onEachServer('a unit of work on a server', ({ url }) => {
 
   afterAll(() => dataSource.destroy());
 
-  it('succeeds although it met another in a deadlock', async () => {
+  it('succeed after a deadlock', async () => {
     await transactions.run(async (tx) => {
       await insert(tx, 'left');
       await insert(tx, 'right');
@@ -265,7 +265,7 @@ onEachServer('a unit of work on a server', ({ url }) => {
     expect(await usedBy(dataSource, 'right')).toBe(2);
   });
 
-  it('O138 sees what others committed since it began', async () => {
+  it('O138 see rows that were committed after they began', async () => {
     await transactions.run((tx) => insert(tx, 'watched'));
     const seen = await transactions.run(async (tx) => {
       const used = async (): Promise<number> =>
@@ -278,7 +278,7 @@ onEachServer('a unit of work on a server', ({ url }) => {
     expect(seen).toEqual([0, 7]);
   });
 
-  it('runs side by side with another', async () => {
+  it('run concurrently', async () => {
     const first = new Gate();
     const second = new Gate();
     await Promise.all([

@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import {
   configurationTable,
   envExample,
@@ -10,18 +7,7 @@ import {
 import { envSchema } from '../../src/config/env.schema.js';
 import { loadConfig } from '../../src/config/load-config.js';
 
-const PROGRAM = resolve('dist/src/bin/env-example.js');
-
-/** The program's exit code and words, run in `folder`. */
-function run(folder: string, ...options: string[]): Promise<{ code: number; output: string }> {
-  return new Promise((done) => {
-    execFile(process.execPath, [PROGRAM, ...options], { cwd: folder }, (error, stdout, stderr) => {
-      done({ code: Number(error?.code ?? 0), output: stdout + stderr });
-    });
-  });
-}
-
-describe('The documentation of the configuration', () => {
+describe('Documentation of the configuration', () => {
   it('is current in .env.example', async () => {
     expect(await readFile('.env.example', 'utf8')).toBe(envExample());
   });
@@ -31,7 +17,7 @@ describe('The documentation of the configuration', () => {
     expect(withConfigurationTable(readme)).toBe(readme);
   });
 
-  it('names every variable once, in both places', () => {
+  it('lists every variable once in both places', () => {
     const names = Object.keys(envSchema.shape);
     const inExample = [...envExample().matchAll(/^# ([A-Z][A-Z_]+)=/gm)];
     expect(inExample.map(([, name]) => name)).toEqual(names);
@@ -39,7 +25,7 @@ describe('The documentation of the configuration', () => {
     expect(inTable.map(([, name]) => name)).toEqual(names);
   });
 
-  it('tells the defaults that the service takes', () => {
+  it('lists the defaults of the service', () => {
     const uncommented = envExample().matchAll(/^# ([A-Z][A-Z_]+)=(.*)$/gm);
     const environment = Object.fromEntries(
       [...uncommented].map(([, name, value]) => [name, value]),
@@ -49,33 +35,9 @@ describe('The documentation of the configuration', () => {
       OAUTH_TOKEN_CALLS: '7500',
       OAUTH_REFUSE_REUSED_CHALLENGE: '0',
     });
-    const { otp: told, ...rest } = loadConfig(environment);
+    const { otp: documented, ...rest } = loadConfig(environment);
     const { otp, ...defaults } = loadConfig({});
     expect(rest).toEqual(defaults);
-    expect({ ...told, pepper: '' }).toEqual({ ...otp, pepper: '' });
-  });
-});
-
-describe('The program that writes it', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'platform-env-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
-  it('fails on stale files and names the command that mends them', async () => {
-    await writeFile(
-      join(folder, 'README.md'),
-      '# A\n\n<!-- configuration -->\n<!-- /configuration -->\n\nB\n',
-    );
-    const stale = await run(folder);
-    expect(stale.code).toBe(1);
-    expect(stale.output).toContain('node dist/src/bin/env-example.js --write');
-    expect((await run(folder, '--write')).code).toBe(0);
-    expect((await run(folder)).code).toBe(0);
-    const readme = await readFile(join(folder, 'README.md'), 'utf8');
-    expect(readme).toBe(`# A\n\n${configurationTable()}\n\nB\n`);
-    expect(await readFile(join(folder, '.env.example'), 'utf8')).toBe(envExample());
+    expect({ ...documented, pepper: '' }).toEqual({ ...otp, pepper: '' });
   });
 });

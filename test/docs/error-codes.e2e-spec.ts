@@ -6,7 +6,7 @@ import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-/** What stands in the page under one anchor, as text. */
+/** The text of the page's entry with this anchor. */
 function entry(page: string, anchor: string): string {
   const found = [
     ...page.matchAll(new RegExp(`<(section|tr) id="${anchor}">(.*?)</\\1>`, 'gs')),
@@ -15,8 +15,8 @@ function entry(page: string, anchor: string): string {
   return found[0]?.trim() ?? '';
 }
 
-onSqlite('The page of error codes', (database) => {
-  const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '5' });
+onSqlite('Page of error codes', (database) => {
+  const app = useTestApp(database);
   let page: string;
   let client: TestClient;
   beforeAll(async () => {
@@ -24,12 +24,12 @@ onSqlite('The page of error codes', (database) => {
     client = await app().addClient();
   });
 
-  it('has one anchor for each doc_url of the API, with its status', () => {
+  it('has one entry for each doc_url of the API, with its status', () => {
     for (const [code, status] of Object.entries(ERROR_STATUS))
       expect(entry(page, code)).toMatch(new RegExp(`^${code} ${status} [A-Z].*\\.$`));
   });
 
-  it('has each anchor once, and each link inside of it leads to one', () => {
+  it('has unique anchors, and links only to existing anchors', () => {
     const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const links = [...page.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id);
@@ -37,7 +37,7 @@ onSqlite('The page of error codes', (database) => {
     expect(ids).toEqual(expect.arrayContaining(links));
   });
 
-  it('explains each code of a field that the contract names, and leads there from invalid_request', async () => {
+  it('explains each field error code of the OpenAPI document and links to them from invalid_request', async () => {
     const document = await json<{
       components: { schemas: { FieldErrorCode: { enum: string[] } } };
     }>(await app().fetch('/openapi.json'));
@@ -51,21 +51,21 @@ onSqlite('The page of error codes', (database) => {
     );
   });
 
-  it('shows as its example what the API answers', async () => {
+  it('shows a response of the API as its example', async () => {
     const member = await Member.join(app(), { client });
     const body = { content: 'Hello', tags: ['a', ' '], latitude: 91, longitude: 0 };
-    const { request_id, ...told } = await json<ErrorBody>(await member.post('/posts', body));
+    const { request_id, ...expected } = await json<ErrorBody>(await member.post('/posts', body));
     const shown = /<pre><code>(.*?)<\/code><\/pre>/s.exec(page)?.[1]?.replaceAll('&quot;', '"');
     expect(request_id).not.toBe('');
-    expect(JSON.parse(shown ?? '')).toEqual({ ...told, request_id: expect.any(String) });
+    expect(JSON.parse(shown ?? '')).toEqual({ ...expected, request_id: expect.any(String) });
   });
 
   describe('of OAuth', () => {
-    /** That the page tells of this code that it comes like this: a status, or by redirect. */
-    function expectTold(code: string | null | undefined, how: string): void {
-      const [, told = ''] =
+    /** Expects that the entry of the code lists this status, or `redirect`. */
+    function expectListed(code: string | null | undefined, how: string): void {
+      const [, listed = ''] =
         /^\w+ ((?:redirect|\d{3})(?:, \d{3})*) /.exec(entry(page, `oauth-${code}`)) ?? [];
-      expect(told.split(', '), code ?? '').toContain(how);
+      expect(listed.split(', '), code ?? '').toContain(how);
     }
 
     it.each([
@@ -75,20 +75,20 @@ onSqlite('The page of error codes', (database) => {
       ['interaction_required', { prompt: 'none' }],
       ['request_not_supported', { request: 'x' }],
       ['request_uri_not_supported', { request_uri: 'x' }],
-    ])('has %s as what a redirect tells', async (code, parameters) => {
+    ])('lists %s as an error of a redirect', async (code, parameters) => {
       const { location } = await new Browser(app()).open(authorizeLink(client, parameters));
       expect(new URL(location ?? '').searchParams.get('error')).toBe(code);
-      expectTold(code, 'redirect');
+      expectListed(code, 'redirect');
     });
 
-    it('has access_denied as what a redirect tells', async () => {
+    it('lists access_denied as an error of a redirect', async () => {
       const visitor = new Browser(app());
       const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
       const { location } = await visitor.submit(consent, '/oauth/authorize/decision', {
         decision: 'deny',
       });
       expect(new URL(location ?? '').searchParams.get('error')).toBe('access_denied');
-      expectTold('access_denied', 'redirect');
+      expectListed('access_denied', 'redirect');
     });
 
     const post = (path: string, form: Record<string, string>, secret = client.secret ?? '') =>
@@ -97,8 +97,8 @@ onSqlite('The page of error codes', (database) => {
         body: new URLSearchParams({ client_id: client.clientId, client_secret: secret, ...form }),
       });
 
-    it('has each code of the token endpoint with the status that it comes with', async () => {
-      const answers = [
+    it('lists each error code of the token endpoint with its status', async () => {
+      const responses = [
         await post('/oauth/token', { grant_type: 'password' }),
         await post('/oauth/token', { grant_type: 'refresh_token', refresh_token: 'x' }),
         await post('/oauth/token', { grant_type: 'refresh_token' }),
@@ -106,14 +106,14 @@ onSqlite('The page of error codes', (database) => {
         await app().fetch('/oauth/nothing'),
         await post('/oauth/token', { padding: 'x'.repeat(300_000) }),
       ];
-      for (let attempts = 0; attempts < 5; attempts += 1)
-        answers.push(await post('/oauth/token', { grant_type: 'password' }, 'wrong'));
-      answers.push(await post('/oauth/token', { grant_type: 'password' }));
+      for (let attempts = 0; attempts < 20; attempts += 1)
+        responses.push(await post('/oauth/token', { grant_type: 'password' }, 'wrong'));
+      responses.push(await post('/oauth/token', { grant_type: 'password' }));
       const seen = new Set<string>();
-      for (const answer of answers) {
-        const { error } = await json<ErrorBody>(answer);
-        expectTold(error, String(answer.status));
-        seen.add(`${answer.status} ${error}`);
+      for (const response of responses) {
+        const { error } = await json<ErrorBody>(response);
+        expectListed(error, String(response.status));
+        seen.add(`${response.status} ${error}`);
       }
       expect([...seen].toSorted()).toEqual([
         '400 invalid_grant',

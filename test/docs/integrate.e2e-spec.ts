@@ -9,26 +9,26 @@ import { useTestApp } from '../support/test-app.js';
 const RECIPES = 'test/system/clients/recipes';
 const page = readFileSync('docs/integrate.md', 'utf8');
 
-/** The blocks of code of the page whose first line is this one, in their order. */
+/** The code blocks of the page with this first line, in their order. */
 function blocks(opening: string): string[] {
   const found = page.matchAll(new RegExp(`^\`\`\`${opening}\n(.*?)^\`\`\`$`, 'gms'));
   return [...found].map(([, block = '']) => block);
 }
 
-/** What a recipe's file marks for the page: everything between the two comments. */
+/** The part of a recipe's file between the two marker comments. */
 function recipe(name: string): string | undefined {
   const file = readFileSync(`${RECIPES}/${name}.ts`, 'utf8');
   return /^\/\/ recipe:begin\n(.*)^\/\/ recipe:end$/ms.exec(file)?.[1];
 }
 
-describe('The recipes of docs/integrate.md', () => {
+describe('Recipes of docs/integrate.md', () => {
   const names = readdirSync(RECIPES).map((file) => basename(file, '.ts'));
 
-  it.each(names)('%s is the code that its test runs', (name) => {
+  it.each(names)('%s equals the code that its test runs', (name) => {
     expect(blocks(`ts recipe ${name}`)).toEqual([recipe(name)]);
   });
 
-  it('are all of them', () => {
+  it('include every recipe file', () => {
     const shown = [...page.matchAll(/^```ts recipe ([\w-]+)$/gm)].map(([, name]) => name);
     expect(shown.toSorted()).toEqual(names.toSorted());
   });
@@ -42,13 +42,13 @@ describe('The recipes of docs/integrate.md', () => {
   });
 });
 
-onOneEngine('The commands of docs/integrate.md', (database) => {
+onOneEngine('Commands of docs/integrate.md', (database) => {
   const app = useTestApp(database);
 
-  it('exchange, call, refresh and revoke when they are pasted in order', async () => {
+  it('exchange a code, call the API, refresh and revoke when they run in order', async () => {
     const client = await app().addClient();
     const user = await app().addUser({ name: 'Ana Lee' });
-    const told = await approve(app(), user, client, {
+    const redirect = await approve(app(), user, client, {
       code_challenge: CHALLENGE,
       code_challenge_method: 'S256',
     });
@@ -62,18 +62,18 @@ onOneEngine('The commands of docs/integrate.md', (database) => {
         CLIENT_ID: client.clientId,
         CLIENT_SECRET: client.secret,
         REDIRECT_URI: client.redirectUris[0],
-        CODE: told.get('code') ?? '',
+        CODE: redirect.get('code') ?? '',
         VERIFIER,
       },
     });
-    const answers = stdout.split('# next\n').map((answer) => JSON.parse(answer) as object);
-    expect(answers).toEqual([
+    const responses = stdout.split('# next\n').map((body) => JSON.parse(body) as object);
+    expect(responses).toEqual([
       expect.objectContaining({ access_token: expect.any(String), scope: client.scopes.join(' ') }),
       expect.objectContaining({ name: 'Ana Lee' }),
       expect.objectContaining({ refresh_token: expect.any(String) }),
       {},
     ]);
-    const [{ access_token: first }, , { access_token: second }] = answers as [
+    const [{ access_token: first }, , { access_token: second }] = responses as [
       { access_token: string },
       object,
       { access_token: string },

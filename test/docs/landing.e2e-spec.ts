@@ -10,25 +10,22 @@ async function landing(app: TestApp, language = 'en'): Promise<string> {
   return (await app.fetch('/', { headers })).text();
 }
 
-onSqlite('The front page', (database) => {
+onSqlite('Front page', (database) => {
   const app = useTestApp(database, { DEMO: '1' });
 
-  it.each(LANGUAGES)(
-    'links in "%s" to what there is to read, all of it there',
-    async (language) => {
-      const links = [...(await landing(app(), language)).matchAll(/<a [^>]*href="([^"]*)"/g)];
-      expect(links.map(([, href]) => href)).toEqual(PLACES);
-      for (const place of PLACES) expect((await app().fetch(place)).status).toBe(200);
-    },
-  );
+  it.each(LANGUAGES)('links in "%s" to the existing documentation', async (language) => {
+    const links = [...(await landing(app(), language)).matchAll(/<a [^>]*href="([^"]*)"/g)];
+    expect(links.map(([, href]) => href)).toEqual(PLACES);
+    for (const place of PLACES) expect((await app().fetch(place)).status).toBe(200);
+  });
 
-  it('says in Spanish of each link that it leads to English', async () => {
+  it('marks each link as English on the Spanish page', async () => {
     const links = (await landing(app(), 'es')).match(/<a [^>]*>.*?<\/a>/g) ?? [];
     expect(links).toHaveLength(PLACES.length);
     for (const link of links) expect(link).toMatch(/hreflang="en">.+ \(en inglés\)<\/a>/);
   });
 
-  it('tells how to run the flow of the demo once that is there, in both languages', async () => {
+  it('explains the demo flow in both languages once the demo is seeded', async () => {
     for (const language of LANGUAGES)
       expect(await landing(app(), language)).not.toContain(demoGuide.phone);
     await app().service(DemoService).seedIfEmpty();

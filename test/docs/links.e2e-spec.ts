@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 
 const NOT_OURS = new Set(['node_modules', 'dist', 'data', 'coverage', '.git']);
 
-/** Every file and folder of the repository; folders end with a slash. */
+/** Every file and folder of the repository. Folders end with a slash. */
 const paths = below('.');
 const pages = paths.filter((path) => path.endsWith('.md'));
 
@@ -11,7 +11,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>;
 };
 
-/** What npm does by itself, and how a partner's own app is installed. */
+/** Commands of npm itself. */
 const NPM_ITSELF = new Set(['ci', 'install', 'prune', 'ls', 'outdated', 'audit']);
 
 function below(folder: string): string[] {
@@ -21,7 +21,7 @@ function below(folder: string): string[] {
     .flatMap((path) => (statSync(path).isDirectory() ? [`${path}/`, ...below(path)] : [path]));
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors that GitHub generates for the headings of a page. */
 function anchors(page: string): string[] {
   const headings = readFileSync(page, 'utf8').matchAll(/^#{1,6} (.*)$/gm);
   return [...headings].map(([, heading = '']) =>
@@ -43,7 +43,7 @@ function brokenLinks(page: string, text: string): string[] {
   });
 }
 
-/** Files and folders named in code, in full or by their last parts; what is built stands for its source. */
+/** Named files and folders that do not exist, by full path or by its end. A built file counts as its source. */
 function missingFiles(text: string): string[] {
   const named = [
     ...text.matchAll(/`([\w.@-]+(?:\/[\w.@-]+)*(?:\.(?:[cm]?[jt]s|eta|css|md|yaml)|\/))`/g),
@@ -56,7 +56,7 @@ function missingFiles(text: string): string[] {
     .filter((path) => !paths.some((known) => known === path || known.endsWith(`/${path}`)));
 }
 
-/** Of the code of a page: blocks and what stands between backticks. */
+/** npm scripts in code blocks and inline code that do not exist. */
 function missingScripts(text: string): string[] {
   const code = [...text.matchAll(/^```.*?^```$|`[^`\n]+`/gms)].join('\n');
   const ran = [...code.matchAll(/\bnpm (?:run (?:-s )?)?([a-z][\w:-]*)/g)];
@@ -64,18 +64,18 @@ function missingScripts(text: string): string[] {
   return names.filter((name) => !(name in scripts));
 }
 
-describe.each(pages)('The page %s', (page) => {
+describe.each(pages)('Page %s', (page) => {
   const text = readFileSync(page, 'utf8');
 
-  it('links only to files and headings that are there', () => {
+  it('links only to existing files and headings', () => {
     expect(brokenLinks(page, text)).toEqual([]);
   });
 
-  it('names only files and folders that are there', () => {
+  it('names only existing files and folders', () => {
     expect(missingFiles(text)).toEqual([]);
   });
 
-  it('names only npm scripts that are there', () => {
+  it('names only existing npm scripts', () => {
     expect(missingScripts(text)).toEqual([]);
   });
 });

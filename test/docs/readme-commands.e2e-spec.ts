@@ -4,7 +4,7 @@ import { commandTree } from '../support/command-line.js';
 const README = 'README.md';
 const [START, END] = ['<!-- commands -->', '<!-- /commands -->'];
 
-/** Every command with its line, the names in one column. */
+/** Every command with its summary, aligned. */
 function listOfCommands(): string {
   const { leaves } = commandTree();
   const width = Math.max(...leaves.map(({ path }) => path.length));
@@ -12,8 +12,8 @@ function listOfCommands(): string {
   return ['', '', '```text', ...lines, '```', '', ''].join('\n');
 }
 
-describe("The README's list of commands", () => {
-  it(`is current; "WRITE_PAGES=1 npx vitest run test/docs/readme-commands" writes it`, async () => {
+describe('List of commands in the README', () => {
+  it('is current; "WRITE_PAGES=1 npx vitest run test/docs/readme-commands" updates it', async () => {
     const readme = await readFile(README, 'utf8');
     const [before = '', rest = ''] = readme.split(START);
     const [list, after = ''] = rest.split(END);

@@ -8,7 +8,7 @@ import { PruneCron } from '../../src/operations/jobs/prune.cron.js';
 import { QuotaResetCron } from '../../src/operations/jobs/quota-reset.cron.js';
 import { UsageRollupCron } from '../../src/operations/jobs/usage-rollup.cron.js';
 import { onOneEngine } from '../support/database.js';
-import { recordCalls } from '../support/fixtures.js';
+import { deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCountCheck } from '../support/invariants.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
@@ -19,13 +19,13 @@ const DAY = 24 * HOUR;
 interface JobUnderTest {
   name: string;
   cron: new (...parameters: never[]) => { run(): Promise<void> };
-  /** Of 2026-12-01T00:00Z. */
+  /** The period of 2026-12-01T00:00Z. */
   period: string;
-  /** How long until it runs again. */
+  /** Milliseconds until the next run. */
   next: number;
-  /** Makes work for it. */
+  /** Adds rows for the job to process. */
   arrange(app: TestApp): Promise<void>;
-  /** Whether its work is done, each thing once. */
+  /** Whether the job processed each row once. */
   isDone(app: TestApp): Promise<boolean>;
 }
 
@@ -73,7 +73,7 @@ const JOBS: JobUnderTest[] = [
   },
 ];
 
-onOneEngine('The jobs of the service', (database) => {
+onOneEngine('Scheduled jobs', (database) => {
   skipCountCheck(database);
   const here = useTestApp(database);
   const there = useTestApp(database);
@@ -90,11 +90,11 @@ onOneEngine('The jobs of the service', (database) => {
 
   beforeEach(async () => {
     setClocks('2026-12-01T00:00:00.000Z');
-    for (const { target } of here().dataSource.entityMetadatas) await manager().clear(target);
+    await deleteAllRows(here().dataSource);
   });
 
-  /** Claims the job as a process does that is killed before it is done. */
-  const giveUp = (job: JobUnderTest): Promise<unknown> =>
+  /** Claims the job like a process that is killed before it is done. */
+  const claim = (job: JobUnderTest): Promise<unknown> =>
     manager().insert(JobRun, {
       job: job.name,
       period: job.period,
@@ -124,7 +124,7 @@ onOneEngine('The jobs of the service', (database) => {
       expect(await job.isDone(here())).toBe(true);
     });
 
-    it('runs twice, and does its work once', async () => {
+    it('does its work once when it runs twice', async () => {
       await job.arrange(here());
       await run(job, here());
       await run(job, here());
@@ -132,19 +132,19 @@ onOneEngine('The jobs of the service', (database) => {
       expect(await runsOf(job)).toHaveLength(1);
     });
 
-    it('runs in two places at once, and does its work once', async () => {
+    it('does its work once when it runs in two processes at the same time', async () => {
       await job.arrange(here());
       await Promise.all(places().map((app) => run(job, app)));
       expect(await job.isDone(here())).toBe(true);
       expect(await runsOf(job)).toHaveLength(1);
     });
 
-    it('never ran before, and does the work of earlier periods', async () => {
+    it('does the work of earlier periods in its first run', async () => {
       await job.arrange(here());
       setClocks(later(here().clock.now(), 2 * job.next));
       await run(job, here());
       await run(job, there());
-      // The month after the next one is what a late reset opens; what was left of November is closed all the same.
+      // A late reset opens a later month; it still closes November.
       if (job.name === 'quota-reset')
         expect(await manager().findOneByOrFail(QuotaUsage, { used: 7 })).toMatchObject({
           closedPlan: 'default',
@@ -153,18 +153,18 @@ onOneEngine('The jobs of the service', (database) => {
       else expect(await job.isDone(here())).toBe(true);
     });
 
-    it('is left to a process that is at it', async () => {
+    it('does not run while another process runs it', async () => {
       await job.arrange(here());
-      await giveUp(job);
+      await claim(job);
       here().clock.advance(1000);
       await run(job, here());
       expect(await job.isDone(here())).toBe(false);
       expect(await runsOf(job)).toMatchObject([{ finishedAt: null }]);
     });
 
-    it('is taken over, by one, from a process that was killed an hour ago', async () => {
+    it('is taken over by one process an hour after its process was killed', async () => {
       await job.arrange(here());
-      await giveUp(job);
+      await claim(job);
       setClocks(later(here().clock.now(), HOUR - 1));
       if (job.name === 'quota-reset') {
         await run(job, here());
@@ -176,7 +176,7 @@ onOneEngine('The jobs of the service', (database) => {
       expect((await runsOf(job)).filter(({ finishedAt }) => finishedAt !== null)).toHaveLength(1);
     });
 
-    it('counts its runs, and tells when it ended last, in every process the same', async () => {
+    it('exports its number of runs, and the time of its last end in every process', async () => {
       await run(job, here());
       const counted = await here()
         .service(Metrics)
@@ -194,7 +194,7 @@ onOneEngine('The jobs of the service', (database) => {
     });
   });
 
-  it('that fails is counted as failed, and leaves its period to others', async () => {
+  it('count a failed run and release its period', async () => {
     const { dataSource } = here();
     await dataSource.query('ALTER TABLE api_calls RENAME TO api_calls_away');
     await here().service(UsageRollupCron).run();
@@ -206,7 +206,7 @@ onOneEngine('The jobs of the service', (database) => {
     expect(counted).toMatch(/^job_runs_total\{task="usage-rollup",outcome="failed"\} 1$/m);
   });
 
-  it('has its runs of earlier hours pruned after 90 days, and those of months kept', async () => {
+  it('have hourly runs pruned after 90 days and monthly runs kept', async () => {
     const ended = new Date('2026-12-01T00:00:00.000Z');
     const runs = [
       ['prune', '2026-09-01T23'],

@@ -4,20 +4,21 @@ import { QuotaAlerts } from '../../src/modules/quota/months/quota-alerts.service
 import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { onOneEngine } from '../support/database.js';
+import { deleteAllRows } from '../support/fixtures.js';
 import { skipCountCheck } from '../support/invariants.js';
 import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('Alerts of the quota', (database) => {
+onOneEngine('Quota alerts', (database) => {
   skipCountCheck(database);
   const app = useTestApp(database);
-  /** The same database, where the operator gives the plan more. */
+  /** A second process with a higher limit of the plan "partner". */
   const generous = useTestApp(database, { QUOTA_PLANS: 'partner=5000,first-party=unlimited' });
   const manager = () => app().dataSource.manager;
   const change = { actor: 'test' };
   const period = '2026-11';
 
   beforeEach(async () => {
-    for (const { target } of app().dataSource.entityMetadatas) await manager().clear(target);
+    await deleteAllRows(app().dataSource);
   });
 
   async function appThatUsed(used: number, plan?: string): Promise<string> {
@@ -29,7 +30,7 @@ onOneEngine('Alerts of the quota', (database) => {
   const use = (clientId: string, used: number) =>
     manager().update(QuotaUsage, { clientId, period }, { used });
   const check = (of = app()) => of.service(QuotaAlerts).run();
-  async function told(clientId: string): Promise<unknown[]> {
+  async function alerts(clientId: string): Promise<unknown[]> {
     const events = await manager().find(AuditEvent, {
       where: { clientId, action: 'quota.alerted' },
       order: { at: 'ASC', id: 'ASC' },
@@ -37,45 +38,45 @@ onOneEngine('Alerts of the quota', (database) => {
     return events.map(({ details }) => details);
   }
   const thresholds = async (clientId: string) =>
-    (await told(clientId)).map((details) => (details as { threshold: number }).threshold);
+    (await alerts(clientId)).map((details) => (details as { threshold: number }).threshold);
 
-  it('tell each threshold once, when it is reached', async () => {
+  it('are recorded once for each threshold, when it is reached', async () => {
     const clientId = await appThatUsed(0);
     for (const used of [74, 75, 75, 89, 90, 99, 100, 100]) {
       await use(clientId, used);
       await check();
       app().clock.advance(1);
     }
-    expect(await told(clientId)).toEqual([
+    expect(await alerts(clientId)).toEqual([
       { period, threshold: 75, used: 75, limit: 100 },
       { period, threshold: 90, used: 90, limit: 100 },
       { period, threshold: 100, used: 100, limit: 100 },
     ]);
   });
 
-  it('tell of one step over several thresholds once', async () => {
+  it('are recorded once for a step over several thresholds', async () => {
     const clientId = await appThatUsed(100);
     await check();
     expect(await thresholds(clientId)).toEqual([100]);
   });
 
-  it('come once when they are looked for in two places at once', async () => {
+  it('are recorded once when the check runs three times at the same time', async () => {
     const clientId = await appThatUsed(80);
     await Promise.all([check(), check(), check()]);
     expect(await thresholds(clientId)).toEqual([75]);
   });
 
-  it('come again in the next month', async () => {
+  it('are recorded again in the next month', async () => {
     const clientId = await appThatUsed(80);
     await check();
     app().clock.set('2026-12-02T09:30:00.000Z');
     await manager().insert(QuotaUsage, { clientId, period: '2026-12', used: 75 });
     await check();
     app().clock.set('2026-11-21T09:30:00.000Z');
-    expect(await told(clientId)).toMatchObject([{ period }, { period: '2026-12', used: 75 }]);
+    expect(await alerts(clientId)).toMatchObject([{ period }, { period: '2026-12', used: 75 }]);
   });
 
-  it('come again under a limit that was raised', async () => {
+  it('are recorded again after the limit was raised', async () => {
     const clientId = await appThatUsed(100);
     await check();
     await app().service(QuotaService).set(clientId, { limit: 500 }, change);
@@ -83,13 +84,13 @@ onOneEngine('Alerts of the quota', (database) => {
     await use(clientId, 375);
     app().clock.advance(1);
     await check();
-    expect(await told(clientId)).toMatchObject([
+    expect(await alerts(clientId)).toMatchObject([
       { threshold: 100, limit: 100 },
       { threshold: 75, used: 375, limit: 500 },
     ]);
   });
 
-  it('do not come again for a threshold that still holds under the limit that was raised', async () => {
+  it('are not recorded again for a threshold that is still exceeded after the limit was raised', async () => {
     const clientId = await appThatUsed(100);
     await check();
     await app().service(QuotaService).set(clientId, { limit: 110 }, change);
@@ -101,35 +102,35 @@ onOneEngine('Alerts of the quota', (database) => {
     expect(await thresholds(clientId)).toEqual([100, 100]);
   });
 
-  it('come at once under a limit that was lowered', async () => {
+  it('are recorded at once after the limit was lowered', async () => {
     const clientId = await appThatUsed(50);
     await app().service(QuotaService).set(clientId, { limit: 55 }, change);
     await check();
-    expect(await told(clientId)).toMatchObject([{ threshold: 90, used: 50, limit: 55 }]);
+    expect(await alerts(clientId)).toMatchObject([{ threshold: 90, used: 50, limit: 55 }]);
   });
 
-  it('come again when the plan gives more in the configuration', async () => {
+  it('are recorded again after the configured limit of the plan was raised', async () => {
     const clientId = await appThatUsed(1000, 'partner');
     await check();
     await check(generous());
     await use(clientId, 4500);
     generous().clock.set('2026-11-21T12:00:00.000Z');
     await check(generous());
-    expect(await told(clientId)).toMatchObject([
+    expect(await alerts(clientId)).toMatchObject([
       { threshold: 100, limit: 1000 },
       { threshold: 90, limit: 5000 },
     ]);
   });
 
-  it('never come without a limit, nor for an app that may publish nothing and did not', async () => {
+  it('are not recorded without a limit, or for an unused limit of 0', async () => {
     const unlimited = await appThatUsed(5000, 'first-party');
     const none = await appThatUsed(0);
     await app().service(QuotaService).set(none, { limit: 0 }, change);
     await check();
-    expect([await told(unlimited), await told(none)]).toEqual([[], []]);
+    expect([await alerts(unlimited), await alerts(none)]).toEqual([[], []]);
   });
 
-  it('are counted by threshold', async () => {
+  it('are counted by threshold in the metrics', async () => {
     const count = async (threshold: number) => {
       const { values } = (await app()
         .service(Metrics)
@@ -143,16 +144,16 @@ onOneEngine('Alerts of the quota', (database) => {
     expect(await count(90)).toBe((before ?? NaN) + 1);
   });
 
-  it('are found among more apps than are looked at at once', async () => {
-    const rows = Array.from({ length: 1200 }, (_, number) => ({
+  it('are found among more apps than one batch has', async () => {
+    const rows = Array.from({ length: 600 }, (_, number) => ({
       clientId: `svc_app_${String(number).padStart(26, '0')}`,
       period,
-      used: number === 1150 ? 90 : 10,
+      used: number === 550 ? 90 : 10,
     }));
-    for (let from = 0; from < rows.length; from += 400)
-      await manager().insert(QuotaUsage, rows.slice(from, from + 400));
+    for (let from = 0; from < rows.length; from += 300)
+      await manager().insert(QuotaUsage, rows.slice(from, from + 300));
     const statements = await app().statementsOf(() => check());
-    expect(await thresholds(`svc_app_${'1150'.padStart(26, '0')}`)).toEqual([90]);
+    expect(await thresholds(`svc_app_${'550'.padStart(26, '0')}`)).toEqual([90]);
     expect(statements.length).toBeLessThan(20);
   });
 });

@@ -1,19 +1,22 @@
 import { later } from '../../src/common/clock.js';
+import { newId } from '../../src/common/ids.js';
 import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
 import { ApiUsageDaily } from '../../src/modules/quota/api-usage-daily.entity.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { UsageRollup } from '../../src/modules/quota/usage/usage-rollup.service.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
 import { onOneEngine } from '../support/database.js';
-import { CALLER, recordCalls } from '../support/fixtures.js';
+import { CALLER, deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCountCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
+/** More than one statement writes. */
+const TOTALS = 250;
 
-onOneEngine('The roll-up of the call log', (database) => {
+onOneEngine('Job "usage-rollup"', (database) => {
   skipCountCheck(database);
   const app = useTestApp(database);
   const manager = () => app().dataSource.manager;
@@ -26,10 +29,10 @@ onOneEngine('The roll-up of the call log', (database) => {
   beforeEach(async () => {
     app().clock.set('2026-11-21T09:30:00.000Z');
     await app().service(CallLog).flush();
-    for (const { target } of app().dataSource.entityMetadatas) await manager().clear(target);
+    await deleteAllRows(app().dataSource);
   });
 
-  /** Calls by day, whatever their app, route and status. */
+  /** Calls by day, summed over apps, routes and statuses. */
   async function totals(): Promise<Record<string, number>> {
     const days: Record<string, number> = {};
     for (const { day, calls } of await manager().find(ApiUsageDaily, { order: { day: 'ASC' } }))
@@ -37,7 +40,7 @@ onOneEngine('The roll-up of the call log', (database) => {
     return days;
   }
 
-  it('adds up by day, app, route and status what apps have called', async () => {
+  it('counts calls by day, app, route and status', async () => {
     const [one, other] = [await Member.join(app()), await Member.join(app())];
     await one.publish();
     await one.get('/me');
@@ -60,14 +63,14 @@ onOneEngine('The roll-up of the call log', (database) => {
     ]);
   });
 
-  it('puts the first and the last millisecond of a day into that day', async () => {
+  it('counts the first and the last millisecond of a day in that day', async () => {
     await record('2026-11-19T23:59:59.999Z', '2026-11-20T00:00:00.000Z');
     await record('2026-11-20T23:59:59.999Z', '2026-11-21T00:00:00.000Z');
     await rollUp();
     expect(await totals()).toEqual({ '2026-11-19': 1, '2026-11-20': 2, '2026-11-21': 1 });
   });
 
-  it('run twice, adds nothing twice', async () => {
+  it('counts each call once when it runs twice', async () => {
     await record('2026-11-20T10:00:00.000Z', '2026-11-21T09:00:00.000Z');
     const first = await rollUp();
     const again = await rollUp();
@@ -75,13 +78,13 @@ onOneEngine('The roll-up of the call log', (database) => {
     expect(await totals()).toEqual({ '2026-11-20': 1, '2026-11-21': 1 });
   });
 
-  it('run in two places at once, adds nothing twice', async () => {
+  it('counts each call once when it runs three times at the same time', async () => {
     await record('2026-11-20T10:00:00.000Z', '2026-11-21T09:00:00.000Z');
     await Promise.all([rollUp(), rollUp(), rollUp()]);
     expect(await totals()).toEqual({ '2026-11-20': 1, '2026-11-21': 1 });
   });
 
-  it('that never ran begins with the first call, however old', async () => {
+  it('begins with the oldest call in its first run', async () => {
     await record('2025-12-24T10:00:00.000Z', '2026-11-21T09:00:00.000Z');
     expect((await rollUp()).days).toEqual([
       { day: '2025-12-24', calls: 1 },
@@ -89,7 +92,7 @@ onOneEngine('The roll-up of the call log', (database) => {
     ]);
   });
 
-  it('run days late, catches up with every day that it missed, and reads no other', async () => {
+  it('counts every missed day when it runs days late, and no other day', async () => {
     await record('2026-11-01T10:00:00.000Z', '2026-11-02T10:00:00.000Z');
     app().clock.set('2026-11-02T10:30:00.000Z');
     await rollUp();
@@ -107,7 +110,7 @@ onOneEngine('The roll-up of the call log', (database) => {
     expect(next.days.map(({ day }) => day)).toEqual(['2026-11-19']);
   });
 
-  it('counts by itself a call that is recorded up to a day late', async () => {
+  it('counts a call that is recorded up to a day late', async () => {
     await record('2026-11-19T23:00:00.000Z');
     app().clock.set('2026-11-20T00:10:00.000Z');
     await rollUp();
@@ -117,7 +120,7 @@ onOneEngine('The roll-up of the call log', (database) => {
     expect(await totals()).toEqual({ '2026-11-19': 2, '2026-11-20': 1 });
   });
 
-  it('counts a call that is recorded later than that once its day is named', async () => {
+  it('counts a call that is recorded more than a day late only in a run for its day', async () => {
     await record('2026-11-10T10:00:00.000Z', '2026-11-21T09:00:00.000Z');
     await rollUp();
     await record('2026-11-10T11:00:00.000Z');
@@ -127,7 +130,7 @@ onOneEngine('The roll-up of the call log', (database) => {
     expect((await totals())['2026-11-10']).toBe(2);
   });
 
-  it('stops when it must, and goes on there the next time', async () => {
+  it('stops at its deadline and continues from there in the next run', async () => {
     await record('2026-11-18T10:00:00Z', '2026-11-19T10:00:00Z', '2026-11-20T10:00:00Z');
     const usage = app().service(UsageRollup);
     const now = app().clock.now();
@@ -138,7 +141,7 @@ onOneEngine('The roll-up of the call log', (database) => {
     expect((await usage.run({ stopAt: later(now, 1) })).days).toHaveLength(3);
   });
 
-  it('takes nothing from the totals of a day that is being pruned', async () => {
+  it('does not decrease the totals of a partly pruned day', async () => {
     await record('2026-11-20T10:00:00.000Z', '2026-11-20T11:00:00.000Z');
     await rollUp();
     await manager().delete(ApiCall, { at: new Date('2026-11-20T10:00:00.000Z') });
@@ -146,7 +149,7 @@ onOneEngine('The roll-up of the call log', (database) => {
     expect(await totals()).toEqual({ '2026-11-20': 2 });
   });
 
-  it('comes before pruning: no call goes that is not in the totals', async () => {
+  it('runs before pruning, so that every deleted call is in the totals', async () => {
     await record('2025-01-01T10:00:00.000Z', '2025-01-02T10:00:00.000Z', '2026-11-21T09:00:00Z');
     await app().service(Prune).run();
     expect(await totals()).toEqual({ '2025-01-01': 1, '2025-01-02': 1 });
@@ -155,7 +158,7 @@ onOneEngine('The roll-up of the call log', (database) => {
     expect(await totals()).toEqual({ '2025-01-01': 1, '2025-01-02': 1, '2026-11-21': 1 });
   });
 
-  it('reads no more than an hour of the log by a statement', async () => {
+  it('reads at most one hour of the log per statement', async () => {
     const start = new Date('2026-11-20T00:00:00.000Z');
     const moments = Array.from({ length: 48 }, (_, half) => later(start, half * 30 * MINUTE));
     await recordCalls(app().dataSource, moments);
@@ -164,17 +167,27 @@ onOneEngine('The roll-up of the call log', (database) => {
     expect(await totals()).toEqual({ '2026-11-20': 48 });
   });
 
-  it('keeps many totals of a day', async () => {
-    for (let status = 200; status < 700; status += 1)
-      await recordCalls(app().dataSource, ['2026-11-20T10:00:00.000Z'], { status });
+  it('stores more totals of a day than one statement holds', async () => {
+    const at = new Date('2026-11-20T10:00:00.000Z');
+    const calls = Array.from({ length: TOTALS }, (_, each) => ({
+      at,
+      id: newId('call', at),
+      clientId: CALLER,
+      userId: null,
+      route: 'GET /dev/v1/me',
+      status: 200 + each,
+      durationMs: 1,
+      requestId: 'req_x',
+    }));
+    await manager().insert(ApiCall, calls);
     await rollUp();
-    expect(await manager().countBy(ApiUsageDaily, { clientId: CALLER })).toBe(500);
+    expect(await manager().countBy(ApiUsageDaily, { clientId: CALLER })).toBe(TOTALS);
     await record('2026-11-20T10:00:00.000Z');
     await rollUp();
-    expect(await totals()).toEqual({ '2026-11-20': 501 });
+    expect(await totals()).toEqual({ '2026-11-20': TOTALS + 1 });
   });
 
-  it('forgets no total when its day is long pruned', async () => {
+  it('keeps the totals of a pruned day', async () => {
     await record('2026-11-20T10:00:00.000Z');
     await rollUp();
     app().clock.set(later(app().clock.now(), 500 * DAY).toISOString());

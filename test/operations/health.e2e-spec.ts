@@ -1,12 +1,12 @@
 import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
-import { onOneEngine, onEachServer } from '../support/database.js';
+import { onOneEngine, onOneServer } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { json } from '../support/responses.js';
 import { TestApp, useTestApp } from '../support/test-app.js';
 
 const OK = [200, { status: 'ok' }];
 
-onOneEngine('The health of a process', (database) => {
+onOneEngine('Health endpoints', (database) => {
   let app: TestApp;
   let metricsPort: number;
   beforeAll(async () => {
@@ -17,31 +17,31 @@ onOneEngine('The health of a process', (database) => {
   });
   afterAll(() => app?.stop());
 
-  async function ask(path: string): Promise<unknown> {
-    const answer = await app.fetch(path);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    if (answer.status === 503) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    return [answer.status, await json(answer)];
+  async function read(path: string): Promise<unknown> {
+    const response = await app.fetch(path);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    if (response.status === 503) expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    return [response.status, await json(response)];
   }
 
-  it('C145 It lives and is ready', async () => {
-    expect(await ask('/livez')).toEqual(OK);
-    expect(await ask('/readyz')).toEqual(OK);
+  it('C145 report a live and ready process', async () => {
+    expect(await read('/livez')).toEqual(OK);
+    expect(await read('/readyz')).toEqual(OK);
   });
 
-  it('C145 While a migration is pending it lives, but is not ready', async () => {
+  it('C145 report a live process that is not ready while a migration is pending', async () => {
     const rename = (from: string, to: string): Promise<unknown> =>
       app.dataSource.query(`UPDATE migrations SET name = '${to}' WHERE name = '${from}'`);
     await rename('CreatePlatform1795219200000', 'another');
-    const pending = await ask('/readyz');
-    const alive = await ask('/livez');
+    const pending = await read('/readyz');
+    const alive = await read('/livez');
     await rename('another', 'CreatePlatform1795219200000');
     expect(pending).toEqual([503, { status: 'not ready', reason: 'migrations are pending' }]);
     expect(alive).toEqual(OK);
-    expect(await ask('/readyz')).toEqual(OK);
+    expect(await read('/readyz')).toEqual(OK);
   });
 
-  it('C145 The metrics are on the port of the operators, which has nothing else', async () => {
+  it('C145 leave the metrics to the metrics port, which serves nothing else', async () => {
     for (const path of ['/metrics', '/metrics/', '/dev/v1/metrics'])
       expect((await app.fetch(path)).status).toBe(404);
     const operators = `http://127.0.0.1:${metricsPort}`;
@@ -55,20 +55,20 @@ onOneEngine('The health of a process', (database) => {
   });
 });
 
-onEachServer('Many who ask at once whether a process is ready', (database) => {
+onOneServer('Concurrent readiness checks', (database) => {
   const app = useTestApp(database);
 
-  it('are told the same, and do not each ask the database', async () => {
-    const asking = 50;
+  it('share the statements of a check', async () => {
+    const checks = 50;
     app().clock.set(new Date().toISOString());
-    const ask = (): Promise<Response> => app().fetch('/readyz');
-    const alone = await app().statementsOf(ask);
-    const answers: Response[] = [];
+    const check = (): Promise<Response> => app().fetch('/readyz');
+    const alone = await app().statementsOf(check);
+    const responses: Response[] = [];
     const together = await app().statementsOf(async () => {
-      answers.push(...(await Promise.all(Array.from({ length: asking }, ask))));
+      responses.push(...(await Promise.all(Array.from({ length: checks }, check))));
     });
-    expect(answers.map(({ status }) => status)).toEqual(Array(asking).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(checks).fill(200));
     expect(alone.length).toBeGreaterThan(0);
-    expect(together.length).toBeLessThan((asking * alone.length) / 2);
+    expect(together.length).toBeLessThan((checks * alone.length) / 2);
   });
 });

@@ -2,7 +2,7 @@ import { DatabaseLoad } from '../../src/database/database-load.js';
 import { TransactionRunner } from '../../src/database/transaction.js';
 import { CallLog } from '../../src/modules/quota/call-log.service.js';
 import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
-import { onOneEngine, onEachServer, onSqlite, type TestDatabase } from '../support/database.js';
+import { onEachServer, onSqlite, type TestDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { Member } from '../support/member.js';
 import { scrape } from '../support/prometheus.js';
@@ -10,13 +10,13 @@ import { TestApp } from '../support/test-app.js';
 
 type Read = (name: string, labels?: Record<string, string>) => Promise<number | undefined>;
 
-interface Measured {
+interface AppWithMetrics {
   app: () => TestApp;
   read: Read;
   metricsUrl: () => string;
 }
 
-function measured(database: TestDatabase): Measured {
+function useMetrics(database: TestDatabase): AppWithMetrics {
   let app: TestApp;
   let metricsUrl: string;
   beforeAll(async () => {
@@ -33,32 +33,32 @@ function measured(database: TestDatabase): Measured {
   };
 }
 
-/** Begins so many units of work, which end when what this returns is called. */
-function beginUnits(app: TestApp, howMany: number): () => Promise<unknown> {
+/** Begins `howMany` transactions. The returned function ends them. */
+function beginTransactions(app: TestApp, howMany: number): () => Promise<unknown> {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const units = Array.from({ length: howMany }, () =>
+  const transactions = Array.from({ length: howMany }, () =>
     app.service(TransactionRunner).run(() => held),
   );
   return () => {
     release();
-    return Promise.all(units);
+    return Promise.all(transactions);
   };
 }
 
-onEachServer('The metrics of the pool', (database) => {
-  const { app, read, metricsUrl } = measured(database);
+onEachServer('Metrics of the connection pool', (database) => {
+  const { app, read, metricsUrl } = useMetrics(database);
 
-  it('tell its limit, what is used and free of it, and who waits', async () => {
+  it('export its limit and its used, free and waiting connections', async () => {
     await app().fetch('/readyz');
     await expect.poll(() => read('db_pool_connections', { state: 'used' })).toBe(0);
     expect(await read('db_pool_connections', { state: 'free' })).toBeGreaterThan(0);
     expect(await read('db_pool_limit')).toBe(2);
-    const end = beginUnits(app(), 5);
+    const end = beginTransactions(app(), 5);
     const reading = scrape(metricsUrl());
-    // What the page reads of the database waits like the rest.
+    // The metrics page reads the database, so it waits for a connection too.
     await expect.poll(() => app().service(DatabaseLoad).pool().waiting).toBeGreaterThan(3);
     await end();
     const busy = await reading;
@@ -69,31 +69,27 @@ onEachServer('The metrics of the pool', (database) => {
     await expect.poll(() => read('db_pool_connections', { state: 'used' })).toBe(0);
   });
 
-  it('are the only ones of that kind', async () => {
+  it('do not include metrics of the SQLite queue', async () => {
     expect(await read('db_units_waiting')).toBeUndefined();
   });
 });
 
-onSqlite('The metrics of the queue for the one connection', (database) => {
-  const { app, read } = measured(database);
+onSqlite('Metrics of SQLite and of the call log', (database) => {
+  const { app, read } = useMetrics(database);
 
-  it('tell how many units of work wait', async () => {
+  it('export the number of waiting transactions', async () => {
     expect(await read('db_units_waiting')).toBe(0);
-    const end = beginUnits(app(), 5);
+    const end = beginTransactions(app(), 5);
     await expect.poll(() => read('db_units_waiting')).toBe(4);
     await end();
     expect(await read('db_units_waiting')).toBe(0);
   });
 
-  it('are the only ones of that kind', async () => {
+  it('do not include metrics of a pool', async () => {
     expect(await read('db_pool_limit')).toBeUndefined();
   });
-});
 
-onOneEngine('The metrics of the call log', (database) => {
-  const { app, read } = measured(database);
-
-  it('tell how many calls wait to be written, and how many were dropped, when too many did', async () => {
+  it('export the numbers of unwritten and dropped calls', async () => {
     const member = await Member.join(app());
     expect(await read('call_log_dropped_total')).toBe(0);
     const rename = (from: string, to: string): Promise<unknown> =>

@@ -133,7 +133,7 @@ async function publish(
   { access_token }: TokenBody,
   content: string,
 ): Promise<string> {
-  const answer = await app.fetch('/dev/v1/posts', {
+  const response = await app.fetch('/dev/v1/posts', {
     method: 'POST',
     headers: {
       authorization: `Bearer ${access_token}`,
@@ -142,7 +142,7 @@ async function publish(
     },
     body: JSON.stringify({ content }),
   });
-  return (await json<{ id: string }>(answer)).id;
+  return (await json<{ id: string }>(response)).id;
 }
 
 async function comment(

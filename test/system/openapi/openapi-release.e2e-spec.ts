@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { releaseProblems, type ReleaseFiles } from '../../src/bin/release-check.js';
+import { releaseProblems, type ReleaseFiles } from '../../../src/bin/release-check.js';
 
 interface Document {
   info: { version: string; description: string };
@@ -11,9 +11,9 @@ interface Document {
 const RELEASED = '## 1.2.0 – 2026-11-21\n\n- A line.\n';
 const UNRELEASED = `## Unreleased\n\n- Another line.\n\n${RELEASED}`;
 
-const describedAnew = (document: Document): unknown =>
+const changeDescription = (document: Document): unknown =>
   Object.assign(document.info, { description: 'In other words.' });
-const longer = (document: Document): unknown =>
+const addOperation = (document: Document): unknown =>
   Object.assign(document.paths, {
     '/dev/v1/friends': {
       get: {
@@ -23,17 +23,17 @@ const longer = (document: Document): unknown =>
       },
     },
   });
-const shorter = (document: Document): unknown =>
+const removePath = (document: Document): unknown =>
   Reflect.deleteProperty(document.paths, '/dev/v1/me');
 
-describe('The document beside that of the newest release', () => {
+describe('Release check of openapi/openapi.json', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'platform-release-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** The problems of a document that was released as 1.2.0 and changed since. */
+  /** Checks a document that was released as 1.2.0 and then changed. */
   async function problems(
     changelog: string,
     change: (document: Document) => unknown = () => undefined,
@@ -57,28 +57,30 @@ describe('The document beside that of the newest release', () => {
     return releaseProblems(files);
   }
 
-  it('is that one while nothing is unreleased, but for words', async () => {
+  it('accepts the released document and a change of its descriptions', async () => {
     expect(await problems(RELEASED)).toEqual([]);
-    expect(await problems(RELEASED, describedAnew)).toEqual([]);
+    expect(await problems(RELEASED, changeDescription)).toEqual([]);
   });
 
-  it('may not be longer under the same version while nothing is unreleased', async () => {
-    const [problem = '', ...more] = await problems(RELEASED, longer);
+  it('rejects an addition under the same version when the changelog has no unreleased part', async () => {
+    const [problem = '', ...more] = await problems(RELEASED, addOperation);
     expect(more).toEqual([]);
     expect(problem).toMatch(/both of 1\.2\.0, and differ.*openapi:release.*raise the version/);
   });
 
-  it('may be longer where the changelog has something unreleased, or as a version to come', async () => {
-    expect(await problems(UNRELEASED, longer)).toEqual([]);
-    expect(await problems(RELEASED, longer, '1.3.0')).toEqual([]);
+  it('accepts an addition with an unreleased part of the changelog or with a new version', async () => {
+    expect(await problems(UNRELEASED, addOperation)).toEqual([]);
+    expect(await problems(RELEASED, addOperation, '1.3.0')).toEqual([]);
   });
 
-  it('may not be shorter, whatever the changelog has', async () => {
-    expect((await problems(UNRELEASED, shorter)).join()).toMatch(/breaks clients.*path-removed/s);
+  it('rejects a removal, also with an unreleased part of the changelog', async () => {
+    expect((await problems(UNRELEASED, removePath)).join()).toMatch(
+      /breaks clients.*path-removed/s,
+    );
   });
 
-  it('is told to release when the changelog knows of a newer release', async () => {
-    expect(await problems('## 1.3.0 – 2027-01-01\n', describedAnew)).toEqual([
+  it('asks to release the document when the changelog has a newer release', async () => {
+    expect(await problems('## 1.3.0 – 2027-01-01\n', changeDescription)).toEqual([
       expect.stringMatching(/is 1\.3\.0, but .* is of 1\.2\.0\. Run "npm run openapi:release"/),
     ]);
   });

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BreakingChange, breakingChanges } from '../../src/bin/breaking-changes.js';
+import { type BreakingChange, breakingChanges } from '../../../src/bin/breaking-changes.js';
 import { ADDITIVE, BREAKING, type Change } from './breaking-changes.js';
 
-describe('Between two documents', () => {
+describe('Breaking changes between two OpenAPI documents', () => {
   let folder: string;
   const older = 'openapi/openapi.json';
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describe('Between two documents', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  async function after(...changes: Change[]): Promise<BreakingChange[]> {
+  async function changesAfter(...changes: Change[]): Promise<BreakingChange[]> {
     const document = JSON.parse(await readFile(older, 'utf8')) as Parameters<Change>[0];
     for (const change of changes) change(document);
     const newer = join(folder, `${changes.length}.json`);
@@ -20,24 +20,24 @@ describe('Between two documents', () => {
     return breakingChanges(older, newer);
   }
 
-  it('that are the same, nothing breaks', async () => {
-    expect(await after()).toEqual([]);
+  it('are none when the documents are equal', async () => {
+    expect(await changesAfter()).toEqual([]);
   });
 
-  describe('these break clients:', () => {
+  describe('include', () => {
     let found: BreakingChange[];
     beforeAll(async () => {
-      found = await after(...BREAKING.map(([, , , change]) => change));
+      found = await changesAfter(...BREAKING.map(([, , , change]) => change));
     });
 
     it.each(BREAKING)('%s', (_, rule, place) => {
-      const noticed = found.filter((change) => change.rule === rule && place.test(change.path));
-      expect(noticed.length, JSON.stringify(found, null, 1)).toBeGreaterThan(0);
-      expect(noticed[0]?.message).toMatch(/\S{2,}/);
+      const matches = found.filter((change) => change.rule === rule && place.test(change.path));
+      expect(matches.length, JSON.stringify(found, null, 1)).toBeGreaterThan(0);
+      expect(matches[0]?.message).toMatch(/\S{2,}/);
     });
   });
 
-  it(`these do not: ${ADDITIVE.map(([name]) => name).join(', ')}`, async () => {
-    expect(await after(...ADDITIVE.map(([, change]) => change))).toEqual([]);
+  it(`do not include: ${ADDITIVE.map(([name]) => name).join(', ')}`, async () => {
+    expect(await changesAfter(...ADDITIVE.map(([, change]) => change))).toEqual([]);
   });
 });

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { readRows, type Value } from '../../src/database/statements.js';
-import { connect, onOneServer } from '../support/database.js';
+import { readRows, type Value } from '../../../src/database/statements.js';
+import { connect, onOneServer } from '../../support/database.js';
 
-/** Until a connection on which a statement gets no answer is given up, and some. */
+/** Longer than the statement timeout and the two seconds after it, when a connection without a response is closed. */
 const SILENCE_MS = 3300;
-/** More often than idle connections are looked for. */
-const OFTEN_MS = 100;
+const TIMEOUT_MS = '1000';
+/** Shorter than the interval of the search for idle connections. */
+const INTERVAL_MS = 100;
 
-onOneServer('A statement whose values the driver refuses', ({ url }) => {
+onOneServer('A statement with values that the driver rejects', ({ url }) => {
   let dataSource: DataSource;
   beforeAll(async () => {
-    dataSource = await connect(url, { DB_TIMEOUT_MS: '1000', DB_POOL_SIZE: '1' });
+    dataSource = await connect(url, { DB_TIMEOUT_MS: TIMEOUT_MS, DB_POOL_SIZE: '1' });
   });
   afterAll(() => dataSource?.destroy());
 
@@ -20,14 +21,14 @@ onOneServer('A statement whose values the driver refuses', ({ url }) => {
     return row?.id;
   }
 
-  it('ends no connection, on which others go on', async () => {
+  it('does not close its connection, which other statements use', async () => {
     const before = await connectionId();
     const missing = undefined as unknown as Value;
     await expect(readRows(dataSource, 'SELECT ?', [missing])).rejects.toThrow('undefined');
     const until = performance.now() + SILENCE_MS;
     while (performance.now() < until) {
       expect(await connectionId()).toBe(before);
-      await sleep(OFTEN_MS);
+      await sleep(INTERVAL_MS);
     }
   });
 });

@@ -10,7 +10,7 @@ const schema = (document: Json, name: string): Json => at(document, 'components'
 const parameters = (document: Json, path: string): Json =>
   at(document, 'paths', path, 'get', 'parameters');
 
-/** GitHub's list of breaking changes: what is done, the rule that must notice, and where. */
+/** GitHub's list of breaking changes: name, expected rule, expected path, and change. */
 export const BREAKING: [string, string, RegExp, Change][] = [
   [
     'removing an entire operation',
@@ -29,7 +29,7 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     },
   ],
   [
-    'renaming an operation, as generated clients call it',
+    'renaming an operation',
     'operation-id-changed',
     /posts~1{id}~1analytics\/get$/,
     (document) =>
@@ -42,19 +42,19 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     (document) => parameters(document, POSTS).shift(),
   ],
   [
-    'removing a field of a body',
+    'removing a field of a request body',
     'property-removed',
     /posts\/post\/requestBody\/.*\/title$/,
     (document) => remove(at(schema(document, 'CreatePost'), 'properties'), 'title'),
   ],
   [
-    'removing a field of a form, which takes others',
+    'removing a field of a form that accepts other fields',
     'property-removed',
     /oauth~1token\/post\/requestBody\/.*\/scope$/,
     (document) => remove(at(form(document, '/oauth/token'), 'properties'), 'scope'),
   ],
   [
-    'removing a field of an answer',
+    'removing a field of a response',
     'property-removed',
     /responses\/200\/.*\/properties\/tags$/,
     (document) => {
@@ -64,7 +64,7 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     },
   ],
   [
-    'removing a header of an answer',
+    'removing a header of a response',
     'response-header-removed',
     /posts\/post\/responses\/201\/headers\/Location$/,
     (document) =>
@@ -95,14 +95,14 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     (document) => Object.assign(at(parameters(document, POST), '0', 'schema'), { type: 'integer' }),
   ],
   [
-    'changing the type of a field of an answer',
+    'changing the type of a field of a response',
     'schema-type-changed',
     /\/properties\/likes$/,
     (document) =>
       Object.assign(at(schema(document, 'Analytics'), 'properties', 'likes'), { type: 'string' }),
   ],
   [
-    'letting a field of an answer be null',
+    'making a field of a response nullable',
     'schema-type-changed',
     /\/properties\/comments$/,
     (document) =>
@@ -111,13 +111,13 @@ export const BREAKING: [string, string, RegExp, Change][] = [
       }),
   ],
   [
-    'removing a value that is taken',
+    'removing an enum value of a request',
     'enum-values-removed',
     /\/properties\/visibility$/,
     (document) => at(schema(document, 'CreatePost'), 'properties', 'visibility', 'enum').shift(),
   ],
   [
-    'removing a value that is answered',
+    'removing an enum value of a response',
     'enum-values-removed',
     /\/properties\/prompt_values_supported\/items$/,
     (document) =>
@@ -127,20 +127,20 @@ export const BREAKING: [string, string, RegExp, Change][] = [
       ).shift(),
   ],
   [
-    'a new rule for a field',
+    'adding a constraint to a field',
     'schema-constraint-changed',
     /\/properties\/text$/,
     (document) =>
       Object.assign(at(schema(document, 'CreateComment'), 'properties', 'text'), { maxLength: 9 }),
   ],
   [
-    'a new rule for a body as a whole',
+    'adding a constraint to a request body',
     'schema-combinator-changed',
     /posts\/post\/requestBody\/.*\/allOf\/\d+$/,
     (document) => at(schema(document, 'CreatePost'), 'allOf').push({ required: ['type'] }),
   ],
   [
-    'asking for another scope',
+    'requiring another scope',
     'security-requirement-changed',
     /posts~1{id}\/delete\/security/,
     (document) =>
@@ -149,13 +149,13 @@ export const BREAKING: [string, string, RegExp, Change][] = [
       }),
   ],
   [
-    'asking for no token any more',
+    'no longer requiring a token',
     'authorization-changed',
     /posts~1{id}\/get\/security/,
     (document) => Object.assign(at(document, 'paths', POST, 'get'), { security: [] }),
   ],
   [
-    'asking for a token where none was needed',
+    'requiring a token for a public operation',
     'security-requirement-changed',
     /oauth-authorization-server\/get\/security/,
     (document) =>
@@ -170,42 +170,42 @@ export const BREAKING: [string, string, RegExp, Change][] = [
     (document) => Object.assign(flow(document), { tokenUrl: '/elsewhere' }),
   ],
   [
-    'answering another error code',
+    'changing an error code',
     'enum-values-removed',
     /{id}\/get\/responses\/404\/.*\/error\/anyOf\/0$/,
     (document) => Object.assign(codes(document, POST, 'get', '404'), { enum: ['gone'] }),
   ],
   [
-    'answering another error code of OAuth',
+    'removing an OAuth error code',
     'enum-values-removed',
     /oauth~1token\/post\/responses\/400\/.*\/error\/anyOf\/0$/,
     (document) => at(codes(document, '/oauth/token', 'post', '400'), 'enum').shift(),
   ],
   [
-    'renaming what is wrong with a field',
+    'renaming the error code of a field',
     'enum-values-removed',
     /responses\/400\/.*\/code\/anyOf\/0$/,
     (document) => Object.assign(at(schema(document, 'FieldErrorCode'), 'enum'), ['missing']),
   ],
   [
-    'answering another status',
+    'changing the status of a response',
     'response-removed',
     /posts~1{id}\/delete\/responses\/404$/,
     (document) => {
-      const answers = at(document, 'paths', POST, 'delete', 'responses');
-      Object.assign(answers, { 410: answers['404'] });
-      remove(answers, '404');
+      const responses = at(document, 'paths', POST, 'delete', 'responses');
+      Object.assign(responses, { 410: responses['404'] });
+      remove(responses, '404');
     },
   ],
   [
-    'another default',
+    'changing a default',
     'default-changed',
     /comments\/get\/parameters\/\d\/schema$/,
     (document) =>
       Object.assign(parameters(document, COMMENTS).find(isLimit)?.schema ?? {}, { default: 10 }),
   ],
   [
-    'leaving a header of an answer out at times',
+    'making a response header optional',
     'response-header-became-optional',
     /posts\/post\/responses\/429\/headers\/RateLimit$/,
     (document) =>
@@ -215,7 +215,7 @@ export const BREAKING: [string, string, RegExp, Change][] = [
       ),
   ],
   [
-    'withdrawing a scope',
+    'removing a scope',
     'scope-removed',
     /scopes\/analytics\.read$/,
     (document) => remove(at(flow(document), 'scopes'), 'analytics.read'),
@@ -252,12 +252,12 @@ export const ADDITIVE: [string, Change][] = [
       }),
   ],
   [
-    'an optional field of a body',
+    'an optional field of a request body',
     (document) =>
       Object.assign(at(schema(document, 'CreatePost'), 'properties'), { mood: { type: 'string' } }),
   ],
   [
-    'a field of an answer',
+    'a field of a response',
     (document) => {
       const user = schema(document, 'User');
       Object.assign(at(user, 'properties'), { joinedAt: { type: 'string' } });
@@ -265,26 +265,26 @@ export const ADDITIVE: [string, Change][] = [
     },
   ],
   [
-    'a header of an answer',
+    'a header of a response',
     (document) =>
       Object.assign(at(document, 'paths', POSTS, 'post', 'responses', '201', 'headers'), {
         'X-New': { schema: { type: 'string' } },
       }),
   ],
   [
-    'an answer of another status',
+    'a response with another status',
     (document) =>
       Object.assign(at(document, 'paths', POST, 'get', 'responses'), {
         410: { description: 'Gone.' },
       }),
   ],
   [
-    'a value that is taken',
+    'an enum value of a request',
     (document) =>
       at(schema(document, 'CreatePost'), 'properties', 'visibility', 'enum').push('friends'),
   ],
   [
-    'a value that is answered',
+    'an enum value of a response',
     (document) =>
       at(
         schema(document, 'ServerMetadata'),
@@ -302,11 +302,11 @@ export const ADDITIVE: [string, Change][] = [
     },
   ],
   [
-    'something that may be wrong with a field',
+    'an error code of a field',
     (document) => at(schema(document, 'FieldErrorCode'), 'enum').push('too_odd'),
   ],
   [
-    'a header of an answer that is always there',
+    'a required response header',
     (document) =>
       Object.assign(
         at(document, 'paths', POSTS, 'post', 'responses', '201', 'headers', 'RateLimit'),
@@ -316,29 +316,29 @@ export const ADDITIVE: [string, Change][] = [
       ),
   ],
   [
-    'a wider bound',
+    'a larger limit',
     (document) =>
       Object.assign(at(schema(document, 'CreatePost'), 'properties', 'content'), {
         maxLength: 20_000,
       }),
   ],
   [
-    'other words',
+    'another summary',
     (document) => Object.assign(at(document, 'paths', POST, 'get'), { summary: 'Read a post' }),
   ],
   [
-    'many other words',
+    'a much longer description',
     (document) => Object.assign(parameters(document, POSTS)[0] ?? {}, { description: WORDS }),
   ],
 ];
 
-/** The codes of an error that an operation can answer. */
+/** The error codes of an operation's response. */
 function codes(document: Json, path: string, method: string, status: string): Json {
   const place = ['responses', status, 'content', 'application/json', 'schema', 'allOf', '1'];
   return at(document, 'paths', path, method, ...place, 'properties', 'error', 'anyOf', '0');
 }
 
-/** The member of a document at this place. */
+/** The member of a document at this path. */
 function at(start: Json, ...names: string[]): Json {
   return names.reduce((value, name) => {
     const member = value[name];

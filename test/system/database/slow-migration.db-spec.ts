@@ -1,0 +1,42 @@
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { isDatabaseUnavailable } from '../../../src/common/database-faults.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import { dataSourceOptions } from '../../../src/database/data-source-options.js';
+import { Migrator } from '../../../src/database/migrator.js';
+import { onEachServer } from '../../support/database.js';
+
+/** Longer than the shortest statement timeout and the two seconds after it, when a connection without a response is closed. */
+const SLOW_SECONDS = 2.5;
+const SHORTEST_TIMEOUT_MS = '100';
+
+/** Copies rows into a table, slowly. */
+class SlowCopy1900000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`CREATE TABLE slow_copy AS SELECT SLEEP(${SLOW_SECONDS}) AS interrupted`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropTable('slow_copy');
+  }
+}
+
+onEachServer('Slow migrations', ({ url }) => {
+  it('are not ended by the timeout of statements', { timeout: 30_000 }, async () => {
+    const { database } = loadConfig({ DATABASE_URL: url, DB_TIMEOUT_MS: SHORTEST_TIMEOUT_MS });
+    const dataSource = await new DataSource({
+      ...(await dataSourceOptions(database, [])),
+      migrations: [SlowCopy1900000000000],
+    }).initialize();
+    try {
+      expect(await new Migrator(dataSource).migrate()).toEqual([SlowCopy1900000000000.name]);
+      const [copied]: object[] = await dataSource.query(
+        'SELECT CONCAT(interrupted) AS value FROM slow_copy',
+      );
+      expect(copied).toEqual({ value: '0' });
+      const slowRead = `SELECT interrupted, SLEEP(${SLOW_SECONDS}) FROM slow_copy`;
+      await expect(dataSource.query(slowRead)).rejects.toSatisfy(isDatabaseUnavailable);
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+});
