@@ -11,7 +11,7 @@ import { PROMISES } from './promises.js';
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };
 const NOTHING: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
 
-/** Ends the output with a line for each promise, and keeps the figures of a whole run that passed and lacked nothing, when told to. */
+/** Prints a line for each promise. With WRITE_PAGES=1 it stores the figures of a whole run that passed and skipped nothing. */
 export class FiguresReporter implements Reporter {
   private vitest: Vitest | undefined;
 
@@ -40,10 +40,10 @@ export class FiguresReporter implements Reporter {
       isWhole &&= outcome.failed === 0 && outcome.passed > 0;
     }
     if (process.env.WRITE_PAGES !== '1') return;
-    if (!isWhole) throw new Error('Figures are kept of whole runs that pass only.');
+    if (!isWhole) throw new Error('Figures are stored only of whole runs that pass.');
     if (lacking.length > 0)
       throw new Error(
-        `Figures are kept of runs that skip nothing. Skipped:\n${lacking.join('\n')}`,
+        `Figures are stored only of runs that skip nothing. Skipped:\n${lacking.join('\n')}`,
       );
     const names = engines.map(({ label }) => label).join(', ');
     const day = new Date().toISOString().slice(0, 10);
@@ -69,7 +69,7 @@ function outcomeOf(module: TestModule): Outcome {
   return outcome;
 }
 
-/** What was skipped for want of something on this machine. */
+/** Tests skipped because this machine lacks something. */
 function lackingIn(module: TestModule): string[] {
   return [...module.children.allTests('skipped')]
     .filter((test) => {
@@ -95,5 +95,5 @@ function lineOf(promise: string, outcome: Outcome, absent: readonly string[]): s
 }
 
 function skipped(what: string): string {
-  return `not looked at here: ${what}`;
+  return `not tested here: ${what}`;
 }

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 
 export const FIGURES_FILE = 'test/faults/figures.json';
 
-/** Why the one test is skipped that asks another machine, which says nothing about this one. */
+/** Reason to skip the one test that needs the registry. */
 export const UNANSWERED = 'the registry did not answer "npm audit"';
 
-/** What the tests last showed when each fault was injected as often as promised. */
+/** Results of the last whole run. */
 export interface Figures {
-  /** When, and on what. */
+  /** Date, machine and versions. */
   shown: string;
-  /** By the file of the tests. */
+  /** Results by spec file. */
   files: Record<string, Pick<Outcome, 'passed' | 'figures'>>;
 }
 
@@ -26,12 +26,12 @@ declare module 'vitest' {
   }
 }
 
-/** Tells what a test has shown, in a few words with numbers, such as "200 kills: 4,310 posts, each there once". */
+/** Records a result of a test in a few words with numbers, such as "200 kills: 4,310 posts, each stored once". */
 export function show(task: { readonly meta: { figures?: string[] } }, figure: string): void {
   (task.meta.figures ??= []).push(figure);
 }
 
-/** Undefined until a whole run was kept. */
+/** Undefined until a whole run was recorded. */
 export function readFigures(): Figures | undefined {
   return existsSync(FIGURES_FILE)
     ? (JSON.parse(readFileSync(FIGURES_FILE, 'utf8')) as Figures)

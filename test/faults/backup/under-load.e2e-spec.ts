@@ -26,13 +26,13 @@ import { times } from '../../suite.js';
 const COPIES = times(3, 1);
 const COPY_MS = 60_000;
 const PUBLISHERS = 4;
-/** Until the load has gone on. */
-const PATIENCE = { timeout: 10_000 };
-/** So large that a copy which begins again with each write would never end, and one that blocks is noticed. */
+/** Timeout for the load to make progress. */
+const WAIT = { timeout: 10_000 };
+/** Large enough that a copy that restarts at each write never ends, and that a copy that blocks writers is noticed. */
 const LARGE_MB = times(100, 50);
 const COPIED_IN_MS = 20_000;
 
-/** The ids of what was ever published, said and deleted, and the hashes of tokens, none of which goes away meanwhile. */
+/** Ids of all posts, comments and deleted items, and hashes of all tokens. None of them disappears during the test. */
 type Held = Record<
   | 'posts'
   | 'comments'
@@ -67,7 +67,7 @@ async function heldBy({ manager }: DataSource): Promise<Held> {
   };
 }
 
-/** Asserts that no token was followed by two, and that access and refresh tokens came in pairs. */
+/** Asserts that no refresh token has two successors, and that access and refresh tokens come in pairs. */
 async function expectTokensInLine(dataSource: DataSource): Promise<void> {
   const grants = await dataSource.manager.find(Grant, { select: { id: true } });
   const stored = await storedGrants(
@@ -78,7 +78,7 @@ async function expectTokensInLine(dataSource: DataSource): Promise<void> {
   expect(stored.flatMap(violationsIn)).toEqual([]);
 }
 
-/** What is in the first and not in the second, by name. */
+/** Entries of the first that the second does not have, by name. */
 function lacking(some: Held, others: Held): Record<string, string[]> {
   const names = Object.keys(some) as (keyof Held)[];
   const missing = names.map((name) => [
@@ -95,8 +95,8 @@ async function newFolder(): Promise<string> {
 }
 
 /**
- * Backs up and restores with the commands of the page. Answers the `DATABASE_URL` of what was restored.
- * @param whenBackedUp is called between both
+ * Backs up and restores with the commands of the operator page. Returns the `DATABASE_URL` of the restored database.
+ * @param whenBackedUp runs between backup and restore
  */
 function copy(
   database: TestDatabase,
@@ -117,11 +117,11 @@ async function remove(url: string): Promise<void> {
     await runSql(url, `DROP DATABASE ${new URL(url).pathname.slice(1)}`);
 }
 
-onEachEngine('A backup under load', (database) => {
+onEachEngine('Backup under load', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000000' });
   beforeAll(() => app().clock.set(new Date().toISOString()));
 
-  /** Asserts that everything in it adds up. Answers what it holds. */
+  /** Asserts that the database is consistent. Returns its contents. */
   async function examine(url: string): Promise<Held> {
     const found = parseFindings(
       await runCommand(['doctor', '--json'], { DATABASE_URL: url, METRICS_PORT: 'off' }),
@@ -139,7 +139,7 @@ onEachEngine('A backup under load', (database) => {
   }
 
   it.skipIf(!canBackUp(database))(
-    `restores to a database in which everything adds up, ${COPIES} times`,
+    `restores to a consistent database, ${COPIES} times`,
     { timeout: 30_000 + COPIES * COPY_MS },
     async ({ task }) => {
       const { baseUrl, dataSource } = app();
@@ -153,8 +153,8 @@ onEachEngine('A backup under load', (database) => {
       const found: number[] = [];
       for (let number = 1; number <= COPIES; number += 1) {
         const [published, others] = [load.posts.size, mixed.all];
-        await expect.poll(() => load.posts.size, PATIENCE).toBeGreaterThan(published + PUBLISHERS);
-        await expect.poll(() => mixed.all, PATIENCE).toBeGreaterThan(others + 2 * PUBLISHERS);
+        await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(published + PUBLISHERS);
+        await expect.poll(() => mixed.all, WAIT).toBeGreaterThan(others + 2 * PUBLISHERS);
         const acknowledged = [...load.posts.values()];
         const before = await heldBy(dataSource);
         const url = await copy(database, await newFolder());
@@ -172,18 +172,18 @@ onEachEngine('A backup under load', (database) => {
         expect(mixed.count(name)).toBeGreaterThan(0);
       show(
         task,
-        `${database.engine.label}: ${COPIES} copies under load, of ${found.join(', ')} posts, comments, deletions and tokens, each adds up`,
+        `${database.engine.label}: ${COPIES} copies under load, of ${found.join(', ')} posts, comments, deletions and tokens, each consistent`,
       );
     },
   );
 });
 
-onEachEngine('A backup of a large database under load', (database) => {
+onEachEngine('Backup of a large database under load', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000000' });
   const isFile = database.engine.kind === 'sqlite';
 
   it.skipIf(!canBackUp(database))(
-    'ends, and those who write go on meanwhile',
+    'ends, and does not block writers',
     { timeout: 30_000 + 2 * COPIED_IN_MS },
     async ({ task }) => {
       const { baseUrl, dataSource } = app();
@@ -191,12 +191,12 @@ onEachEngine('A backup of a large database under load', (database) => {
       await dataSource.query(`CREATE TABLE ballast AS WITH RECURSIVE numbers(number) AS
         (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ${LARGE_MB})
         SELECT ${content} AS content FROM numbers`);
-      // Every table of a test is read at its end.
+      // At the end of a test, all tables are searched for credentials.
       onTestFinished(() => dataSource.query('DROP TABLE ballast'));
       const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS, {
         longestPauseMs: 0,
       });
-      await expect.poll(() => load.posts.size, PATIENCE).toBeGreaterThan(PUBLISHERS);
+      await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(PUBLISHERS);
       const folder = await newFolder();
       const [published, startedAt] = [load.posts.size, performance.now()];
       let [took, meanwhile] = [Infinity, 0];
@@ -207,7 +207,7 @@ onEachEngine('A backup of a large database under load', (database) => {
       await load.stop();
       await remove(url);
       expect(took).toBeLessThan(COPIED_IN_MS);
-      // More than were under way when it began.
+      // More than were in flight when the backup began.
       expect(meanwhile).toBeGreaterThan(2 * PUBLISHERS);
       const { size } = await stat(join(folder, isFile ? 'platform.sqlite' : 'platform.sql'));
       expect(size).toBeGreaterThan(LARGE_MB * 1_000_000);

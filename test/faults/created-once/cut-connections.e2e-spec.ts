@@ -11,13 +11,13 @@ import { times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';
 
 const BROKEN_MS = times(6000, 1500);
-/** When, at the latest, something has got through, and something has not. */
-const MET = { timeout: 20_000 };
+/** Timeout for the first post and for the first repetition. */
+const WAIT = { timeout: 20_000 };
 const PUBLISHERS = 8;
 const CODES = 16;
 const ROTATED = 2;
 
-onEachServer('A network that breaks at any byte of what the database answers', (database) => {
+onEachServer('Network that breaks at any byte of a database response', (database) => {
   let network: TcpProxy | undefined;
   let served: StartedService | undefined;
   beforeAll(async () => {
@@ -33,12 +33,12 @@ onEachServer('A network that breaks at any byte of what the database answers', (
     ),
   );
 
-  // Enough for some publishes, the set-up of a connection included. Silence is found out only after a second, hence more.
+  // Enough for some publishes, including the connection setup. Silence is detected only after a second, hence more bytes.
   it.for([
-    { how: 'is cut', ends: 'cutAfter', bytes: 10_000 },
-    { how: 'says no more', ends: 'loseAfter', bytes: 40_000 },
+    { how: 'breaks', ends: 'cutAfter', bytes: 10_000 },
+    { how: 'goes silent', ends: 'loseAfter', bytes: 40_000 },
   ] as const)(
-    'publishes each post, exchanges each code and follows each refresh token once: each connection $how',
+    'publishes each post, exchanges each code and rotates each refresh token once: each connection $how',
     { timeout: 60_000 },
     async ({ how, ends, bytes }, { task }) => {
       if (network === undefined || served === undefined) throw new Error('There is no network.');
@@ -50,8 +50,8 @@ onEachServer('A network that breaks at any byte of what the database answers', (
       network[ends](() => Math.ceil(Math.random() * bytes));
       const traded = trades.settle(BROKEN_MS / CODES);
       await sleep(BROKEN_MS);
-      await expect.poll(() => load.posts.size, MET).toBeGreaterThan(0);
-      await expect.poll(() => load.repetitions, MET).toBeGreaterThan(0);
+      await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(0);
+      await expect.poll(() => load.repetitions, WAIT).toBeGreaterThan(0);
       await network.mend();
       await traded;
       await rotations.stop();
@@ -59,7 +59,7 @@ onEachServer('A network that breaks at any byte of what the database answers', (
       await load.stop();
       show(
         task,
-        `${database.engine.label}: each connection ${how} after up to ${bytes.toLocaleString('en')} bytes, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions; ${CODES} codes, each exchanged once; ${rotations.done} refresh tokens, each followed by one`,
+        `${database.engine.label}: each connection ${how} after up to ${bytes.toLocaleString('en')} bytes, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions; ${CODES} codes, each exchanged once; ${rotations.done} refresh tokens, each rotated once`,
       );
     },
   );

@@ -14,11 +14,11 @@ import { KeyedLoad } from './keyed-load.js';
 const KILLS = times(20, 2);
 const KILL_MS = 20_000;
 const PUBLISHERS = 8;
-const LONGEST_LIFE_MS = 1000;
-/** In which somebody commits. */
+const MAX_LIFE_MS = 1000;
+/** Long enough for one of the publishers to commit. */
 const COMMIT_MS = 200;
 
-onEachServer('A database server that is killed again and again', ({ engine }) => {
+onEachServer('Database server killed repeatedly', ({ engine }) => {
   let server: PrivateServer | undefined;
   let proxy: TcpProxy | undefined;
   let served: StartedService | undefined;
@@ -41,7 +41,7 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
   );
 
   it(
-    `has each post once, with clients that repeat with the key, ${KILLS} times`,
+    `stores each post once when clients retry with the same key, ${KILLS} times`,
     { timeout: 60_000 + KILLS * KILL_MS },
     async ({ task, skip }) => {
       if (served === undefined || server === undefined || proxy === undefined) return skip();
@@ -50,8 +50,8 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
       for (let kill = 0; kill < KILLS; kill += 1) {
         const before = load.posts.size;
         await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(before);
-        await sleep(Math.random() * LONGEST_LIFE_MS);
-        // Every other one takes along the answer to a commit.
+        await sleep(Math.random() * MAX_LIFE_MS);
+        // Every other kill also loses the response to a COMMIT.
         if (kill % 2 === 1) {
           proxy.cutAfterStatement('COMMIT');
           await sleep(COMMIT_MS);
@@ -62,11 +62,11 @@ onEachServer('A database server that is killed again and again', ({ engine }) =>
       }
       await load.stop();
       expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);
-      // One commit alone may be somebody else's.
+      // A single lost COMMIT may belong to another transaction.
       if (!IS_QUICK) expect(load.replays).toBeGreaterThan(0);
       show(
         task,
-        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions, ${load.replays} of what was done already`,
+        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions, ${load.replays} of them replayed`,
       );
     },
   );

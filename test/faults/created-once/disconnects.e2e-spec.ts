@@ -7,13 +7,13 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
 
 const BODY = '{"content":"Hi"}';
-/** The replay is in the call log, too. */
+/** The call log has the replay, too. */
 const TWICE = { posts: 2, counted: 2, used: 2 };
 const KEY = { 'idempotency-key': 'the-key' };
-/** Until the database has done its part. */
-const PATIENCE = { timeout: 5000 };
+/** Timeout for the commit. */
+const WAIT = { timeout: 5000 };
 
-onEachServer('A client that leaves while its publish commits', (database) => {
+onEachServer('Client that disconnects while its publish commits', (database) => {
   let proxy: TcpProxy;
   let app: TestApp;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ onEachServer('A client that leaves while its publish commits', (database) => {
     await proxy?.stop();
   });
 
-  /** Lets the client leave when everything is written and the COMMIT is on its way. */
+  /** Disconnects the client once everything is written and the COMMIT is on its way. */
   async function leaveBeforeCommit(member: Member): Promise<void> {
     await member.publish();
     const held = proxy.holdAfter('UPDATE quota_usage');
@@ -38,30 +38,33 @@ onEachServer('A client that leaves while its publish commits', (database) => {
     await closed;
   }
 
-  /** Sends the same again, as a client does that got no answer. */
+  /** Sends the same request again, as a client does that got no response. */
   async function expectRepeated(member: Member, replayed: 'true' | null): Promise<void> {
     const headers = { ...KEY, 'content-type': 'application/json' };
-    const answer = await member.postRaw('/posts', BODY, headers);
-    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, replayed]);
-    const { id } = await json<PostBody>(answer);
+    const response = await member.postRaw('/posts', BODY, headers);
+    expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([
+      201,
+      replayed,
+    ]);
+    const { id } = await json<PostBody>(response);
     expect((await member.get(`/posts/${id}`)).status).toBe(200);
   }
 
-  it('C23 has published once when the commit gets through, and the key replays that', async () => {
+  it('C23 publishes once when the COMMIT arrives, and the key replays the response', async () => {
     const member = await Member.join(app);
     await leaveBeforeCommit(member);
     await proxy.mend();
-    await expect.poll(() => countPublished(app, member), PATIENCE).toEqual(allEqual(2));
+    await expect.poll(() => countPublished(app, member), WAIT).toEqual(allEqual(2));
     await expectRepeated(member, 'true');
     expect(await countPublished(app, member)).toMatchObject(TWICE);
   });
 
-  it('C23 has published nothing when it does not, and the key publishes for the first time', async () => {
+  it('C23 publishes nothing when the COMMIT is lost, and the key then publishes once', async () => {
     const member = await Member.join(app);
     await leaveBeforeCommit(member);
     await proxy.cut('hung up');
     await proxy.mend();
-    await expect.poll(() => member.get('/me').then(({ status }) => status), PATIENCE).toBe(200);
+    await expect.poll(() => member.get('/me').then(({ status }) => status), WAIT).toBe(200);
     expect(await countPublished(app, member)).toEqual(allEqual(1));
     await expectRepeated(member, null);
     expect(await countPublished(app, member)).toEqual(allEqual(2));

@@ -11,7 +11,7 @@ import { times } from '../../suite.js';
 const BODY = '{"content":"Hi"}';
 const EVERY = times(1, 17);
 
-/** A publish as it goes over the wire. */
+/** The bytes of a publish request. */
 function publishOf({ app, token }: Member, key: string): string {
   return [
     'POST /dev/v1/posts HTTP/1.1',
@@ -25,10 +25,10 @@ function publishOf({ app, token }: Member, key: string): string {
   ].join('\r\n');
 }
 
-/** How a client leaves: in order, or with a reset. */
+/** How a client disconnects: with FIN or with RST. */
 const WAYS = ['close', 'reset'] as const;
 
-/** Sends so much, and leaves. */
+/** Sends a part of the request and disconnects. */
 async function leaveAfter(
   { app }: Member,
   part: string,
@@ -42,7 +42,7 @@ async function leaveAfter(
   const closed = once(socket, 'close');
   await new Promise((resolve) => socket.write(part, resolve));
   if (way === 'reset') {
-    // It takes along what was not read yet.
+    // A reset discards bytes that the server has not read yet.
     const [peer] = await accepted;
     while (peer.bytesRead < part.length) await setImmediate();
     socket.resetAndDestroy();
@@ -50,11 +50,11 @@ async function leaveAfter(
   await closed;
 }
 
-onEachEngine('A client that leaves at every byte of its publish', (database) => {
+onEachEngine('Client that disconnects at each byte of its publish', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
 
   it(
-    'has published nothing before the last one, and once with the same key afterwards, whatever became of it',
+    'publishes nothing before the last byte, and exactly once when the client retries with the same key',
     { timeout: 300_000 },
     async ({ task }) => {
       const member = await Member.join(app());
@@ -68,7 +68,7 @@ onEachEngine('A client that leaves at every byte of its publish', (database) => 
         }
       };
       for (let bytes = 0; bytes < length; bytes += EVERY) await leave(bytes);
-      // The service may still be reading what the last ones left.
+      // The server may still be reading the bytes of the last clients.
       await member.get('/me');
       await expect.poll(() => requestsInFlight(app())).toBe(0);
       expect(await countPublished(app(), member)).toEqual(allEqual(0));
@@ -82,7 +82,7 @@ onEachEngine('A client that leaves at every byte of its publish', (database) => 
       const { engine } = database;
       show(
         task,
-        `${engine.label}: ${keys.length} clients left, half of them with a reset, none before the end published, each once when it came again`,
+        `${engine.label}: ${keys.length} clients disconnected, half of them with a reset; none published before the last byte, each once on retry`,
       );
     },
   );

@@ -11,41 +11,41 @@ import type { TestApp } from '../../support/test-app.js';
 
 const ANSWER_MS = 15_000;
 const PAUSE_MS = 50;
-/** So long that the processor is left for what is broken meanwhile. */
-const LONGEST_PAUSE_MS = 50;
-/** What a client is told to repeat: the first request with the key still runs, or the database is away. */
+/** Leaves processor time for the service and for the fault. */
+const MAX_PAUSE_MS = 50;
+/** Statuses that ask a client to retry: the first request with the key still runs, or the database is unavailable. */
 const REPEATED = new Set([409, 503]);
 const QUOTA_EXCEEDED = /"error":"quota_exceeded"/;
 
-/** Whoever publishes, and where that can be looked at. */
+/** The user and app that publish, and the database to check. */
 export type Publisher = Pick<Member, 'user' | 'client' | 'token'> & {
   readonly app: Pick<TestApp, 'dataSource'>;
 };
 
 export interface KeyedLoadOptions {
-  /** Whether the service is ended by force meanwhile, so that whoever called it may hear nothing. Otherwise that is a failure. */
+  /** Whether the test kills the service, so that calls may get no response. Otherwise a missing response is a failure. */
   isServiceKilled?: boolean;
-  /** Whether the app's quota is spent meanwhile, so that publishes are refused for good. Otherwise that is a failure. */
+  /** Whether the app's quota runs out, so that publishes are rejected permanently. Otherwise that is a failure. */
   isQuotaSpent?: boolean;
-  /** How long a publisher waits between two posts, at most, in milliseconds. */
+  /** Longest pause of a publisher between two posts, in milliseconds. */
   longestPauseMs?: number;
 }
 
-/** Publishes in a member's name, and repeats each post with its Idempotency-Key until it is answered for good, as apps are told to. */
+/** Publishes as a member, and retries each post with its Idempotency-Key until it gets a final response, as apps should. */
 export class KeyedLoad {
-  /** Of each key the post that it was answered. */
+  /** The id of the published post by key. */
   readonly posts = new Map<string, string>();
-  /** How many requests were sent again. */
+  /** Number of retries. */
   repetitions = 0;
-  /** How many of them were told that it was done before. */
+  /** Number of responses with `Idempotency-Replayed`. */
   replays = 0;
-  /** How many keys were told that the app's quota is spent. */
-  refused = 0;
-  /** What no client can expect: other statuses, with their bodies, and no answer. */
+  /** Number of keys rejected because the app's quota was spent. */
+  rejected = 0;
+  /** Outcomes that must not happen: other statuses with their bodies, and missing responses. */
   private readonly surprises: string[] = [];
   private readonly publishers = new RepeatedWork();
 
-  /** @param baseUrl of the service that the next request goes to */
+  /** @param baseUrl of the process that gets the next request */
   constructor(
     private readonly member: Publisher,
     private readonly baseUrl: () => string,
@@ -56,8 +56,8 @@ export class KeyedLoad {
   }
 
   /**
-   * Ends when everything that was begun is answered for good. Asserts that of each key the post that was answered is there, with
-   * what was sent under this key, once, and that nothing else is.
+   * Waits for the final response to each request. Asserts that the post of each key is stored once with its content, and that
+   * nothing else is stored.
    */
   async stop(): Promise<void> {
     await this.publishers.stop();
@@ -67,7 +67,7 @@ export class KeyedLoad {
     const select = { id: true, content: true } as const;
     const posts = await manager.find(Post, { select, where: { clientId } });
     expect(this.surprises).toEqual([]);
-    // What is sent under a key is the key.
+    // The content of each post is its key.
     const stored = posts.map(({ content, id }) => [content, id]);
     expect(stored.toSorted()).toEqual([...this.posts].toSorted());
     expect(await manager.countBy(IdempotencyKey, { clientId })).toBe(this.posts.size);
@@ -76,7 +76,7 @@ export class KeyedLoad {
 
   private async publish(): Promise<void> {
     const key = randomUUID();
-    const { longestPauseMs = LONGEST_PAUSE_MS } = this.options;
+    const { longestPauseMs = MAX_PAUSE_MS } = this.options;
     await sleep(longestPauseMs * Math.random());
     while (!(await this.isSettled(key)) && !this.publishers.isAbandoned) {
       this.repetitions += 1;
@@ -84,10 +84,10 @@ export class KeyedLoad {
     }
   }
 
-  /** Whether the post was acknowledged, or refused for good. */
+  /** Whether the post was acknowledged or permanently rejected. */
   private async isSettled(key: string): Promise<boolean> {
     try {
-      const answer = await fetch(`${this.baseUrl()}/dev/v1/posts`, {
+      const response = await fetch(`${this.baseUrl()}/dev/v1/posts`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${this.member.token}`,
@@ -97,25 +97,25 @@ export class KeyedLoad {
         body: JSON.stringify({ content: key }),
         signal: AbortSignal.timeout(ANSWER_MS),
       });
-      const { status, headers } = answer;
+      const { status, headers } = response;
       if (status !== 201) {
-        const body = await answer.text();
+        const body = await response.text();
         if (this.options.isQuotaSpent === true && status === 429 && QUOTA_EXCEEDED.test(body)) {
-          this.refused += 1;
+          this.rejected += 1;
           return true;
         }
-        const isTold = REPEATED.has(status) && (status !== 503 || headers.has('retry-after'));
-        if (!isTold) this.surprises.push(`${status}: ${body}`);
+        const isRetryable = REPEATED.has(status) && (status !== 503 || headers.has('retry-after'));
+        if (!isRetryable) this.surprises.push(`${status}: ${body}`);
         return false;
       }
       if (headers.has('idempotency-replayed')) this.replays += 1;
-      const { id } = await json<PostBody>(answer);
+      const { id } = await json<PostBody>(response);
       this.posts.set(key, id);
       return true;
     } catch (error) {
       if (error instanceof Error && error.name === 'TimeoutError')
-        this.surprises.push(`no answer in ${ANSWER_MS / 1000} s`);
-      // Refused, or cut off: nobody knows whether it was done.
+        this.surprises.push(`no response in ${ANSWER_MS / 1000} s`);
+      // Connection rejected or reset: the outcome is unknown.
       else if (this.options.isServiceKilled !== true)
         this.surprises.push(`hung up: ${inspect(error)}`);
       return false;

@@ -8,25 +8,25 @@ import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';
 
-/** 200 together. SQLite is for one process: while that starts, nobody is answered. */
+/** 200 in all. SQLite serves one process only, so calls get no response while it starts. */
 const [KILLS, KILLS_OF_ONE] = [times(180, 2), times(20, 1)];
 const KILL_MS = 10_000;
-/** Few, since starting a process again wants the processor that they take. */
+/** Few, to leave processor time for starting processes. */
 const PUBLISHERS = 3;
-const LONGEST_LIFE_MS = 300;
+const MAX_LIFE_MS = 300;
 
-/** A process of the service on a port of its own, as whatever restarts it keeps it. */
-class Kept {
+/** A process of the service that keeps its port across restarts. */
+class RestartableProcess {
   private constructor(
     private readonly env: Record<string, string>,
     private readonly url: string,
     private process: ServiceProcess,
   ) {}
 
-  static async start({ url }: Pick<TestDatabase, 'url'>): Promise<Kept> {
+  static async start({ url }: Pick<TestDatabase, 'url'>): Promise<RestartableProcess> {
     const port = String(await freePort());
     const env = { PORT: port, MIGRATE: '0', DEMO: '0', QUOTA_DEFAULT_LIMIT: '1000000' };
-    return new Kept(env, url, await startProcess({ url, env }));
+    return new RestartableProcess(env, url, await startProcess({ url, env }));
   }
 
   get baseUrl(): string {
@@ -43,19 +43,20 @@ class Kept {
   }
 }
 
-onSqliteAndOneServer('Processes that are killed again and again', (database) => {
+onSqliteAndOneServer('Processes killed repeatedly', (database) => {
   const isAlone = database.engine.kind === 'sqlite';
   const kills = isAlone ? KILLS_OF_ONE : KILLS;
   const operator = useTestApp(database);
-  const services: Kept[] = [];
+  const services: RestartableProcess[] = [];
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());
-    while (services.length < (isAlone ? 1 : 2)) services.push(await Kept.start(database));
+    while (services.length < (isAlone ? 1 : 2))
+      services.push(await RestartableProcess.start(database));
   });
   afterAll(() => Promise.all(services.map((service) => service.stop())));
 
   it(
-    `publish each post once, with clients that repeat with the key, ${kills} times`,
+    `publish each post once when clients retry with the same key, ${kills} times`,
     { timeout: 60_000 + kills * KILL_MS },
     async ({ task }) => {
       let requests = 0;
@@ -65,8 +66,8 @@ onSqliteAndOneServer('Processes that are killed again and again', (database) => 
       });
       let killed = 0;
       for (let round = 0; killed < kills; round += 1) {
-        await sleep(Math.random() * LONGEST_LIFE_MS);
-        // Both at once, at times, so that nobody is left to answer.
+        await sleep(Math.random() * MAX_LIFE_MS);
+        // Sometimes both at once, so that no process responds.
         const alone = round % services.length;
         const dying = round % 5 === 4 ? services : services.slice(alone, alone + 1);
         await Promise.all(dying.map((service) => service.killAndRestart()));
@@ -75,11 +76,11 @@ onSqliteAndOneServer('Processes that are killed again and again', (database) => 
       await load.stop();
       expect(load.posts.size).toBeGreaterThan(kills);
       expect(load.repetitions).toBeGreaterThanOrEqual(kills);
-      // Of so many, some hit what was done and not yet answered.
+      // With this many kills, some hit a committed request before its response.
       if (!IS_QUICK && !isAlone) expect(load.replays).toBeGreaterThan(0);
       show(
         task,
-        `${database.engine.label}: ${killed} kills of the service, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions, ${load.replays} of what was done already`,
+        `${database.engine.label}: ${killed} kills of the service, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions, ${load.replays} of them replayed`,
       );
     },
   );

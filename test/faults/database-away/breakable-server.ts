@@ -7,11 +7,11 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 
 const SERVICE = `service@'127.0.0.1'`;
 const PASSWORD = 'of-the-service';
-/** The least that MariaDB takes. */
+/** The minimum of MariaDB. */
 const FEW_CONNECTIONS = 10;
 const MORE_THAN_ENOUGH = 2 * FEW_CONNECTIONS;
 
-/** A database server of our own behind a network of our own, both of which may be broken. */
+/** A private database server behind a proxy. Tests break either of them. */
 export class BreakableServer {
   private readonly connections: Connection[] = [];
 
@@ -26,7 +26,7 @@ export class BreakableServer {
     if (server === undefined) return undefined;
     await runSql(server.url, 'CREATE DATABASE service');
     await runSql(server.url, `CREATE USER ${SERVICE} IDENTIFIED BY '${PASSWORD}'`);
-    // An administrator would write to a server that is read-only, and have a connection where nobody else has.
+    // An administrator may write to a read-only server, and has a reserved connection.
     await runSql(server.url, `GRANT ALL ON service.* TO ${SERVICE}`);
     return new BreakableServer(server, await TcpProxy.start(server.url));
   }
@@ -37,7 +37,7 @@ export class BreakableServer {
     return `mysql://service:${PASSWORD}@${url.host}/service`;
   }
 
-  /** An administrator's, past the network: for what a test sets up and looks at. */
+  /** The administrator's `DATABASE_URL`, without the proxy: for setup and assertions. */
   get besideUrl(): string {
     return `${this.server.url}/service`;
   }
@@ -46,7 +46,7 @@ export class BreakableServer {
     await runSql(this.server.url, `SET GLOBAL read_only = ${isReadOnly ? 'ON' : 'OFF'}`);
   }
 
-  /** For the connections that the service opens from now on: it loses those that it has. */
+  /** Affects new connections only, so it closes those that are open. */
   async setReadOnlyTransactions(isReadOnly: boolean): Promise<void> {
     const value = isReadOnly ? 'ON' : 'OFF';
     await runSql(this.server.url, `SET GLOBAL transaction_read_only = ${value}`);
@@ -54,7 +54,7 @@ export class BreakableServer {
     await this.network.mend();
   }
 
-  /** Leaves no connection to the service: it loses those that it has, and gets no other. */
+  /** Closes the connections of the service and uses up all others. */
   async takeConnections(limited: 'of the server' | 'of the user'): Promise<void> {
     await runSql(
       this.server.url,

@@ -13,12 +13,12 @@ import { Load, type Outcome } from './load.js';
 
 const DB_TIMEOUT_MS = 1000;
 const FROZEN_MS = times(10_000, 4000);
-/** The timeout for a connection, again for a statement, two seconds for a server that says nothing, and the rest for a slow machine. */
-const LONGEST_ANSWER_MS = 2 * DB_TIMEOUT_MS + 2000 + 1500;
+/** One timeout to connect, one for a statement, two seconds for an unresponsive server, and slack for a slow machine. */
+const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1500;
 const PUBLISHERS = 8;
 const POOL = 4;
 
-/** A database server that may be broken. */
+/** A database server that a test can break. */
 interface Breakable {
   url: string;
   restart(): Promise<void>;
@@ -27,7 +27,7 @@ interface Breakable {
   stop(): Promise<void>;
 }
 
-/** A server of our own where one of the same kind can be started; else the connections to the one that was given. */
+/** A private server of the same kind; where none can be started, a proxy to the given one. */
 async function breakable({ engine, url }: TestDatabase): Promise<Breakable> {
   const own = engine.kind === 'sqlite' ? undefined : await startPrivateServer(engine.kind);
   if (own !== undefined) {
@@ -54,7 +54,7 @@ async function breakable({ engine, url }: TestDatabase): Promise<Breakable> {
   };
 }
 
-onEachServer('Publishing while the database server', (database) => {
+onEachServer('Publishing during a database failure', (database) => {
   let server: Breakable;
   let app: TestApp;
   beforeAll(async () => {
@@ -88,11 +88,11 @@ onEachServer('Publishing while the database server', (database) => {
     expect((await Promise.all(many)).map(({ status }) => status)).toEqual(many.map(() => 200));
   }
 
-  /** A publish whose COMMIT was sent, but not answered, may be there: its caller was not told either way. */
+  /** A publish whose COMMIT got no response may be stored: its caller does not know. */
   async function expectRefusedOrKept(member: Member, outcomes: readonly Outcome[]): Promise<void> {
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([201, 503]));
     for (const { status, retryAfter, took } of outcomes) {
-      expect(took).toBeLessThan(LONGEST_ANSWER_MS);
+      expect(took).toBeLessThan(MAX_RESPONSE_MS);
       if (status === 503) expect(retryAfter).toMatch(/^[1-9]\d*$/);
     }
     const ids = outcomes.flatMap(({ status, id }) => (status === 201 && id ? [id] : []));
@@ -106,19 +106,19 @@ onEachServer('Publishing while the database server', (database) => {
   }
 
   it(
-    'C113 restarts: refused with Retry-After, well again without a restart of the service, and nothing lost',
+    'C113 returns 503 with Retry-After during a restart of the server, recovers without a restart of the service, and loses nothing',
     () => underLoad(() => server.restart()),
     60_000,
   );
 
   it(
-    'C113 stands still for some seconds: the same',
+    'C113 does the same while the server is frozen for some seconds',
     () =>
       underLoad(async (load) => {
         server.freeze();
-        const refused = load.count(503);
+        const rejected = load.count(503);
         await sleep(FROZEN_MS);
-        expect(load.count(503)).toBeGreaterThanOrEqual(refused + PUBLISHERS);
+        expect(load.count(503)).toBeGreaterThanOrEqual(rejected + PUBLISHERS);
         await server.thaw();
       }),
     60_000,

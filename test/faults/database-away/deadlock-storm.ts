@@ -8,15 +8,15 @@ import { runSql } from '../../support/sql.js';
 const DEADLOCK = 1213;
 const LOCK_WAIT_TIMEOUT = 1205;
 const CLIENT_WAIT_SECONDS = 2;
-/** More rows than a unit of work of the service writes: the server ends whoever wrote less. */
+/** More rows than a transaction of the service writes: the server rolls back the transaction that wrote less. */
 const BALLAST_ROWS = 60;
-const LONGEST_HOLD_MS = 5;
-const LONGEST_PAUSE_MS = 5;
+const MAX_HOLD_MS = 5;
+const MAX_PAUSE_MS = 5;
 
-/** Statements that lock, and the values of their placeholders. */
+/** Locking statements with the values of their placeholders. */
 type Locks = readonly (readonly [statement: string, values: (string | string[])[]])[];
 
-/** What units of work of the service lock, each in the opposite order. */
+/** The locks of the service's transactions, each in the opposite order. */
 export const OPPOSITES = {
   /** Key, post, user, quota. */
   publish: ({ user, client }: Pick<Member, 'user' | 'client'>): Locks => [
@@ -52,9 +52,9 @@ export const OPPOSITES = {
   ],
 };
 
-/** Clients of the database that lock what the service's units of work lock, in the opposite order, again and again. */
+/** Database clients that repeatedly take the locks of the service's transactions in the opposite order. */
 export class DeadlockStorm {
-  /** How many the clients lost. */
+  /** Deadlocks in which a client was rolled back. */
   deadlocks = 0;
   private readonly clients = new RepeatedWork();
 
@@ -82,7 +82,7 @@ export class DeadlockStorm {
     return new DeadlockStorm(connections, fights);
   }
 
-  /** @throws what a client met that is no lost fight */
+  /** @throws the first error of a client that is neither a deadlock nor a lock timeout */
   end(): Promise<void> {
     return this.clients.stop();
   }
@@ -98,8 +98,8 @@ export class DeadlockStorm {
       }
       for (const [statement, values] of locks) {
         await connection.query(statement, values);
-        // Others get their first row meanwhile.
-        await sleep(Math.random() * LONGEST_HOLD_MS);
+        // Gives other transactions time for their first lock.
+        await sleep(Math.random() * MAX_HOLD_MS);
       }
     } catch (error) {
       const { errno } = error as { errno?: number };
@@ -108,11 +108,11 @@ export class DeadlockStorm {
     } finally {
       await connection.rollback();
     }
-    await sleep(Math.random() * LONGEST_PAUSE_MS);
+    await sleep(Math.random() * MAX_PAUSE_MS);
   }
 }
 
-/** How many deadlocks the server has found since it started. */
+/** Deadlocks detected by the server since it started. */
 export async function deadlocksOn(url: string, kind: EngineKind): Promise<number> {
   const [row] = await runSql(
     url,

@@ -17,22 +17,22 @@ import { TestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 
 const LONG = 'x'.repeat(10_000);
-const MOST_POSTS = 400;
+const MAX_POSTS = 400;
 const DB_TIMEOUT_MS = 1000;
-/** The timeout, two seconds more for a server that says nothing, and the rest for a slow machine. */
+/** The timeout, two seconds for an unresponsive server, and slack for a slow machine. */
 const REFUSAL_MS = DB_TIMEOUT_MS + 2000 + 1500;
 const RECOVERY_MS = 5000;
 
-/** What a test does at a full disk, and once there is room again. */
+/** Hooks of a test: with a full disk, and with free space again. */
 interface Moments {
   whenFull?: (member: Member) => Promise<void>;
   whenFreed?: () => Promise<void>;
 }
 
-/** How often it is tried again while the disk is full. */
+/** Attempts while the disk is full. */
 const REPETITIONS = 3;
 
-/** Publishes until the disk is full, makes room, and publishes again with the same service. Answers what was to be seen. */
+/** Publishes until the disk is full, frees space, and publishes again with the same service. Returns the measured times. */
 async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promise<string> {
   const env = { DB_TIMEOUT_MS: String(DB_TIMEOUT_MS), QUOTA_DEFAULT_LIMIT: '100000' };
   const app = await TestApp.start({ url }, env);
@@ -44,24 +44,24 @@ async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promi
     let slowest = 0;
     const timed = async (sent: Promise<Response>): Promise<Response> => {
       const asked = performance.now();
-      const answer = await sent;
+      const response = await sent;
       slowest = Math.max(slowest, performance.now() - asked);
       expect(slowest).toBeLessThan(REFUSAL_MS);
-      return answer;
+      return response;
     };
     const publish = async (): Promise<Response> => {
-      const answer = await timed(member.post('/posts', { content: LONG }));
-      if (answer.status === 201) published += 1;
-      return answer;
+      const response = await timed(member.post('/posts', { content: LONG }));
+      if (response.status === 201) published += 1;
+      return response;
     };
-    let refused = await publish();
-    while (refused.status === 201) {
-      expect(published).toBeLessThan(MOST_POSTS);
-      refused = await publish();
+    let rejected = await publish();
+    while (rejected.status === 201) {
+      expect(published).toBeLessThan(MAX_POSTS);
+      rejected = await publish();
     }
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    expect((await json<ErrorBody>(refused)).error).toBe('service_unavailable');
+    expect(rejected.status).toBe(503);
+    expect(rejected.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect((await json<ErrorBody>(rejected)).error).toBe('service_unavailable');
     for (let time = 0; time < REPETITIONS; time += 1)
       expect([201, 503]).toContain((await publish()).status);
     const exchanged = await timed(exchange(app, member.client, code));
@@ -86,7 +86,7 @@ async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promi
     } finally {
       await other.destroy();
     }
-    return `503 within ${(slowest / 1000).toFixed(1)} s, well after ${(recoveryMs / 1000).toFixed(1)} s`;
+    return `503 within ${(slowest / 1000).toFixed(1)} s, recovered after ${(recoveryMs / 1000).toFixed(1)} s`;
   } finally {
     await app.stop();
   }
@@ -98,12 +98,12 @@ const othersAreServed = async (member: Member): Promise<void> => {
   expect((await member.get('/posts?limit=1')).status).toBe(200);
 };
 
-onSqlite('A full disk', () => {
+onSqlite('Full disk', () => {
   const disk = SmallDisk.mount(8);
   afterAll(() => disk?.unmount());
 
   it.skipIf(!disk)(
-    'refuses publishes with 503, serves others, and needs no restart',
+    'rejects publishes with 503, serves other requests, and needs no restart',
     async ({ task }) => {
       if (!disk) return;
       const seen = await fillAndFree(`sqlite:${join(disk.folder, 'service.sqlite')}`, disk, {
@@ -114,7 +114,7 @@ onSqlite('A full disk', () => {
   );
 });
 
-/** On a disk of its own, which it shares with the server's other files: so MariaDB may end itself. */
+/** Fills a disk that also has the server's other files, so MariaDB may exit. */
 async function fillDisk(kind: ServerKind): Promise<string | undefined> {
   const disk = SmallDisk.mount(400);
   const server = disk && (await startPrivateServer(kind, { parent: disk.folder }));
@@ -123,14 +123,14 @@ async function fillDisk(kind: ServerKind): Promise<string | undefined> {
     await runSql(server.url, 'CREATE DATABASE service');
     const url = `${server.url}/service`;
     const seen = await fillAndFree(url, disk, { whenFreed: () => server.restart() });
-    return `has a full disk: ${seen}, since it runs again`;
+    return `has a full disk: ${seen}, after its restart`;
   } finally {
     await server?.stop();
     disk?.unmount();
   }
 }
 
-/** Where the tables alone have no room, in which MariaDB cannot even drop one. */
+/** Fills the tablespace only. MariaDB cannot even drop a table then. */
 async function fillTables(kind: ServerKind): Promise<string | undefined> {
   const server = await startPrivateServer(kind, { settings: SMALL_TABLESPACE });
   try {
@@ -146,9 +146,9 @@ async function fillTables(kind: ServerKind): Promise<string | undefined> {
   }
 }
 
-onEachServer('A full disk', ({ engine: { kind, label } }) => {
+onEachServer('Full disk of the server', ({ engine: { kind, label } }) => {
   it(
-    'of the server is 503, and needs no restart of the service',
+    'returns 503, and needs no restart of the service',
     { timeout: 120_000 },
     async ({ skip, task }) => {
       if (kind === 'sqlite') return skip();

@@ -10,16 +10,16 @@ import { type Call, callsOf } from './calls.js';
 import { FAULTS } from './faults.js';
 
 const DB_TIMEOUT_MS = 1000;
-/** The timeout for a connection, again for a statement, two seconds for a server that says nothing, and the rest for a slow machine. */
-const LONGEST_ANSWER_MS = 2 * DB_TIMEOUT_MS + 2000 + 1000;
-const LONGEST_RECOVERY_MS = 5000;
+/** One timeout to connect, one for a statement, two seconds for an unresponsive server, and slack for a slow machine. */
+const MAX_RESPONSE_MS = 2 * DB_TIMEOUT_MS + 2000 + 1000;
+const MAX_RECOVERY_MS = 5000;
 const PAUSE_MS = 20;
 const FAULT_MS = times(2000, 500);
-/** At first connections die that are open; then there is none to be had. */
-const LEAST_ROUNDS = times(2, 1);
+/** In the first round open connections fail, then new ones. */
+const MIN_ROUNDS = times(2, 1);
 const TEST_MS = 90_000;
 
-onEachServer('A database that', ({ engine }) => {
+onEachServer('Database that', ({ engine }) => {
   let database: BreakableServer | undefined;
   let served: StartedService;
   let member: Member;
@@ -42,9 +42,9 @@ onEachServer('A database that', ({ engine }) => {
     ),
   );
 
-  /** Sends it again until it is not told to come back, or should have been answered for long. */
-  async function answered({ name, send }: Call): Promise<{ name: string; status: number }> {
-    const until = performance.now() + LONGEST_RECOVERY_MS;
+  /** Sends the call again until the response is not 503, or the recovery takes too long. */
+  async function retry({ name, send }: Call): Promise<{ name: string; status: number }> {
+    const until = performance.now() + MAX_RECOVERY_MS;
     for (;;) {
       const { status } = await send();
       if (status !== 503 || performance.now() > until) return { name, status };
@@ -53,7 +53,7 @@ onEachServer('A database that', ({ engine }) => {
   }
 
   it.for(FAULTS.filter(({ only = engine.kind }) => only === engine.kind))(
-    '$title is a 503 in time, never invalid_grant, and the service recovers by itself',
+    '$title: the service returns 503 in time, never invalid_grant, and recovers by itself',
     { timeout: TEST_MS },
     async (fault, { task, skip }) => {
       if (database === undefined) return skip();
@@ -61,7 +61,7 @@ onEachServer('A database that', ({ engine }) => {
       await fault.begin(database);
       const until = performance.now() + FAULT_MS;
       let slowest = 0;
-      let refused = 0;
+      let rejected = 0;
       let rounds = 0;
       try {
         do {
@@ -71,30 +71,30 @@ onEachServer('A database that', ({ engine }) => {
               const { status, retryAfter, text } = await send();
               const ms = performance.now() - startedAt;
               slowest = Math.max(slowest, ms);
-              expect([name, Math.floor(ms / LONGEST_ANSWER_MS)]).toEqual([name, 0]);
+              expect([name, Math.floor(ms / MAX_RESPONSE_MS)]).toEqual([name, 0]);
               if (fault.little && isRead && status === 200) return;
               if (fault.reads && isRead) return expect([name, status]).toEqual([name, 200]);
               expect({ name, status, text }).toMatchObject({ name, status: 503 });
               expect(retryAfter).toMatch(/^[1-9]\d*$/);
-              refused += 1;
+              rejected += 1;
             }),
           );
           rounds += 1;
           await sleep(PAUSE_MS);
-        } while (rounds < LEAST_ROUNDS || performance.now() < until);
+        } while (rounds < MIN_ROUNDS || performance.now() < until);
       } finally {
         await fault.end(database);
       }
       const endedAt = performance.now();
-      // The codes, tokens and forms that were told to come back are as good as before.
-      expect(await Promise.all(calls.map(answered))).toEqual(
-        calls.map(({ name, well }) => ({ name, status: well })),
+      // Codes, tokens and forms that got a 503 are still valid.
+      expect(await Promise.all(calls.map(retry))).toEqual(
+        calls.map(({ name, expected }) => ({ name, status: expected })),
       );
       const recoveryMs = performance.now() - endedAt;
-      expect(recoveryMs).toBeLessThan(LONGEST_RECOVERY_MS);
+      expect(recoveryMs).toBeLessThan(MAX_RECOVERY_MS);
       show(
         task,
-        `${engine.label} ${fault.title}: ${refused} × 503 within ${(slowest / 1000).toFixed(1)} s, well after ${(recoveryMs / 1000).toFixed(1)} s`,
+        `${engine.label} ${fault.title}: ${rejected} × 503 within ${(slowest / 1000).toFixed(1)} s, recovered after ${(recoveryMs / 1000).toFixed(1)} s`,
       );
     },
   );

@@ -3,74 +3,74 @@ import { runSql } from '../../support/sql.js';
 import type { BreakableServer } from './breakable-server.js';
 
 const SLOW_MS = 5000;
-/** Both ways together, longer than a request may take for all that it asks for, and shorter than one answer may. */
+/** Round-trip time: too long for the many statements of a request, but within the timeout of one statement. */
 const RATHER_SLOW_MS = 600;
 
-/** Something that happens to a database. */
+/** A failure of a database or its network. */
 export interface Fault {
   title: string;
   begin(database: BreakableServer): void | Promise<void>;
   end(database: BreakableServer): void | Promise<void>;
-  /** Whether what only reads is answered meanwhile. */
+  /** Whether reads succeed during the fault. */
   reads?: true;
-  /** Whether one that asks for little is answered meanwhile. */
+  /** Whether reads with few statements may succeed during the fault. */
   little?: true;
-  /** The one kind of server that can do it. */
+  /** The only kind of server with this fault. */
   only?: EngineKind;
 }
 
-const mend = ({ network }: BreakableServer): Promise<void> => network.mend();
+const restore = ({ network }: BreakableServer): Promise<void> => network.mend();
 
-/** What a database, or the network to it, may do. */
+/** The failures of a database and of the network to it. */
 export const FAULTS: readonly Fault[] = [
   {
-    title: 'stands still',
+    title: 'is frozen',
     begin: ({ server }) => server.freeze(),
     end: ({ server }) => server.thaw(),
   },
   {
-    title: 'was killed and does not run',
+    title: 'was killed',
     begin: ({ server }) => server.kill(),
     end: ({ server }) => server.launch(),
   },
   {
     title: 'refuses connections',
     begin: ({ network }) => network.cut(),
-    end: mend,
+    end: restore,
   },
   {
-    title: 'hangs up on whoever connects',
+    title: 'closes each new connection',
     begin: ({ network }) => network.cut('hung up'),
-    end: mend,
+    end: restore,
   },
   {
-    title: 'is behind a network that swallows what is sent',
+    title: 'is behind a network that drops all packets',
     begin: ({ network }) => network.hold(),
-    end: mend,
+    end: restore,
   },
   {
-    title: 'is slower than anybody waits',
+    title: 'is slower than the timeout',
     begin: ({ network }) => network.slow(SLOW_MS),
-    end: mend,
+    end: restore,
   },
   {
-    title: 'is slow with each of many statements',
+    title: 'is slow with each statement',
     begin: ({ network }) => network.slow(RATHER_SLOW_MS),
-    end: mend,
+    end: restore,
     little: true,
   },
   {
-    title: 'is cut off in the middle of its answers',
+    title: 'loses its connections in the middle of responses',
     begin: ({ network }) => network.cutAfter(() => 100),
-    end: mend,
+    end: restore,
   },
   {
-    title: 'has no connection left',
+    title: 'has no free connection',
     begin: (database) => database.takeConnections('of the server'),
     end: (database) => database.returnConnections(),
   },
   {
-    title: 'has no connection left for its user',
+    title: 'has no free connection for its user',
     begin: (database) => database.takeConnections('of the user'),
     end: (database) => database.returnConnections(),
   },
@@ -81,14 +81,14 @@ export const FAULTS: readonly Fault[] = [
     only: 'mysql',
   },
   {
-    title: 'lets transactions read only',
+    title: 'allows read-only transactions only',
     begin: (database) => database.setReadOnlyTransactions(true),
     end: (database) => database.setReadOnlyTransactions(false),
     reads: true,
     only: 'mysql',
   },
   {
-    title: 'takes no writes',
+    title: 'is read-only',
     begin: (database) => database.setReadOnly(true),
     end: (database) => database.setReadOnly(false),
     reads: true,

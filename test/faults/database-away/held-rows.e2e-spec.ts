@@ -13,79 +13,76 @@ import { MixedLoad } from './mixed-load.js';
 
 const HOLD_MS = times(6000, 3000);
 const TEST_MS = 120_000;
-/** A second with others, a second alone, and some for a slow machine. */
-const LONGEST_ANSWER_MS = 4000;
+/** A second in a group commit, a second alone, and slack for a slow machine. */
+const MAX_RESPONSE_MS = 4000;
 const RECOVERY_MS = 5000;
 const SETTINGS = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
 
-onEachServer(
-  'A client of the database that holds rows for longer than anybody waits',
-  (database) => {
-    const app = useTestApp(database, SETTINGS);
+onEachServer('Database client that holds row locks for longer than the timeout', (database) => {
+  const app = useTestApp(database, SETTINGS);
 
-    it(
-      'lets those who need them be told to come back, and others notice nothing',
-      { timeout: TEST_MS },
-      async ({ task }) => {
-        const [plain, keyed, commenter, bystander] = [
-          await Member.join(app()),
-          await Member.join(app()),
-          await Member.join(app()),
-          await Member.join(app()),
-        ];
-        await plain.publish();
-        const { id: postId } = await commenter.publish();
-        const client = await app().addClient();
-        const tokens = await obtainTokens(app(), client);
+  it(
+    'causes 503 for requests that need the rows, and does not affect others',
+    { timeout: TEST_MS },
+    async ({ task }) => {
+      const [plain, keyed, commenter, bystander] = [
+        await Member.join(app()),
+        await Member.join(app()),
+        await Member.join(app()),
+        await Member.join(app()),
+      ];
+      await plain.publish();
+      const { id: postId } = await commenter.publish();
+      const client = await app().addClient();
+      const tokens = await obtainTokens(app(), client);
 
-        const load = new MixedLoad();
-        const calm = new MixedLoad();
-        calm.publish(bystander);
-        const holder = await mysql.createConnection(database.url);
-        let keys: KeyedLoad | undefined;
-        const refused = { held: 0 };
-        try {
-          // As the service does: whoever locks rows only locks no gaps between them.
-          await holder.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-          await holder.beginTransaction();
-          const held = [
-            ['SELECT used FROM quota_usage WHERE client_id = ? FOR UPDATE', plain.client.clientId],
-            ['SELECT id FROM users WHERE id = ? FOR UPDATE', keyed.user.id],
-            ['SELECT id FROM posts WHERE id = ? FOR UPDATE', postId],
-            ['SELECT id FROM grants WHERE client_id = ? FOR UPDATE', client.clientId],
-          ] as const;
-          for (const [statement, id] of held) await holder.query(statement, [id]);
-          load.publish(plain);
-          load.comment(commenter, postId);
-          load.refresh(app(), client, tokens);
-          keys = new KeyedLoad(keyed, () => app().baseUrl, 2);
-          await sleep(HOLD_MS);
-          expect(load.all).toBe(0);
-          expect(keys.posts.size).toBe(0);
-          refused.held = load.refused + keys.repetitions;
-          expect(load.refused).toBeGreaterThanOrEqual(3);
-        } finally {
-          holder.destroy();
-        }
-        const releasedAt = performance.now();
-        for (const name of ['publish', 'comment', 'refresh'])
-          await expect.poll(() => load.count(name), { timeout: RECOVERY_MS }).toBeGreaterThan(0);
-        await expect.poll(() => keys?.posts.size, { timeout: RECOVERY_MS }).toBeGreaterThan(0);
-        expect(performance.now() - releasedAt).toBeLessThan(RECOVERY_MS);
+      const load = new MixedLoad();
+      const calm = new MixedLoad();
+      calm.publish(bystander);
+      const holder = await mysql.createConnection(database.url);
+      let keys: KeyedLoad | undefined;
+      const rejected = { held: 0 };
+      try {
+        // Like the service: row locks without gap locks.
+        await holder.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+        await holder.beginTransaction();
+        const held = [
+          ['SELECT used FROM quota_usage WHERE client_id = ? FOR UPDATE', plain.client.clientId],
+          ['SELECT id FROM users WHERE id = ? FOR UPDATE', keyed.user.id],
+          ['SELECT id FROM posts WHERE id = ? FOR UPDATE', postId],
+          ['SELECT id FROM grants WHERE client_id = ? FOR UPDATE', client.clientId],
+        ] as const;
+        for (const [statement, id] of held) await holder.query(statement, [id]);
+        load.publish(plain);
+        load.comment(commenter, postId);
+        load.refresh(app(), client, tokens);
+        keys = new KeyedLoad(keyed, () => app().baseUrl, 2);
+        await sleep(HOLD_MS);
+        expect(load.all).toBe(0);
+        expect(keys.posts.size).toBe(0);
+        rejected.held = load.rejected + keys.repetitions;
+        expect(load.rejected).toBeGreaterThanOrEqual(3);
+      } finally {
+        holder.destroy();
+      }
+      const releasedAt = performance.now();
+      for (const name of ['publish', 'comment', 'refresh'])
+        await expect.poll(() => load.count(name), { timeout: RECOVERY_MS }).toBeGreaterThan(0);
+      await expect.poll(() => keys?.posts.size, { timeout: RECOVERY_MS }).toBeGreaterThan(0);
+      expect(performance.now() - releasedAt).toBeLessThan(RECOVERY_MS);
 
-        await Promise.all([load.stop(), calm.stop(), keys.stop()]);
-        expect(load.slowest).toBeLessThan(LONGEST_ANSWER_MS);
-        expect(calm.refused).toBe(0);
-        expect(await countPublished(app(), plain)).toEqual(allEqual(1 + load.count('publish')));
-        expect(await countPublished(app(), bystander)).toEqual(allEqual(calm.count('publish')));
-        const { manager } = app().dataSource;
-        expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));
-        expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
-        show(
-          task,
-          `${database.engine.label}: rows held for ${HOLD_MS / 1000} s, ${refused.held} told to come back within ${(load.slowest / 1000).toFixed(1)} s, ${calm.count('publish')} posts beside them`,
-        );
-      },
-    );
-  },
-);
+      await Promise.all([load.stop(), calm.stop(), keys.stop()]);
+      expect(load.slowest).toBeLessThan(MAX_RESPONSE_MS);
+      expect(calm.rejected).toBe(0);
+      expect(await countPublished(app(), plain)).toEqual(allEqual(1 + load.count('publish')));
+      expect(await countPublished(app(), bystander)).toEqual(allEqual(calm.count('publish')));
+      const { manager } = app().dataSource;
+      expect(await manager.countBy(Comment, { postId })).toBe(load.count('comment'));
+      expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
+      show(
+        task,
+        `${database.engine.label}: rows held for ${HOLD_MS / 1000} s, ${rejected.held} × 503 within ${(load.slowest / 1000).toFixed(1)} s, ${calm.count('publish')} posts beside them`,
+      );
+    },
+  );
+});

@@ -4,14 +4,14 @@ import { json } from '../../support/responses.js';
 
 export interface Outcome {
   status: number;
-  /** Of the post, where there is one. */
+  /** Id of the published post, if any. */
   id?: string;
   retryAfter: string | null;
-  /** How long the answer took, in milliseconds. */
+  /** Response time in milliseconds. */
   took: number;
 }
 
-/** Publishes in a member's name, several posts at a time, until it is stopped. */
+/** Publishes as a member, several posts at a time, until it is stopped. */
 export class Load {
   private readonly outcomes: Outcome[] = [];
   private readonly publishers = new RepeatedWork();
@@ -23,12 +23,12 @@ export class Load {
     for (let begun = 0; begun < size; begun += 1) this.publishers.begin(() => this.publish());
   }
 
-  /** How many answers had this status so far. */
+  /** Number of responses with this status so far. */
   count(status: number): number {
     return this.outcomes.filter((outcome) => outcome.status === status).length;
   }
 
-  /** @throws when a call got no answer at all */
+  /** @throws when a call got no response */
   async stop(): Promise<readonly Outcome[]> {
     await this.publishers.stop();
     return this.outcomes;
@@ -36,9 +36,9 @@ export class Load {
 
   private async publish(): Promise<void> {
     const startedAt = performance.now();
-    const answer = await this.member.post('/posts', { content: 'Hi' });
-    const { id } = await json<Partial<PostBody>>(answer);
-    const { status, headers } = answer;
+    const response = await this.member.post('/posts', { content: 'Hi' });
+    const { id } = await json<Partial<PostBody>>(response);
+    const { status, headers } = response;
     const took = performance.now() - startedAt;
     this.outcomes.push({ status, id, retryAfter: headers.get('retry-after'), took });
   }

@@ -6,14 +6,14 @@ import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 
 const TIMEOUT_MS = 1000;
-/** One waits, for all. */
-const LONGEST_MS = 3 * TIMEOUT_MS;
+/** The requests wait together. */
+const MAX_MS = 3 * TIMEOUT_MS;
 const PUBLISHERS = 20;
 
-onSqlite('A file that another process keeps locked', (database) => {
+onSqlite('Database file locked by another process', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: String(TIMEOUT_MS) });
 
-  it('is waited for once, then told at once, and used again as soon as it is free', async ({
+  it('causes 503 after one timeout, then immediately, and recovers as soon as the file is free', async ({
     task,
   }) => {
     const member = await Member.join(app());
@@ -27,14 +27,14 @@ onSqlite('A file that another process keeps locked', (database) => {
     for (let round = 0; round < 2; round += 1) {
       other.exec('BEGIN EXCLUSIVE');
       const asked = performance.now();
-      const refused = await Promise.all(Array.from({ length: PUBLISHERS }, publish));
+      const rejected = await Promise.all(Array.from({ length: PUBLISHERS }, publish));
       took = performance.now() - asked;
-      for (const { status, headers } of refused) {
+      for (const { status, headers } of rejected) {
         expect(status).toBe(503);
         expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       }
       expect(took).toBeGreaterThan(TIMEOUT_MS);
-      expect(took).toBeLessThan(LONGEST_MS);
+      expect(took).toBeLessThan(MAX_MS);
       expect((await member.get('/posts')).status).toBe(200);
       const asBefore = performance.now();
       expect((await introspect()).status).toBe(200);
@@ -42,13 +42,13 @@ onSqlite('A file that another process keeps locked', (database) => {
       expect(performance.now() - asBefore).toBeLessThan(TIMEOUT_MS);
       other.exec('ROLLBACK');
       expect((await publish()).status).toBe(201);
-      // The next lock may be a short one.
+      // The service waits for the next lock again.
       const [wait] = await app().dataSource.query('PRAGMA busy_timeout');
       expect(wait).toEqual({ timeout: TIMEOUT_MS });
     }
     show(
       task,
-      `${database.engine.label} is locked by another process: ${PUBLISHERS} × 503 within ${(took / 1000).toFixed(1)} s, well at once`,
+      `${database.engine.label} is locked by another process: ${PUBLISHERS} × 503 within ${(took / 1000).toFixed(1)} s, recovered at once`,
     );
   });
 });

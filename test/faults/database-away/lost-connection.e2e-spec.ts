@@ -7,18 +7,18 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 
-/** Until a connection that says nothing is given up. */
+/** Time after which a silent connection is closed. */
 const SILENCE_MS = 3000;
-/** Until a request has come to its first statement that locks. */
+/** Time in which a request reaches its first locking statement. */
 const SENT_MS = 300;
-/** So short before that, whoever asks waits for it, and not in vain. */
+/** Requests that begin this long before the close wait for it and succeed. */
 const LATE_MS = 600;
-/** Until the pool ends what idles; the server would after ten seconds. */
+/** Time after which the pool closes idle connections; the server closes them after ten seconds. */
 const IDLE_MS = 9500;
-/** Until a server gives up whoever said nothing more, and some for a slow machine. */
+/** Time after which a server drops a lost client, and slack for a slow machine. */
 const FREE_AGAIN_MS = 15_000;
 
-onEachServer('A connection to the database that is given up', (database) => {
+onEachServer('Silent connection to the database', (database) => {
   let proxy: TcpProxy;
   let app: TestApp;
   beforeAll(async () => {
@@ -32,7 +32,7 @@ onEachServer('A connection to the database that is given up', (database) => {
     await proxy?.stop();
   });
 
-  it('costs who waited for it nothing but the wait', async () => {
+  it('delays requests that wait for it, and they succeed', async () => {
     const member = await Member.join(app);
     await member.publish();
     proxy.swallow('START TRANSACTION');
@@ -46,7 +46,7 @@ onEachServer('A connection to the database that is given up', (database) => {
   });
 });
 
-onEachServer('A connection whose other end is gone, and nobody told the server,', (database) => {
+onEachServer('Connection lost by the network without notice to the server', (database) => {
   let proxy: TcpProxy;
   let gone: TestApp;
   const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
@@ -60,7 +60,7 @@ onEachServer('A connection whose other end is gone, and nobody told the server,'
   });
 
   it(
-    'keeps what it had locked from others for seconds, not for hours',
+    'holds its locks for seconds, not for hours',
     { timeout: 2 * FREE_AGAIN_MS },
     async ({ task }) => {
       const member = await Member.join(app());
@@ -84,7 +84,7 @@ onEachServer('A connection whose other end is gone, and nobody told the server,'
     },
   );
 
-  it('is ended when nobody has needed it for a while, before the server would', async () => {
+  it('is closed by the pool when idle, before the server closes it', async () => {
     const member = await Member.join(app());
     await Promise.all([member.get('/me'), member.get('/quota'), member.get('/posts')]);
     const all = (): number => {

@@ -5,24 +5,24 @@ import type { CommentBody, Member, PostBody } from '../../support/member.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 
-const LONGEST_PAUSE_MS = 20;
-const LONGEST_ERRAND_MS = 60_000;
+const MAX_PAUSE_MS = 20;
+const MAX_ERRAND_MS = 60_000;
 
-/** Whoever calls does one thing after the other, and sends what is told to come back again, until it is done. */
+/** Callers that each do one task after the other, and retry a request after each 503. */
 export class MixedLoad {
-  /** How many answers were 503 with Retry-After. */
-  refused = 0;
-  /** The slowest answer, in milliseconds. */
+  /** Number of 503 with Retry-After. */
+  rejected = 0;
+  /** Longest response time in milliseconds. */
   slowest = 0;
   private readonly done = new Map<string, number>();
   private readonly callers = new RepeatedWork();
 
-  /** How often this was done. */
+  /** Number of successful requests of this kind. */
   count(name: string): number {
     return this.done.get(name) ?? 0;
   }
 
-  /** How often anything was. */
+  /** Number of successful requests. */
   get all(): number {
     return [...this.done.values()].reduce((sum, count) => sum + count, 0);
   }
@@ -35,10 +35,10 @@ export class MixedLoad {
 
   publishAndDelete(member: Member): void {
     this.begin(async () => {
-      const answer = await this.settle('brief publish', 201, () =>
+      const response = await this.settle('brief publish', 201, () =>
         member.post('/posts', { content: 'Hi' }),
       );
-      const { id } = await json<PostBody>(answer);
+      const { id } = await json<PostBody>(response);
       await this.settle('deletion', 200, () => member.delete(`/posts/${id}`));
     });
   }
@@ -57,16 +57,16 @@ export class MixedLoad {
     });
   }
 
-  /** Refreshes, and leaves the newest tokens in `tokens`. */
+  /** Refreshes repeatedly, and keeps the newest tokens in `tokens`. */
   refresh(app: TestApp, client: TestClient, tokens: TokenBody): void {
     this.begin(async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
-      const answer = await this.settle('refresh', 200, () => requestToken(app, client, form));
-      Object.assign(tokens, await json<TokenBody>(answer));
+      const response = await this.settle('refresh', 200, () => requestToken(app, client, form));
+      Object.assign(tokens, await json<TokenBody>(response));
     });
   }
 
-  /** Ends when everything that was begun is done. @throws when an answer was one that nobody may get */
+  /** Waits for the running tasks. @throws when a response was neither a success nor a 503 with Retry-After */
   stop(): Promise<void> {
     return this.callers.stop();
   }
@@ -74,7 +74,7 @@ export class MixedLoad {
   private begin(errand: () => Promise<void>): void {
     this.callers.begin(async () => {
       await errand();
-      await sleep(LONGEST_PAUSE_MS * Math.random());
+      await sleep(MAX_PAUSE_MS * Math.random());
     });
   }
 
@@ -83,21 +83,21 @@ export class MixedLoad {
     status: number,
     send: () => Promise<Response>,
   ): Promise<Response> {
-    const deadline = performance.now() + LONGEST_ERRAND_MS;
+    const deadline = performance.now() + MAX_ERRAND_MS;
     while (performance.now() < deadline && !this.callers.isAbandoned) {
       const startedAt = performance.now();
-      const answer = await send();
+      const response = await send();
       this.slowest = Math.max(this.slowest, performance.now() - startedAt);
-      if (answer.status === status) {
+      if (response.status === status) {
         this.done.set(name, this.count(name) + 1);
-        return answer;
+        return response;
       }
-      const text = await answer.text();
-      if (answer.status !== 503 || !/^[1-9]\d*$/.test(answer.headers.get('retry-after') ?? ''))
-        throw new Error(`${name}: ${answer.status} ${text}`);
-      this.refused += 1;
-      await sleep(LONGEST_PAUSE_MS * Math.random());
+      const text = await response.text();
+      if (response.status !== 503 || !/^[1-9]\d*$/.test(response.headers.get('retry-after') ?? ''))
+        throw new Error(`${name}: ${response.status} ${text}`);
+      this.rejected += 1;
+      await sleep(MAX_PAUSE_MS * Math.random());
     }
-    throw new Error(`${name}: was not done in ${LONGEST_ERRAND_MS} ms.`);
+    throw new Error(`${name}: was not done in ${MAX_ERRAND_MS} ms.`);
   }
 }

@@ -4,22 +4,22 @@ import { Member } from '../../support/member.js';
 import { type ErrorBody, json } from '../../support/responses.js';
 import { useTestApp } from '../../support/test-app.js';
 
-onSqlite('A file that takes no writes', (database) => {
+onSqlite('Read-only database file', (database) => {
   const app = useTestApp(database);
   const letWrite = (may: boolean): Promise<unknown> =>
     app().dataSource.query(`PRAGMA query_only = ${may ? 'OFF' : 'ON'}`);
 
-  it('is a 503 for who writes, spends no code, and is served to who reads', async () => {
+  it('rejects writes with 503, keeps the code valid, and serves reads', async () => {
     const member = await Member.join(app());
     const { client, user } = member;
     const code = (await approve(app(), user, client)).get('code') ?? '';
     const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
     await letWrite(false);
     try {
-      for (const refused of [await publish(), await exchange(app(), client, code)]) {
-        expect(refused.status).toBe(503);
-        expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-        expect((await json<ErrorBody>(refused)).error).toMatch(/unavailable$/);
+      for (const rejected of [await publish(), await exchange(app(), client, code)]) {
+        expect(rejected.status).toBe(503);
+        expect(rejected.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+        expect((await json<ErrorBody>(rejected)).error).toMatch(/unavailable$/);
       }
       expect((await member.get('/posts')).status).toBe(200);
     } finally {

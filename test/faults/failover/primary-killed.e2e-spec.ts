@@ -20,22 +20,22 @@ const EVERY_MS = 100;
 /** Exchanged before the kill. */
 const EARLY_CODES = 4;
 const ROTATED = 4;
-/** Of an app's month: so few that it is spent a few seconds after the kill. */
+/** Monthly quota of an app, low enough to be spent a few seconds after the kill. */
 const LIMIT = 100;
 const LIMITED = { size: 4, longestPauseMs: 300 };
 const DATABASE = `platform_test_${randomBytes(6).toString('hex')}`;
-/** Until the group has noticed, and chosen another. */
-const LONGEST_OUTAGE_MS = 15_000;
+/** Includes the time in which the group detects the failure and elects another primary. */
+const MAX_OUTAGE_MS = 15_000;
 
-/** Who meets one kill. */
-interface Cast {
+/** The clients during one kill. */
+interface Clients {
   trades: Trades;
   rotations: Rotations;
-  /** Whose app has a limit. */
+  /** The user of the app with a quota. */
   member: Member;
 }
 
-describe.skipIf(COMMAND === '')('A group of database servers whose primary is killed', () => {
+describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
   let group: MysqlGroup;
   let served: StartedService | undefined;
   let app: TestApp;
@@ -45,7 +45,7 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
     const env = {
       DB_TIMEOUT_MS: '1000',
       QUOTA_DEFAULT_LIMIT: '1000000',
-      // Those that meet the last kill are issued before the first.
+      // The codes of the last kill are issued before the first.
       OAUTH_CODE_SECONDS: '3600',
     };
     served = await startService({ url: await group.url(DATABASE), env });
@@ -58,8 +58,8 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
     ),
   );
 
-  /** Before anything is killed: sign-ins are not sent again, as the calls of apps are. */
-  async function prepare(): Promise<Cast> {
+  /** Runs before the first kill, because browsers do not retry sign-ins. */
+  async function prepare(): Promise<Clients> {
     const trades = await Trades.prepare(app, CODES);
     const rotations = await Rotations.prepare(app, ROTATED);
     const member = await Member.join(app);
@@ -68,7 +68,7 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
     return { trades, rotations, member };
   }
 
-  /** Publishes under a limit, of which some is spent already and some is not. */
+  /** Publishes under a quota of which a part is spent. */
   async function underLimit(member: Member): Promise<KeyedLoad> {
     const { size, longestPauseMs } = LIMITED;
     const options = { isQuotaSpent: true, longestPauseMs };
@@ -78,25 +78,25 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
   }
 
   async function expectSpent(load: KeyedLoad): Promise<void> {
-    await expect.poll(() => load.refused, { timeout: 30_000 }).toBeGreaterThan(LIMITED.size);
+    await expect.poll(() => load.rejected, { timeout: 30_000 }).toBeGreaterThan(LIMITED.size);
     await load.stop();
     expect(load.posts.size).toBe(LIMIT);
   }
 
   it(
-    `loses no post that was acknowledged, counts each, exchanges no code twice and follows no refresh token by two, ${KILLS} times`,
+    `loses no acknowledged post, counts each once, exchanges no code twice and rotates no refresh token twice, ${KILLS} times`,
     { timeout: 60_000 + KILLS * KILL_MS },
     async ({ task }) => {
-      const casts: Cast[] = [];
-      while (casts.length < KILLS) casts.push(await prepare());
+      const allClients: Clients[] = [];
+      while (allClients.length < KILLS) allClients.push(await prepare());
       const member = await Member.join(app);
       const load = new KeyedLoad(member, () => app.baseUrl, PUBLISHERS);
       const outages: number[] = [];
       let refreshes = 0;
-      for (const cast of casts) {
-        const { trades, rotations } = cast;
+      for (const clients of allClients) {
+        const { trades, rotations } = clients;
         rotations.begin();
-        const limited = await underLimit(cast.member);
+        const limited = await underLimit(clients.member);
         const primary = await group.primaryToKill();
         const traded = trades.settle(EVERY_MS);
         await expect
@@ -108,16 +108,16 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
         expect(trades.done).toBeLessThan(CODES);
         const published = load.posts.size + PUBLISHERS;
         await expect
-          .poll(() => load.posts.size, { timeout: LONGEST_OUTAGE_MS, interval: 20 })
+          .poll(() => load.posts.size, { timeout: MAX_OUTAGE_MS, interval: 20 })
           .toBeGreaterThan(published);
         const outageMs = performance.now() - killedAt;
-        expect(outageMs).toBeLessThan(LONGEST_OUTAGE_MS);
+        expect(outageMs).toBeLessThan(MAX_OUTAGE_MS);
         outages.push(outageMs / 1000);
         await traded;
         await trades.expectNoMore();
         await expectSpent(limited);
         await rotations.stop();
-        expect(rotations.putOff).toBeGreaterThan(0);
+        expect(rotations.unavailable).toBeGreaterThan(0);
         refreshes += rotations.done;
         await group.rejoin(primary.port);
       }
@@ -125,7 +125,7 @@ describe.skipIf(COMMAND === '')('A group of database servers whose primary is ki
       const seconds = outages.map((outage) => outage.toFixed(1)).join(', ');
       show(
         task,
-        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each there and counted once; ${KILLS * CODES} codes sent three times, or as long as that is no theft, before, during and after, each exchanged once; ${refreshes} refresh tokens sent three times, each followed by one; ${KILLS} quotas of ${LIMIT} spent, not one post more`,
+        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three times, each rotated once; ${KILLS} quotas of ${LIMIT} spent exactly`,
       );
     },
   );

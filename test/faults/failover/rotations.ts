@@ -7,30 +7,29 @@ import { RepeatedWork } from '../../support/background.js';
 import { obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { expectLetIn } from './let-in.js';
-import { untilAnswered } from './until-answered.js';
+import { expectAccepted, retryWhileUnavailable } from './retry.js';
 
-const LONGEST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 50;
 
-/** The tokens of a grant, which follow each other. */
+/** A grant and its newest tokens. */
 interface Chain {
   client: TestClient;
   tokens: TokenBody;
   rotations: number;
 }
 
-/** Apps that refresh over and over. Each refresh token is sent twice at once, until it is answered, and then once more. */
+/** Apps that refresh repeatedly. Each sends every refresh token twice at once, retries after 503, and then sends it once more. */
 export class Rotations {
-  /** How many refresh tokens were followed by another. */
+  /** Number of rotated refresh tokens. */
   done = 0;
-  /** How many requests were told to come back later. */
-  putOff = 0;
+  /** Number of 503. */
+  unavailable = 0;
   private readonly chains: Chain[] = [];
   private readonly holders = new RepeatedWork();
 
   private constructor(private readonly app: TestApp) {}
 
-  /** @param size how many apps, of a user each */
+  /** @param size number of apps, each with its own user */
   static async prepare(app: TestApp, size: number): Promise<Rotations> {
     const rotations = new Rotations(app);
     while (rotations.chains.length < size) await rotations.add();
@@ -42,13 +41,13 @@ export class Rotations {
   }
 
   /**
-   * Ends when every request that was begun is answered. Asserts, from when the database is well, that the last tokens soon open
-   * the API, and that no token was followed by two.
+   * Waits for the running requests. Asserts, once the database has recovered, that the API soon accepts the newest tokens, and
+   * that no refresh token has two successors.
    */
   async stop(): Promise<void> {
     await this.holders.stop();
     const newest = this.chains.map(({ tokens }) => tokens.access_token);
-    await expectLetIn(this.app, newest);
+    await expectAccepted(this.app, newest);
     for (const chain of this.chains) await this.expectOneLine(chain);
   }
 
@@ -60,23 +59,24 @@ export class Rotations {
   private async rotate(chain: Chain): Promise<void> {
     const refresh = (): Promise<TokenBody> => this.refresh(chain);
     const [first, second] = await Promise.all([refresh(), refresh()]);
-    // Whoever asks later has less time left: less than a minute, since that long no token may come again.
+    // `expires_in` differs by less than a minute: later requests with the same token are theft.
     const same = { ...first, expires_in: expect.closeTo(first.expires_in, -2) as number };
     expect(second).toEqual(same);
     expect(await refresh()).toEqual(same);
     chain.tokens = first;
     chain.rotations += 1;
     this.done += 1;
-    await sleep(LONGEST_PAUSE_MS * Math.random());
+    await sleep(MAX_PAUSE_MS * Math.random());
   }
 
   private async refresh({ client, tokens }: Chain): Promise<TokenBody> {
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
-    const answer = await untilAnswered(() => requestToken(this.app, client, form), {
-      putOff: () => (this.putOff += 1),
+    const response = await retryWhileUnavailable(() => requestToken(this.app, client, form), {
+      unavailable: () => (this.unavailable += 1),
     });
-    if (answer.status !== 200) throw new Error(`refresh: ${answer.status} ${await answer.text()}`);
-    return json<TokenBody>(answer);
+    if (response.status !== 200)
+      throw new Error(`refresh: ${response.status} ${await response.text()}`);
+    return json<TokenBody>(response);
   }
 
   private async expectOneLine({ client, tokens, rotations }: Chain): Promise<void> {

@@ -8,22 +8,22 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp } from '../../support/test-app.js';
 import { BreakableServer } from '../database-away/breakable-server.js';
 
-/** Of which each server has its part, in which a loaded machine is to connect to it, set the connection up and ask. */
+/** Divided among the hosts: each share has to be enough to connect and query on a loaded machine. */
 const DB_TIMEOUT_MS = '3000';
 
-/** A `DATABASE_URL` with these hosts, whatever host it had. */
+/** The `DATABASE_URL` with these hosts. */
 function withHosts(url: string, ...hosts: string[]): string {
   return url.replace(new URL(url).host, hosts.join(','));
 }
 
-/** Takes connections and says nothing, like a server that stands still. */
+/** Accepts connections and never responds, like a frozen server. */
 async function silentServer(): Promise<Server> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
 }
 
-/** Each test has an application of its own, on the same database. */
+/** The tests start their own application each, on the same database. */
 const join = async (app: TestApp, phone: string): Promise<Member> =>
   Member.join(app, { user: await app.addUser({ phone }) });
 
@@ -40,9 +40,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     await database?.stop();
   });
 
-  it('lead to the one that takes writes, past one that is away and one that is read-only', async ({
-    skip,
-  }) => {
+  it('skips an unreachable and a read-only host, and uses the writable one', async ({ skip }) => {
     if (database === undefined || engine.kind === 'sqlite') return skip();
     const replica = await BreakableServer.start(engine.kind);
     try {
@@ -62,7 +60,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     }
   }, 180_000);
 
-  it('lead past one that takes connections and says nothing, also at the start', async ({
+  it('skips a host that accepts connections and never responds, also at startup', async ({
     skip,
   }) => {
     if (database === undefined) return skip();
@@ -78,7 +76,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     }
   });
 
-  it('are left one for the other when one dies, with no answer but 201 and 503', async ({
+  it('switches to the other host when one fails, with no response other than 201 and 503', async ({
     skip,
   }) => {
     if (database === undefined) return skip();
@@ -102,7 +100,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     }
   });
 
-  it('lead on from one that takes statements and commits nothing, and back', async ({ skip }) => {
+  it('switches from a host that drops COMMIT statements, and back', async ({ skip }) => {
     if (database === undefined) return skip();
     const { url } = database;
     const pair = [await TcpProxy.start(url), await TcpProxy.start(url)] as const;
@@ -112,24 +110,24 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     const member = await join(app, '+14155552005');
     const publish = async (): Promise<number> =>
       (await member.post('/posts', { content: 'Hi' })).status;
-    for (const dumb of pair) {
+    for (const silent of pair) {
       const reads = ['/me', '/posts', '/quota'].map((path) => member.get(path));
       expect(await Promise.all([publish(), publish(), publish()])).toEqual([201, 201, 201]);
       await Promise.all(reads);
-      // All but one of these do not meet it.
+      // Only one of these connections gets the COMMIT that is dropped.
       const [row] = await runSql(
         database.server.url,
         `SELECT COUNT(*) AS connections FROM information_schema.processlist WHERE user = 'service'`,
       );
       expect(Number(row?.connections)).toBeGreaterThan(1);
-      dumb.swallow('COMMIT');
+      silent.swallow('COMMIT');
       expect(await publish()).toBe(503);
       expect(await Promise.all([publish(), publish(), publish()])).toEqual([201, 201, 201]);
-      await dumb.mend();
+      await silent.mend();
     }
   }, 60_000);
 
-  it('of which none takes writes are a 503, until one does', async ({ skip }) => {
+  it('returns 503 while no host is writable, and recovers when one is', async ({ skip }) => {
     if (database === undefined) return skip();
     const { url } = database;
     proxies.push(await TcpProxy.start(url));
@@ -137,11 +135,11 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     app = await TestApp.start({ url: withHosts(url, ...hosts) }, { DB_TIMEOUT_MS });
     const member = await join(app, '+14155552003');
     await database.setReadOnly(true);
-    // Until a write was refused, nobody knows.
+    // The service learns from a rejected write that a host is read-only.
     await member.post('/posts', { content: 'Hi' });
-    const refused = await member.post('/posts', { content: 'Hi' });
+    const rejected = await member.post('/posts', { content: 'Hi' });
     await database.setReadOnly(false);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([
       503,
       expect.stringMatching(/^[1-9]\d*$/),
     ]);

@@ -6,17 +6,16 @@ import { AccessToken } from '../../../src/modules/oauth/token/access-token.entit
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ErrorBody, json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { expectLetIn } from './let-in.js';
-import { untilAnswered } from './until-answered.js';
+import { expectAccepted, retryWhileUnavailable } from './retry.js';
 
-/** So long after its exchange, whoever brings a code again is no thief; less what the exchange and its answer may have taken. */
+/** For 10 seconds after its exchange, a repeated code is not theft; less the time of the exchange and its response. */
 const HARMLESS_MS = 10_000 - 4000;
 
-/** Codes of an app. Each is sent twice at once, until it is answered, and then once more. */
+/** Codes of an app, each sent twice at once with retries after 503, and then once more. */
 export class Trades {
-  /** How many codes were answered so far. */
+  /** Number of codes with a response so far. */
   done = 0;
-  /** When each was first exchanged. */
+  /** Time of the first exchange by code. */
   private readonly exchangedAt = new Map<string, number>();
   private accessTokens: string[] = [];
 
@@ -26,7 +25,7 @@ export class Trades {
     private readonly codes: readonly string[],
   ) {}
 
-  /** @param size how many codes, of a user each */
+  /** @param size number of codes, each of its own user */
   static async prepare(app: TestApp, size: number): Promise<Trades> {
     const client = await app.addClient();
     const codes: string[] = [];
@@ -35,34 +34,34 @@ export class Trades {
     return new Trades(app, client, codes);
   }
 
-  /** Of the grants that the codes are for. */
+  /** Ids of the grants of the codes. */
   async grantIds(): Promise<string[]> {
     const { clientId } = this.client;
     const grants = await this.app.dataSource.manager.findBy(Grant, { clientId });
     return grants.map(({ id }) => id);
   }
 
-  /** Sends one code after the other, a new one every so many milliseconds. Asserts that each was answered one access token. */
+  /** Sends a new code every `everyMs` milliseconds. Asserts that each code yields exactly one access token. */
   async settle(everyMs: number): Promise<void> {
     const traded = await Promise.all(
       this.codes.map(async (code, place) => {
         await sleep(place * everyMs);
-        const answers = await Promise.all([this.tradedFor(code), this.tradedFor(code)]);
+        const responses = await Promise.all([this.tradedFor(code), this.tradedFor(code)]);
         this.done += 1;
-        return new Set([...answers, await this.tradedFor(code)].flat());
+        return new Set([...responses, await this.tradedFor(code)].flat());
       }),
     );
-    // Also where the answer to a commit was lost.
+    // Also where the response to a COMMIT was lost.
     expect(traded.map(({ size }) => size)).toEqual(this.codes.map(() => 1));
     this.accessTokens = traded.flatMap((own) => [...own]);
   }
 
   /**
-   * Asserts, from when the database is well, that each token that was answered soon opens the API, and that no code has left
-   * another.
+   * Asserts, once the database has recovered, that the API soon accepts each access token, and that the codes left no other
+   * token.
    */
   async expectNoMore(): Promise<void> {
-    await expectLetIn(this.app, this.accessTokens);
+    await expectAccepted(this.app, this.accessTokens);
     const grantId = In(await this.grantIds());
     const stored = await this.app.dataSource.manager.findBy(AccessToken, { grantId });
     const answered = this.accessTokens.map(sha256);
@@ -70,18 +69,18 @@ export class Trades {
   }
 
   /**
-   * Sends a code until the answer is not "later", or for as long as that is harmless. Answers the access token that it was
-   * exchanged for, if it was.
+   * Sends a code until the response is not 503, or as long as a repetition is not theft. Returns the access token, if there is
+   * one.
    */
   private async tradedFor(code: string): Promise<string[]> {
     const send = (): Promise<Response> => exchange(this.app, this.client, code);
-    const answer = await untilAnswered(send, { isOver: () => this.isLate(code) });
-    const { access_token, error } = await json<Partial<TokenBody & ErrorBody>>(answer);
+    const response = await retryWhileUnavailable(send, { isOver: () => this.isLate(code) });
+    const { access_token, error } = await json<Partial<TokenBody & ErrorBody>>(response);
     if (access_token !== undefined) {
       this.exchangedAt.set(code, this.exchangedAt.get(code) ?? performance.now());
       return [access_token];
     }
-    if (answer.status !== 503) expect(error).toBe('invalid_grant');
+    if (response.status !== 503) expect(error).toBe('invalid_grant');
     return [];
   }
 

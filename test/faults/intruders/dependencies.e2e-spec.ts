@@ -7,14 +7,14 @@ import { appOf, importMembers, MEMBERS, publishFor } from './operated.js';
 import { filesBelow, startUnprivileged } from './unprivileged.js';
 
 const AUDIT_MS = 25_000;
-const MOST_BYTES = 20_000_000;
-/** What `npm` says when nobody answers. */
+const MAX_BYTES = 20_000_000;
+/** The error of `npm` when the registry does not respond. */
 const UNREACHED = /^request to \S+ failed/;
-/** The one answer that is about what was asked. */
+/** The only error status that is about our request. */
 const BAD_REQUEST = 400;
 const VOLUME_MS = 90_000;
 
-/** Licences that let anybody use, change and pass on, and ask for no more than their own words. */
+/** Licences that allow use, change and distribution, and require only the licence text. */
 const PERMISSIVE = new Set([
   '0BSD',
   'Apache-2.0',
@@ -30,7 +30,7 @@ const PERMISSIVE = new Set([
   'Zlib',
 ]);
 
-/** The first of DOMPurify in which GHSA-cg2g-xh64-v4q7 is mended. */
+/** The first version of DOMPurify with the fix of GHSA-cg2g-xh64-v4q7. */
 const SAFE_PURIFIER = '3.4.17';
 
 interface Audit {
@@ -38,32 +38,32 @@ interface Audit {
   vulnerabilities: Record<string, { severity: string }>;
 }
 
-/** What `npm` says instead. */
+/** The error output of `npm`. */
 interface Failure {
-  /** Of an error. */
+  /** Of a network error. */
   message?: string;
-  /** Of the registry's answer. */
+  /** Of the registry's response. */
   statusCode?: number;
 }
 
 /**
- * What the registry knows against what is shipped; undefined when it does not answer.
- * @throws what `npm` said instead, when that is about this machine
+ * Known vulnerabilities of the shipped packages; undefined when the registry does not respond.
+ * @throws on an error of this machine, with the output of `npm`
  */
 async function audit(): Promise<Audit | undefined> {
   const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--offline=false'];
-  const said = await new Promise<{ text: string; isLate: boolean }>((resolve) =>
-    execFile('npm', words, { timeout: AUDIT_MS, maxBuffer: MOST_BYTES }, (error, stdout, stderr) =>
+  const output = await new Promise<{ text: string; isLate: boolean }>((resolve) =>
+    execFile('npm', words, { timeout: AUDIT_MS, maxBuffer: MAX_BYTES }, (error, stdout, stderr) =>
       resolve({ text: stdout || stderr, isLate: error?.killed === true }),
     ),
   );
-  if (said.isLate) return undefined;
-  const told = JSON.parse(said.text) as Audit | Failure;
-  if ('metadata' in told) return told;
-  const { message = '', statusCode } = told;
+  if (output.isLate) return undefined;
+  const report = JSON.parse(output.text) as Audit | Failure;
+  if ('metadata' in report) return report;
+  const { message = '', statusCode } = report;
   const isAway = statusCode === undefined ? UNREACHED.test(message) : statusCode !== BAD_REQUEST;
   if (isAway) return undefined;
-  throw new Error(`npm ${words.join(' ')} said: ${said.text}`);
+  throw new Error(`npm ${words.join(' ')} output: ${output.text}`);
 }
 
 /** Of `(A OR B)` one must be permissive, of `(A AND B)` both (SPDX, annex D). */
@@ -72,47 +72,44 @@ function isPermissive(licence: string): boolean {
   return licence.split(' AND ').every((part) => names(part).some((name) => PERMISSIVE.has(name)));
 }
 
-/** How compose.yaml runs the image that is built here. */
+/** The service in compose.yaml that runs the image. */
 async function composed(): Promise<Record<string, unknown>> {
   const { services } = parse(await readFile('compose.yaml', 'utf8')) as {
     services: Record<string, Record<string, unknown>>;
   };
   const [service, ...more] = Object.values(services).filter((each) => 'build' in each);
-  if (service === undefined || more.length > 0) throw new Error('Which is the service?');
+  if (service === undefined || more.length > 0)
+    throw new Error('compose.yaml must have exactly one service with a build.');
   return service;
 }
 
-/** The instructions of the last stage of the Dockerfile, which is what runs. */
+/** The instructions of the last stage of the Dockerfile. */
 async function finalStage(): Promise<string[]> {
   const text = (await readFile('Dockerfile', 'utf8')).replaceAll('\\\n', ' ');
   const lines = text.split('\n').filter((line) => /^[A-Z]+ /.test(line));
   return lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 }
 
-describe('What is shipped', () => {
-  it(
-    'has no vulnerability that the registry knows',
-    { timeout: 2 * AUDIT_MS },
-    async ({ skip, task }) => {
-      const told = await audit();
-      if (told === undefined) return skip(UNANSWERED);
-      const { prod } = told.metadata.dependencies;
-      expect(prod).toBeGreaterThan(50);
-      const known = Object.entries(told.vulnerabilities).map(
-        ([name, { severity }]) => `${severity}: ${name}`,
-      );
-      expect(known).toEqual([]);
-      show(task, `npm audit: ${prod} packages, 0 vulnerabilities`);
-    },
-  );
+describe('Shipped packages', () => {
+  it('have no known vulnerability', { timeout: 2 * AUDIT_MS }, async ({ skip, task }) => {
+    const report = await audit();
+    if (report === undefined) return skip(UNANSWERED);
+    const { prod } = report.metadata.dependencies;
+    expect(prod).toBeGreaterThan(50);
+    const known = Object.entries(report.vulnerabilities).map(
+      ([name, { severity }]) => `${severity}: ${name}`,
+    );
+    expect(known).toEqual([]);
+    show(task, `npm audit: ${prod} packages, 0 vulnerabilities`);
+  });
 
-  it('has a Swagger UI with a sanitizer that is mended, which no audit looks at', async () => {
+  it('have a Swagger UI with a fixed sanitizer, which npm does not audit', async () => {
     const bundle = await readFile('node_modules/swagger-ui-dist/swagger-ui-bundle.js', 'utf8');
     const [, bundled = ''] = /DOMPurify\.version="([\d.]+)"/.exec(bundle) ?? [];
     expect(bundled.localeCompare(SAFE_PURIFIER, 'en', { numeric: true })).toBeGreaterThanOrEqual(0);
   });
 
-  it('may be used by anybody: every licence is permissive', async ({ task }) => {
+  it('have permissive licences only', async ({ task }) => {
     const packages = await shippedPackages();
     expect(packages.length).toBeGreaterThan(50);
     const others = packages.filter(({ licence }) => !isPermissive(licence));
@@ -127,8 +124,8 @@ describe('What is shipped', () => {
   });
 });
 
-describe('The image', () => {
-  it('runs as a user that is not root, and may write to its volume only', async () => {
+describe('Container image', () => {
+  it('runs as a user other than root that can write to its volume only', async () => {
     const stage = await finalStage();
     const users = stage.filter((line) => line.startsWith('USER '));
     expect(users).toEqual([expect.stringMatching(/^USER [1-9]\d*$/)]);
@@ -143,14 +140,14 @@ describe('The image', () => {
     );
   });
 
-  it('is run with a read-only file system but for its volume, and with no more rights, by compose.yaml', async () => {
+  it('gets a read-only file system except its volume, and no extra rights, from compose.yaml', async () => {
     const service = await composed();
     expect(service).toMatchObject({ read_only: true, volumes: ['service-data:/app/data'] });
     for (const name of ['user', 'privileged', 'cap_add', 'tmpfs', 'security_opt', 'devices'])
       expect(service).not.toHaveProperty(name);
   });
 
-  it('holds no secret, and nothing that was not named', async () => {
+  it('contains no secret, and only listed files', async () => {
     const stage = await finalStage();
     const all = await readFile('Dockerfile', 'utf8');
     expect(all).not.toMatch(/^(ARG|ENV) .*(SECRET|TOKEN|PASSWORD|PEPPER|KEY|DATABASE_URL)/im);
@@ -170,9 +167,9 @@ describe('The image', () => {
   });
 });
 
-describe('A service whose user may write to its volume only', () => {
+describe('Service whose user can write to its volume only', () => {
   it(
-    'starts, serves, takes in thousands of users and ends, and writes nothing elsewhere',
+    'starts, serves requests, imports thousands of users and stops, and writes nothing elsewhere',
     { timeout: VOLUME_MS },
     async ({ task, skip }) => {
       const service = await startUnprivileged();
@@ -184,7 +181,7 @@ describe('A service whose user may write to its volume only', () => {
           expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(200);
         expect((await fetch(`${service.baseUrl}/dev/v1/me`)).status).toBe(401);
         const app = await appOf(service);
-        // What is changed the second time is spread over all that was written the first time.
+        // The second import changes pages all over the data of the first one.
         const [phone] = await importMembers(service, 0);
         await importMembers(service, 1);
         await publishFor(service, app, phone);
@@ -205,7 +202,7 @@ describe('A service whose user may write to its volume only', () => {
           return skip('only root on Linux can make the file system read-only for one process');
         show(
           task,
-          `the service ran as user ${service.uid} on a read-only file system, wrote to its volume only, and took in ${(2 * MEMBERS).toLocaleString('en')} users from two files`,
+          `the service ran as user ${service.uid} on a read-only file system, wrote to its volume only, and imported ${(2 * MEMBERS).toLocaleString('en')} users from two files`,
         );
       } finally {
         await service.remove();

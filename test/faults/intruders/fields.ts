@@ -10,15 +10,15 @@ import {
 import { isForm, type MadeRequest } from '../../support/request-arbitraries.js';
 import { printable } from './hostile.js';
 
-/** Where a text goes into a request of an operation. */
+/** A field of the request of an operation. */
 export interface Field {
   place: Place;
   where: Parameter['in'] | 'body';
-  /** Undefined where the text is the name itself, of a parameter or member that there is not. */
+  /** Undefined where the text is the name of an unknown parameter or member. */
   name?: string;
 }
 
-/** Every field of every operation that the document knows, and for each query and body the name of one that it does not. */
+/** All fields of all documented operations, and an unknown name for each query and body. */
 export function fieldsOf(document: OpenApiDocument): Field[] {
   return placesOf(document).flatMap((place) => [
     ...(place.operation.parameters ?? []).map(({ name, in: where }): Field => ({
@@ -32,8 +32,8 @@ export function fieldsOf(document: OpenApiDocument): Field[] {
 }
 
 /**
- * A request of each operation by its id, which succeeds once: by the member and their app, with every member of its body, and
- * no parameter that is not required.
+ * A request of each operation by its id, which succeeds once: of the member and their app, with all body members and the
+ * required parameters.
  */
 export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRequest>> {
   const { client, app, token } = author;
@@ -65,7 +65,7 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRe
     code: 'none',
     code_verifier: VERIFIER,
   };
-  /** What is there no more once its request has succeeded. */
+  /** Items that a successful request deletes. */
   const doomed: Record<string, object> = {
     deletePost: { id: (await author.publish()).id },
     deleteComment: { id: (await author.comment(id)).id },
@@ -83,7 +83,7 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRe
   );
 }
 
-/** The request with the text in this field, and in nothing else. */
+/** The request with the text in this field only. */
 export function withText(
   request: MadeRequest,
   { place, where, name }: Field,
@@ -109,7 +109,7 @@ export function withText(
   }
 }
 
-/** `token` opens the operation where it takes one. */
+/** @param token is sent where the operation requires one */
 function requestWith(
   values: Record<string, unknown>,
   document: OpenApiDocument,
@@ -142,7 +142,7 @@ function requestWith(
   };
 }
 
-/** With undefined for a name that the document does not know. None where there is no body. */
+/** The body members, and undefined for an unknown name. Empty without a body. */
 function bodyNames(document: OpenApiDocument, { operation }: Place): (string | undefined)[] {
   const schema = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
   if (schema === undefined) return [];
@@ -160,7 +160,7 @@ function changed(query: string, name: string, value: string): string {
   return parameters.toString();
 }
 
-/** In a list where there is one. */
+/** Sets a member; a list gets the value as its only item. */
 function withMember(body: string, name: string, value: string): string {
   const members = JSON.parse(body) as Record<string, unknown>;
   const isList = Array.isArray(Object.hasOwn(members, name) ? members[name] : undefined);

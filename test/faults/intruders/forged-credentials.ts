@@ -11,7 +11,7 @@ interface Known {
   cookie: string;
 }
 
-/** Headers with whatever is no access token where one belongs, and with one where none belongs. */
+/** Headers with other values in place of an access token, and with an access token in other places. */
 export function forgedCredentials({
   user,
   client,
@@ -24,7 +24,7 @@ export function forgedCredentials({
   const basic = Buffer.from(`${client.clientId}:${client.secret}`).toString('base64');
   const credentials = [
     `Bearer eyJhbGciOiJub25lIn0.${claims}.`,
-    // As whoever has a dump of the database would try.
+    // Attempts with a dump of the database.
     `Bearer ${stored.toString('hex')}`,
     `Bearer svcat_${stored.toString('base64url')}`,
     `Bearer ${token.slice(0, -1)}`,

@@ -1,23 +1,26 @@
 import { escaped } from './hostile.js';
+import { dumpTables } from '../../support/database.js';
+import { Member } from '../../support/member.js';
+import { type TestApp, flushDeferredWrites } from '../../support/test-app.js';
 
-/** An answer that was read. */
-export interface Heard {
+/** A response with its body. */
+export interface ReadResponse {
   status: number;
   headers: Headers;
   body: string;
 }
 
-/** Pieces of the hostile texts that are code only where nothing escapes them. */
+/** Parts of the hostile texts that are code if unescaped. */
 const CODE = /<script>|<img src=x|<svg\/onload|onfocus='alert|(?:href|src|action)="\s*javascript:/i;
-/** Where redirects may lead to. */
+/** Allowed targets of redirects. */
 const OWN_ORIGINS = ['https://garden.example'];
 
 /**
- * Asserts that a text did nothing but be told: no fault, no header or cookie of its own, no redirect to elsewhere, no code on
- * a page, and JSON that is JSON and nothing else. `what` says in a failure what was asked for.
+ * Asserts that a text had no effect: no fault, no injected header or cookie, no foreign redirect, no code on a page, and valid
+ * JSON. `what` names the request in a failure.
  */
 export function expectHarmless(
-  { status, headers, body }: Heard,
+  { status, headers, body }: ReadResponse,
   text: string,
   baseUrl: string,
   what: string,
@@ -25,7 +28,7 @@ export function expectHarmless(
   const asked = `${what} ← ${text}`;
   expect(status, `${asked}\n${body}`).toBeLessThan(500);
   expect(headers.getSetCookie().join(), asked).not.toContain('stolen');
-  // What is not HTTP is refused by Node itself, in a line and nothing else.
+  // Node itself rejects malformed HTTP, with a status line only.
   if (status !== 400 || body !== '')
     expect(headers.get('x-request-id') ?? '', asked).toMatch(/^[\w.-]{1,64}$/);
   const location = headers.get('location');
@@ -44,7 +47,41 @@ export function expectHarmless(
   }
 }
 
-/** Reads an answer to its end. */
-export async function heard(answer: Response): Promise<Heard> {
-  return { status: answer.status, headers: answer.headers, body: await answer.text() };
+/** Reads a response to its end. */
+export async function readResponse(response: Response): Promise<ReadResponse> {
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
+
+/** The service itself updates this table, every ten minutes. */
+const COUNTED_ANEW = 'api_usage_daily';
+
+/** A user with a post, a comment and an app, whose rows must not change. */
+export class Bystander {
+  private constructor(
+    private readonly member: Member,
+    private readonly before: Record<string, unknown[]>,
+  ) {}
+
+  static async join(app: TestApp): Promise<Bystander> {
+    const member = await Member.join(app);
+    await member.comment((await member.publish()).id);
+    await flushDeferredWrites(app);
+    return new Bystander(member, await rowsOf(member));
+  }
+
+  /** Asserts that the rows of the user and their app have not changed. */
+  async expectUntouched(): Promise<void> {
+    expect(Object.values(this.before).flat().length).toBeGreaterThan(4);
+    expect(await rowsOf(this.member)).toEqual(this.before);
+  }
+}
+
+async function rowsOf({ app, user, client }: Member): Promise<Record<string, unknown[]>> {
+  const names = [user.id, client.clientId];
+  const tables = [...(await dumpTables(app.dataSource))].map(([table, text]) => {
+    const rows = JSON.parse(text) as unknown[];
+    const own = rows.filter((row) => names.some((name) => JSON.stringify(row).includes(name)));
+    return [table, own] as const;
+  });
+  return Object.fromEntries(tables.filter(([table]) => table !== COUNTED_ANEW));
 }

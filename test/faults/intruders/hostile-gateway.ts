@@ -1,15 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { MANY_SIGN_INS } from '../../support/test-app.js';
 
 const MEGABYTE = 'x'.repeat(1024 * 1024);
-const MOST_MEGABYTES = 64;
+const MAX_MEGABYTES = 64;
 
 type Misbehaviour = (socket: Socket, response: ServerResponse) => void;
 
-/** What a gateway that fell to somebody else may answer, by what it is. */
+/** Responses of a compromised gateway. */
 export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
   'no HTTP': (socket) => socket.end('\0\u0001\u0002 220 smtp.example ESMTP\r\n'),
   'headers of a megabyte': (socket) => socket.write(`HTTP/1.1 200 OK\r\nX-Long: ${MEGABYTE}\r\n`),
@@ -33,13 +32,13 @@ export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
   },
 };
 
-/** Sends whoever follows to another port. */
+/** Redirects to another port. */
 export function leadTo(port: number): Misbehaviour {
   return (_socket, response) =>
     response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end();
 }
 
-/** An SMS gateway on loopback that treats the message to each phone as it was told to, and takes those to others. */
+/** An SMS gateway on loopback that misbehaves for chosen phones, and accepts messages to all others. */
 export class HostileGateway {
   private readonly behaviours = new Map<string, Misbehaviour>();
   private readonly texts = new Map<string, string>();
@@ -57,15 +56,14 @@ export class HostileGateway {
     const gateway = new HostileGateway(server, `http://127.0.0.1:${address.port}/sms`);
     server.on('request', async (request, response: ServerResponse) => {
       const { to, text: message } = JSON.parse(await text(request)) as Record<string, string>;
-      gateway.answer(to ?? '', message ?? '', response);
+      gateway.respond(to ?? '', message ?? '', response);
     });
     return gateway;
   }
 
-  /** The environment of a service that sends its messages here, and logs whatever it can. */
+  /** The environment of a service that sends its messages here, and logs everything. */
   get settings(): Record<string, string> {
     return {
-      ...MANY_SIGN_INS,
       DEMO: '0',
       LOG_LEVEL: 'verbose',
       SMS_SENDER: 'webhook',
@@ -79,7 +77,7 @@ export class HostileGateway {
     this.behaviours.set(phone, behaviour);
   }
 
-  /** The message that was sent to this phone, taken or not. */
+  /** The message to this phone, accepted or not. */
   messageTo(phone: string): string | undefined {
     return this.texts.get(phone);
   }
@@ -90,7 +88,7 @@ export class HostileGateway {
     await once(this.server, 'close');
   }
 
-  private answer(to: string, message: string, response: ServerResponse): void {
+  private respond(to: string, message: string, response: ServerResponse): void {
     this.texts.set(to, message);
     const { socket } = response;
     const behaviour = this.behaviours.get(to);
@@ -103,16 +101,51 @@ export class HostileGateway {
   }
 }
 
-/** Writes as fast as it is read, up to 64 MB. */
+/** Writes as fast as the client reads, up to 64 MB. */
 function flood(socket: Socket, piece: string): void {
   let megabytes = 0;
   const pieces = piece.repeat(Math.ceil(MEGABYTE.length / piece.length));
   const more = (): void => {
-    while (!socket.destroyed && megabytes < MOST_MEGABYTES) {
+    while (!socket.destroyed && megabytes < MAX_MEGABYTES) {
       megabytes += 1;
       if (!socket.write(pieces)) return;
     }
   };
   socket.on('drain', more);
   more();
+}
+
+/** A TCP port that must get no connection. */
+export class Listener {
+  /** Number of connections. */
+  connections = 0;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: TcpServer,
+    readonly port: number,
+  ) {}
+
+  static async open(): Promise<Listener> {
+    const server = createTcpServer();
+    await once(server.listen(0), 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('No TCP port was given.');
+    const listener = new Listener(server, address.port);
+    server.on('connection', (socket: Socket) => listener.meet(socket));
+    return listener;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private meet(socket: Socket): void {
+    this.connections += 1;
+    this.sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
+    socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n');
+  }
 }

@@ -1,6 +1,6 @@
 import { IS_QUICK } from '../../suite.js';
 
-/** Texts on one line, by what they are code to. */
+/** Single-line texts by their interpreter. */
 const LINES = {
   page: [
     '<script>alert(1)</script>',
@@ -39,7 +39,7 @@ const LINES = {
   ],
 } satisfies Record<string, readonly string[]>;
 
-/** The same, and such of several lines. */
+/** The same with multi-line texts. */
 const PARAGRAPHS: readonly (readonly string[])[] = [
   LINES.page,
   LINES.statement,
@@ -53,8 +53,8 @@ export const HOSTILE_LINES: readonly string[] = Object.values(LINES).flat();
 export const HOSTILE_PARAGRAPHS: readonly string[] = PARAGRAPHS.flat();
 
 /**
- * Those for a field, by its place among the fields: of each kind one in so many, and one at least. In quick runs, each field gets
- * one text, and the next field the next one.
+ * The texts for a field, by the index of the field: of each kind every `oneIn`-th, and at least one. In quick runs, each field
+ * gets one text, and the next field the next text.
  */
 export function textsFor(field: number, oneIn = 1): string[] {
   if (IS_QUICK)
@@ -65,7 +65,7 @@ export function textsFor(field: number, oneIn = 1): string[] {
   });
 }
 
-/** As a page has to show a text. */
+/** The text escaped for HTML. */
 export function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -75,10 +75,10 @@ export function escaped(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** What a header can hold of a text. */
+/** The characters that a header allows. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\t -~]/g, '');
 }
 
-/** What moves a cursor, changes colours or rings a bell on some terminal (ECMA-48); tab and line feed are fine. */
+/** Control characters of terminals (ECMA-48), except tab and line feed. */
 export const CONTROL = /(?![\t\n])\p{Cc}/u;

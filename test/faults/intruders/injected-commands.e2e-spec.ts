@@ -15,30 +15,30 @@ import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { Bystander } from './bystander.js';
+import { Bystander } from './harmless.js';
 import { CONTROL, HOSTILE_LINES, HOSTILE_PARAGRAPHS, textsFor } from './hostile.js';
 
-/** Of the texts of each kind, for each field of a command: each takes the start of an application. */
+/** Every nth text of each kind per field, because each command starts an application. */
 const ONE_IN = 8;
-/** Of the commands, those that leave an event with a hostile reason at the least. */
-const LEAST_ACTIONS = 5;
+/** Minimum number of audit actions with a hostile reason. */
+const MIN_ACTIONS = 5;
 const LONG_MS = 300_000;
 const CALLBACK = 'https://garden.example/callback';
-/** Below the folder of the test: no text leads up and out of it. */
+/** Deep below the folder of the test, so that no path traversal leaves the folder. */
 const DEEP = 'a/b/c/d';
 const PLAIN = 'Plain words';
-/** Each value gets this one too, so that every run finds out which of them take words; it is the name of a file as well. */
+/** Also sent to every value, to find those that accept any text; it is a valid file name, too. */
 const STATEMENT = `'; DROP TABLE posts; --`;
-/** Values that are kept as they were typed, by the member that tells them again. */
-const KEPT: Readonly<Record<string, string>> = {
+/** Values that are stored without change, with the member that shows them. */
+const STORED: Readonly<Record<string, string>> = {
   'app create --name': 'name',
   'app update --name': 'name',
   'user add --name': 'name',
   'user add --neighborhood': 'neighborhood',
 };
-/** All that take words: also what to look for, and the file to write. */
-const FREE = [...Object.keys(KEPT), 'audit list --action', 'user export --output'];
-/** A line of the file, but for its phone. */
+/** All values that accept any text, including a filter and a file name. */
+const FREE = [...Object.keys(STORED), 'audit list --action', 'user export --output'];
+/** A line of the file without its phone. */
 const USUAL: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   name: 'Ana Lee',
   neighborhood: 'Riverside',
@@ -49,14 +49,14 @@ const USUAL: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
 
 /** A value of a command: an argument, or an option that takes one. */
 interface Value {
-  /** As it is typed before the value, or undefined of an argument. */
+  /** The option name; undefined for an argument. */
   option?: string;
-  /** What stands for it in the help. */
+  /** Its placeholder in the help. */
   name: string;
   isNeeded: boolean;
 }
 
-/** The values that a command takes, but for the reason, which goes with the actor. */
+/** The values of a command, except the reason, which is tested with the actor. */
 function valuesOf({ command }: TreeEntry): Value[] {
   const options = command.options.filter(({ required, long }) => required && long !== '--reason');
   return [
@@ -69,15 +69,15 @@ function valuesOf({ command }: TreeEntry): Value[] {
   ];
 }
 
-/** Asserts that a command ended by itself, obeyed nothing, and told what it did not like without a stack. */
-function expectTold({ code, stdout, stderr }: CommandResult, asked: string): void {
+/** Asserts that a command exits normally, without control characters or a stack trace in its output. */
+function expectHarmlessOutput({ code, stdout, stderr }: CommandResult, asked: string): void {
   expect(code, asked).toBeOneOf([0, 1, 2]);
   expect(stdout + stderr, asked).not.toMatch(CONTROL);
   expect(stdout + stderr, asked).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
   if (code === 0) expect(() => JSON.parse(stdout) as unknown, asked).not.toThrow();
 }
 
-onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
+onSqlite('Injection through the command line', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '1000' });
   const cli = new CommandLine(database);
   let bystander: Bystander;
@@ -93,7 +93,7 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
   afterAll(() => rm(folder, { recursive: true }));
 
   it.for(FORMATS)(
-    'in a column of a file of users, are kept or refused: %s',
+    'stores or rejects hostile texts in each column of an import: %s',
     async (format, { task }) => {
       const isLines = format === 'csv';
       const first = FORMATS.indexOf(format) * 1000;
@@ -109,11 +109,11 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
         : users.map((user) => JSON.stringify(withNumbers(user)));
       const words = ['user', 'import', '-', '--format', format, '--json'];
       const outcome = await cli.runWith(lines.join('\n'), ...words);
-      expectTold(outcome, format);
+      expectHarmlessOutput(outcome, format);
       const { errors } = JSON.parse(outcome.stdout) as { errors: { line: number }[] };
       const bad = new Set(errors.map(({ line }) => line - (isLines ? 2 : 1)));
       const { manager } = app().dataSource;
-      /** Columns for words, which take any that fit on a line. */
+      /** Columns that accept any single-line text. */
       const free = new Set(
         rows.flatMap(({ column, text }, at) => (text === PLAIN && !bad.has(at) ? [column] : [])),
       );
@@ -127,12 +127,12 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
       }
       show(
         task,
-        `${COLUMNS.length} columns of ${format}, ${texts.length - 1} hostile texts, ${rows.length - bad.size} of ${rows.length} lines kept`,
+        `${COLUMNS.length} columns of ${format}, ${texts.length - 1} hostile texts, ${rows.length - bad.size} of ${rows.length} lines stored`,
       );
     },
   );
 
-  it('as the name of a column, are no column', async () => {
+  it('rejects hostile texts as column names', async () => {
     const phone = phoneOf(4000);
     const objects = HOSTILE_PARAGRAPHS.map((text) =>
       JSON.stringify(Object.fromEntries([...Object.entries({ phone, name: PLAIN }), [text, 'x']])),
@@ -146,14 +146,14 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
     ];
     for (const [format = '', file = ''] of files) {
       const outcome = await cli.runWith(file, 'user', 'import', '-', '--format', format);
-      expectTold(outcome, file);
+      expectHarmlessOutput(outcome, file);
       expect([file, outcome.code]).toEqual([file, 1]);
     }
     expect(await app().dataSource.manager.countBy(User, { phone })).toBe(0);
   });
 
-  /** Asserts that what a command made or changed is told again with this text, but for the spaces around it. */
-  async function expectKept(
+  /** Asserts that the created or changed item shows this text, trimmed. */
+  async function expectStored(
     place: string,
     text: string,
     { code, stdout }: CommandResult,
@@ -162,12 +162,12 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
     if (code !== 0) return;
     const [noun = ''] = place.split(' ');
     const { id, client_id = id } = JSON.parse(stdout) as Record<string, string>;
-    const kept = await cli.json(noun, 'show', client_id ?? '');
-    expect([place, kept[KEPT[place] ?? '']]).toEqual([place, text.trim()]);
+    const stored = await cli.json(noun, 'show', client_id ?? '');
+    expect([place, stored[STORED[place] ?? '']]).toEqual([place, text.trim()]);
   }
 
   it(
-    'in a value of a command, are kept or refused',
+    'stores or rejects hostile texts in each value of a command',
     async ({ task }) => {
       const { leaves } = commandTree();
       let values = 0;
@@ -186,7 +186,7 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
               user_id: member.user.id,
               post_id: post.id,
               secret_id: 'sec_01kahq5f3veqdr8bn3tdmx3q0a',
-              // There is none such: the other commands want the schema as it is.
+              // An unknown release: the other commands need the current schema.
               release: '0.0.0',
               file: '-',
               name: PLAIN,
@@ -195,9 +195,9 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
               scopes: 'posts.read',
             });
             const outcome = await cli.runWith(text, ...words);
-            expectTold(outcome, `${words.join(' ')}\n${outcome.stdout}${outcome.stderr}`);
+            expectHarmlessOutput(outcome, `${words.join(' ')}\n${outcome.stdout}${outcome.stderr}`);
             if (value && outcome.code === 0) takers.add(place);
-            if (place in KEPT) await expectKept(place, text, outcome);
+            if (place in STORED) await expectStored(place, text, outcome);
             runs += 1;
           }
           values += 1;
@@ -212,15 +212,15 @@ onSqlite('Texts that are code elsewhere, from an operator,', (database) => {
     LONG_MS,
   );
 
-  it('as an actor and a reason, are told again as they were typed', async () => {
+  it('stores hostile texts as actor and reason without change', async () => {
     const events = await cli.json<Record<string, unknown>[]>('audit', 'list', '--limit', 'all');
     const own = events.filter(({ actor }) => HOSTILE_LINES.includes(String(actor)));
-    expect(new Set(own.map(({ action }) => action)).size).toBeGreaterThan(LEAST_ACTIONS);
+    expect(new Set(own.map(({ action }) => action)).size).toBeGreaterThan(MIN_ACTIONS);
     for (const { actor, reason } of own) expect(reason).toBe(actor);
   });
 });
 
-/** The command with what it needs, and this text for one of its values, or for who acts and why. */
+/** The command with its required values, and the text as one of its values, or as actor and reason. */
 function wordsOf(
   leaf: TreeEntry,
   chosen: Value | undefined,
@@ -257,7 +257,7 @@ function quoted(cell: string): string {
   return `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** As JSON has them, where the text is one. */
+/** Converts the coordinates to JSON numbers. */
 function withNumbers(user: Record<string, string>): Record<string, unknown> {
   const { latitude, longitude } = USUAL;
   return Object.fromEntries(

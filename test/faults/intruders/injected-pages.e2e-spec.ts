@@ -7,35 +7,33 @@ import { sendBytes } from '../../support/raw-request.js';
 import type { MadeRequest } from '../../support/request-arbitraries.js';
 import type { TestClient } from '../../support/test-app.js';
 import { show } from '../figures.js';
-import { Bystander } from './bystander.js';
+import { Bystander, expectHarmless, readResponse, type ReadResponse } from './harmless.js';
 import { fullRequestsOf } from './fields.js';
-import { formsOf } from './forms.js';
-import { expectHarmless, heard, type Heard } from './harmless.js';
 import { printable, textsFor } from './hostile.js';
 import { useBoth } from './logging-service.js';
-import { headersReadDuring } from './read-headers.js';
-import { routesOf } from './routes.js';
+import { routesOf } from './inventory.js';
+import type { IncomingMessage, Server } from 'node:http';
 
 const ACCOUNT = '/account/apps';
 const SIGN_IN = '/account/sign-in';
 const LONG_MS = 120_000;
-/** Of the texts of each kind, for each field of a form: each takes a page of its own. */
+/** Every nth text of each kind per field of a form, because each needs its own page. */
 const ONE_IN_FORMS = 2;
-/** The same for each header of a request: nearly every request has the same few read. */
+/** The same per header: most requests read the same headers. */
 const ONE_IN_HEADERS = 4;
-/** Nobody's, so that no code is right, and no message comes late to the phone of a member. */
+/** A phone of no user, so that no code is right and no late message reaches a user. */
 const STRANGERS_PHONE = '+14155559999';
 const WRONG_CODE = '000000';
 const PREFLIGHT = { origin: 'https://garden.example', 'access-control-request-method': 'POST' };
 const PARAMETER = /\{?[:*]\w+\}?/;
 
-/** A page, and whose browser shows it. */
+/** A page and its browser. */
 interface Shown {
   visitor: Browser;
   page: Page;
 }
 
-onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
+onSqlite('Injection through pages', (database) => {
   const { app, service } = useBoth(database);
   let bystander: Bystander;
   let member: Member;
@@ -53,12 +51,12 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
   });
   afterEach(() => bystander.expectUntouched());
 
-  function expectNothing(answer: Heard, text: string, what: string): void {
-    expectHarmless(answer, text, service().baseUrl, what);
+  function expectNothing(response: ReadResponse, text: string, what: string): void {
+    expectHarmless(response, text, service().baseUrl, what);
     sent += 1;
   }
 
-  /** The page, also where an earlier text has ended the session or the access of apps. */
+  /** The page. Signs in again where an earlier text ended the session, and restores the access of apps. */
   async function ownPage(path: string): Promise<Shown> {
     const { user, client } = member;
     if (path !== link) for (const each of [client, other]) await app().accessToken(user, each);
@@ -69,7 +67,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
     return { visitor: signedIn, page: await signIn };
   }
 
-  /** Before and after a phone was typed into it. */
+  /** The page before or after its first form with a phone was sent. */
   async function strangersPage(path: string, action?: string): Promise<Shown> {
     const visitor = new Browser(service());
     const page = await visitor.open(path);
@@ -86,7 +84,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
     () => ownPage(ACCOUNT),
     () => ownPage(`${ACCOUNT}/${member.client.clientId}`),
   ];
-  /** What the browser would send, with a phone and a wrong code where something is to be typed. */
+  /** The fields of a form, with a phone and a wrong code in the empty ones. */
   function filled(page: Page, action: string): URLSearchParams {
     const form = formsOf(page.html).find((each) => each.action === action);
     if (form === undefined) throw new Error(`No form posts to ${action}:\n${page.html}`);
@@ -99,13 +97,13 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
   const declared = placesOf(publishedDocument()).map(
     ({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
   );
-  /** What is no operation of the document. */
+  /** Paths of undocumented routes. */
   const pathsOf = (method: string): string[] =>
     routesOf(app().nest)
       .filter((route) => route.method === method && !declared.includes(`${method} ${route.path}`))
       .map(({ path }) => path);
 
-  it('in a field of a form, do nothing', { timeout: LONG_MS }, async ({ task }) => {
+  it('executes no hostile text in a form field', { timeout: LONG_MS }, async ({ task }) => {
     const actions = new Set<string>();
     const accepted = new Set<string>();
     let fields = 0;
@@ -117,16 +115,16 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
             const { visitor, page } = await open();
             const body = filled(page, action);
             body.set(name ?? text, name === undefined ? 'x' : text);
-            const answer = await visitor.post(action, body);
-            expectNothing(told(answer), text, `${action} ${name ?? '(a name)'}`);
-            if (answer.status < 400) accepted.add(action);
+            const response = await visitor.post(action, body);
+            expectNothing(readPage(response), text, `${action} ${name ?? '(a name)'}`);
+            if (response.status < 400) accepted.add(action);
           }
           fields += 1;
         }
       }
     const known = pathsOf('POST').filter((path) => !PARAMETER.test(path));
     expect([...actions].toSorted()).toEqual(known.toSorted());
-    // But for wrong codes.
+    // Codes are always wrong.
     const right = known.filter((path) => !path.endsWith('/verify'));
     expect([...accepted].toSorted()).toEqual(right.toSorted());
     show(
@@ -135,7 +133,7 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
     );
   });
 
-  it('in an address, do nothing', { timeout: LONG_MS }, async ({ task }) => {
+  it('executes no hostile text in a URL', { timeout: LONG_MS }, async ({ task }) => {
     const paths = [...pathsOf('GET'), ...pathsOf('ALL')].filter((path) => PARAMETER.test(path));
     expect(paths).not.toEqual([]);
     const { visitor } = await ownPage(ACCOUNT);
@@ -143,15 +141,15 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
       for (const text of textsFor(at)) {
         const encoded = encodeURIComponent(text);
         const address = `${path.replace(PARAMETER, () => encoded)}?${encoded}=${encoded}`;
-        const answer = await visitor.open(address);
-        expectNothing(told(answer), text, path);
-        expect(answer.status, path).toBeOneOf([303, 400, 404]);
-        expect(answer.location, path).toBeOneOf([null, ACCOUNT]);
+        const response = await visitor.open(address);
+        expectNothing(readPage(response), text, path);
+        expect(response.status, path).toBeOneOf([303, 400, 404]);
+        expect(response.location, path).toBeOneOf([null, ACCOUNT]);
       }
-    show(task, `hostile texts in ${paths.length} kinds of addresses`);
+    show(task, `hostile texts in ${paths.length} kinds of URLs`);
   });
 
-  it('in a cookie, do nothing', { timeout: LONG_MS }, async ({ task }) => {
+  it('executes no hostile text in a cookie', { timeout: LONG_MS }, async ({ task }) => {
     const { visitor } = await ownPage(link);
     const cookies = [...visitor.cookies];
     expect(cookies).not.toEqual([]);
@@ -161,63 +159,117 @@ onSqlite('Texts that are code elsewhere, on the way to a page,', (database) => {
           for (const path of [link, ACCOUNT]) {
             const others = cookies.filter(([another]) => another !== name);
             const cookie = [...others, [name, value]].map((pair) => pair.join('=')).join('; ');
-            const answer = await heard(await service().fetch(path, { headers: { cookie } }));
-            expectNothing(answer, text, `${path} ${name}`);
+            const response = await readResponse(
+              await service().fetch(path, { headers: { cookie } }),
+            );
+            expectNothing(response, text, `${path} ${name}`);
           }
     show(task, `hostile texts in ${cookies.length} cookies`);
   });
 
-  it('in a header that the service reads, do nothing', { timeout: LONG_MS }, async ({ task }) => {
-    const page = { method: 'GET', headers: {} };
-    const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    const requests: MadeRequest[] = [
-      ...(await fullRequestsOf(await Member.join(app()))).values(),
-      { ...page, path: link },
-      { ...page, path: ACCOUNT },
-      { method: 'OPTIONS', path: '/oauth/token', headers: PREFLIGHT },
-      { method: 'OPTIONS', path: '/dev/v1/me', headers: PREFLIGHT },
-      { method: 'POST', path: SIGN_IN, headers: form, body: 'phone=x' },
-    ];
-    const places: { name: string; request: MadeRequest }[] = [];
-    for (const request of requests) {
-      const names = await headersReadDuring(app().nest.getHttpServer(), async () => {
-        const { status } = await sendOver(app().baseUrl, request);
-        if (request.path !== SIGN_IN) expect(status, request.path).toBeLessThan(400);
-      });
-      places.push(...names.map((name) => ({ name, request })));
-    }
-    const names = new Set(places.map(({ name }) => name));
-    expect([...names]).toEqual(
-      expect.arrayContaining(['authorization', 'cookie', 'origin', 'x-request-id']),
-    );
-    for (const [at, { name, request }] of places.entries())
-      for (const text of textsFor(at, ONE_IN_HEADERS)) {
-        const more = { [name]: printable(text) };
-        const answer = await sendOver(service().baseUrl, request, more);
-        expectNothing(answer, text, `${request.method} ${request.path} ${name}`);
+  it(
+    'executes no hostile text in a header that the service reads',
+    { timeout: LONG_MS },
+    async ({ task }) => {
+      const page = { method: 'GET', headers: {} };
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      const requests: MadeRequest[] = [
+        ...(await fullRequestsOf(await Member.join(app()))).values(),
+        { ...page, path: link },
+        { ...page, path: ACCOUNT },
+        { method: 'OPTIONS', path: '/oauth/token', headers: PREFLIGHT },
+        { method: 'OPTIONS', path: '/dev/v1/me', headers: PREFLIGHT },
+        { method: 'POST', path: SIGN_IN, headers: form, body: 'phone=x' },
+      ];
+      const places: { name: string; request: MadeRequest }[] = [];
+      for (const request of requests) {
+        const names = await headersReadDuring(app().nest.getHttpServer(), async () => {
+          const { status } = await sendOver(app().baseUrl, request);
+          if (request.path !== SIGN_IN) expect(status, request.path).toBeLessThan(400);
+        });
+        places.push(...names.map((name) => ({ name, request })));
       }
-    show(task, `hostile texts in ${names.size} headers that the service reads`);
-  });
+      const names = new Set(places.map(({ name }) => name));
+      expect([...names]).toEqual(
+        expect.arrayContaining(['authorization', 'cookie', 'origin', 'x-request-id']),
+      );
+      for (const [at, { name, request }] of places.entries())
+        for (const text of textsFor(at, ONE_IN_HEADERS)) {
+          const more = { [name]: printable(text) };
+          const response = await sendOver(service().baseUrl, request, more);
+          expectNothing(response, text, `${request.method} ${request.path} ${name}`);
+        }
+      show(task, `hostile texts in ${names.size} headers that the service reads`);
+    },
+  );
 
-  it('stay out of the log, which is one JSON object a line', async ({ task }) => {
+  it('writes one JSON object per line to the log, without hostile texts', async ({ task }) => {
     const lines = await service().expectCleanLog();
     expect(lines).toBeGreaterThanOrEqual(sent);
-    show(task, `${sent} hostile requests on the way to pages, ${lines} lines of JSON`);
+    show(task, `${sent} hostile requests to pages, ${lines} lines of JSON`);
   });
 });
 
-function told({ status, headers, html }: Page): Heard {
+function readPage({ status, headers, html }: Page): ReadResponse {
   return { status, headers, body: html };
 }
 
-/** Sends a request over a connection of its own, with `more` headers as they are, even those that clients would refuse to send. */
+/** Sends a request over an own connection with raw `more` headers, even those that HTTP clients reject. */
 async function sendOver(
   url: string,
   { method, path, headers, body = '' }: MadeRequest,
   more: Record<string, string> = {},
-): Promise<Heard> {
+): Promise<ReadResponse> {
   const bytes = Buffer.from(body).toString('latin1');
   const usual = { host: new URL(url).host, connection: 'close', 'content-length': bytes.length };
   const lines = Object.entries({ ...usual, ...headers, ...more }).map((pair) => pair.join(': '));
-  return heard(await sendBytes(url, [`${method} ${path} HTTP/1.1`, ...lines], bytes));
+  return readResponse(await sendBytes(url, [`${method} ${path} HTTP/1.1`, ...lines], bytes));
+}
+
+/** A form of a page. */
+interface Form {
+  action: string;
+  /** Initial values by field name; of fields with the same name, the last one. */
+  fields: Record<string, string>;
+}
+
+/** The forms of a page, in order. */
+function formsOf(html: string): Form[] {
+  return [...html.matchAll(/<form[^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(
+    ([, action = '', inside = '']) => ({ action, fields: fieldsIn(inside) }),
+  );
+}
+
+function fieldsIn(html: string): Record<string, string> {
+  const tags = [
+    ...html.matchAll(/<(?:input|button|select|textarea)\b[^>]*\bname="([^"]*)"[^>]*>/g),
+  ];
+  return Object.fromEntries(
+    tags.map(([tag, name = '']) => [name, /\bvalue="([^"]*)"/.exec(tag)?.[1] ?? '']),
+  );
+}
+
+/** Lower-case names of the request headers that the service reads during `work`, whether they are sent or not. */
+async function headersReadDuring(server: Server, work: () => Promise<unknown>): Promise<string[]> {
+  const names = new Set<string>();
+  const watch = (request: IncomingMessage): void => {
+    for (const part of ['headers', 'headersDistinct'] as const)
+      Object.defineProperty(request, part, { value: watched(request[part], names) });
+  };
+  server.prependListener('request', watch);
+  try {
+    await work();
+  } finally {
+    server.removeListener('request', watch);
+  }
+  return [...names].toSorted();
+}
+
+function watched<T extends object>(headers: T, names: Set<string>): T {
+  return new Proxy(headers, {
+    get: (target, name) => {
+      if (typeof name === 'string') names.add(name);
+      return Reflect.get(target, name) as unknown;
+    },
+  });
 }

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createRequire } from 'node:module';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 
-/** Addresses of `/dev/v1/me` in versions and spellings that there are not. */
+/** Paths like `/dev/v1/me` in versions and spellings that do not exist. */
 export const OTHER_VERSIONS = [
   '/dev/v0/me',
   '/dev/v2/me',
@@ -18,7 +19,7 @@ export const OTHER_VERSIONS = [
   '/internal/dev/v1/me',
 ];
 
-/** What scanners ask every server for. */
+/** Paths that vulnerability scanners request. */
 export const LEFTOVERS = [
   '/.env',
   '/.git/HEAD',
@@ -46,7 +47,7 @@ export const LEFTOVERS = [
   '/assets/../../package.json',
 ];
 
-/** Files of the library that shows the documentation beside those that its page loads, and their licences. */
+/** Files of the documentation library except those that its page loads, and their licences. */
 export async function filesBeside(loaded: readonly (string | undefined)[]): Promise<string[]> {
   const { resolve } = createRequire(createRequire(import.meta.url).resolve('@nestjs/swagger'));
   const names = await readdir(dirname(resolve('swagger-ui-dist/package.json')));
@@ -54,4 +55,31 @@ export async function filesBeside(loaded: readonly (string | undefined)[]): Prom
     (name) =>
       !loaded.includes(name.replace(/\.LICENSE\.txt$/, '')) && !name.startsWith('oauth2-redirect.'),
   );
+}
+
+interface RouterLayer {
+  route?: { path: string; methods: Record<string, boolean> };
+}
+
+/** Number of common methods, from GET to TRACE. A route with more accepts every method. */
+const HTTP_METHODS = 9;
+
+export interface Route {
+  /** In upper case; `ALL` is every method. */
+  method: string;
+  /** With `:` before the names of its parameters. */
+  path: string;
+}
+
+/** All routes of the router. */
+export function routesOf(nest: NestExpressApplication): Route[] {
+  const { stack } = nest.getHttpAdapter().getInstance().router as { stack: RouterLayer[] };
+  return stack.flatMap(({ route }) => {
+    if (route === undefined) return [];
+    const methods = Object.keys(route.methods);
+    return (methods.length > HTTP_METHODS ? ['all'] : methods).map((method) => ({
+      method: method.toUpperCase(),
+      path: route.path,
+    }));
+  });
 }

@@ -9,35 +9,38 @@ import type { TestClient } from '../../support/test-app.js';
 import { times } from '../../suite.js';
 import { PUBLIC_URL, type Unprivileged } from './unprivileged.js';
 
-/** How many are in a file: what a statement changes for them is more than SQLite keeps in memory by itself. */
+/** Users in a file: enough to exceed the page cache of SQLite. */
 export const MEMBERS = times(4000, 2000);
-/** Two primes: numbers that follow each other are far apart, and no two are the same. */
+/** Two primes: consecutive numbers are far apart, and all differ. */
 const STEP = 48_271;
 const NUMBERS = 7_999_993;
 const REDIRECT_URI = 'https://garden.example/callback';
 
-/** Adds those of this file, whose phones are in no order. Answers the phones. */
+/** Imports the users of a file, with unordered phones. Returns the phones. */
 export async function importMembers(service: Unprivileged, file: number): Promise<string[]> {
   const phones = Array.from({ length: MEMBERS }, (_, number) => {
     const place = (file * MEMBERS + number) * STEP;
     return `+1415${2_000_000 + (place % NUMBERS)}`;
   });
   const lines = phones.map((phone, number) => `${phone},Person ${number}`);
-  const told = await service.command(
+  const printed = await service.command(
     ['user', 'import', '-', '--format', 'csv', '--json'],
     ['phone,name', ...lines, ''].join('\n'),
   );
-  expect(JSON.parse(told)).toMatchObject({ added: MEMBERS, bad: 0 });
+  expect(JSON.parse(printed)).toMatchObject({ added: MEMBERS, bad: 0 });
   return phones;
 }
 
 /** Registers an app. */
 export async function appOf(service: Unprivileged): Promise<TestClient> {
   const words = ['--name', 'Garden Share', '--redirect-uri', REDIRECT_URI];
-  const told = await service.command([
+  const printed = await service.command([
     ...['app', 'create', ...words, '--scope', SCOPES.join(' '), '--json'],
   ]);
-  const { client_id: clientId, client_secret: secret } = JSON.parse(told) as Record<string, string>;
+  const { client_id: clientId, client_secret: secret } = JSON.parse(printed) as Record<
+    string,
+    string
+  >;
   return {
     clientId: clientId ?? '',
     secret,
@@ -50,7 +53,7 @@ export async function appOf(service: Unprivileged): Promise<TestClient> {
   };
 }
 
-/** Whoever has this phone signs in, allows the app everything and publishes through it. */
+/** The user with this phone signs in, allows the app all scopes and publishes through it. */
 export async function publishFor(
   { baseUrl, folder }: Unprivileged,
   app: TestClient,

@@ -1,36 +1,36 @@
 /** A character, a class, an assertion or a group. */
 interface Part {
-  /** As it is written, with how often it may come in a row. */
+  /** Source with the quantifier. */
   source: string;
-  /** The same without how often. */
+  /** Source without the quantifier. */
   body: string;
-  /** Of a group, or of what is only looked at; none of anything else. */
+  /** Of a group or lookaround; else empty. */
   alternatives: Part[][];
   kind: 'taken' | 'looked at' | 'edge';
   least: number;
-  /** Whether there is no bound, or one that lets an attacker write much. */
+  /** Whether the quantifier has no bound, or a large one. */
   isEndless: boolean;
 }
 
-/** Something that may be repeated without end, and what has to come before it. */
+/** A part with an unbounded quantifier, and texts that lead to it. */
 export interface Repetition {
-  /** The pattern up to it, and itself. */
+  /** The pattern up to and including the part. */
   source: string;
-  /** Texts that lead there, those with the fewest choices first; none if none is known. */
+  /** Texts that lead to the part, those with the fewest choices first; empty if none is known. */
   before: string[];
-  /** What is repeated: characters that fit, or runs of them that a group takes. */
+  /** The repeated text: matching characters, or texts that a group matches. */
   units: string[];
 }
 
 const MANY = 10;
-/** So many characters that fit a class are repeated, and so many are tried on the way to what is repeated. */
-const MOST_SAMPLES = 5;
-const MOST_STEPS = 2;
-/** So many texts are tried on the way, and so many of those that lead there are kept. */
-const MOST_TEXTS = 500;
-const MOST_WAYS = 4;
-/** So many texts of a group are put behind one another, each behind each. */
-const MOST_PAIRED = 6;
+/** Number of matching characters to repeat, and to try on the way to the part. */
+const MAX_SAMPLES = 5;
+const MAX_STEPS = 2;
+/** Number of texts to try on the way, and of successful ones to keep. */
+const MAX_TEXTS = 500;
+const MAX_WAYS = 4;
+/** Number of texts of a group that are combined in pairs. */
+const MAX_PAIRED = 6;
 const BEYOND_CODE_UNITS = 0x10000;
 const COMMON = [...'aA1 -./"\\,:;=&%@_[](){}<>\t\n\u00e9'];
 const TOKEN =
@@ -45,19 +45,19 @@ export function charactersOf({ source }: Pick<RegExp, 'source'>): string[] {
   return [...new Set(named.replaceAll('\\', ''))];
 }
 
-/** The words that a pattern spells out. */
+/** The literal words of a pattern. */
 export function wordsOf({ source }: RegExp): string[] {
   const plain = source.replaceAll(/\\([^\w\s])/g, '$1');
   return [...new Set(plain.match(/[\w/:=;. -]{2,}/g) ?? [])];
 }
 
-/** What of a pattern may be repeated, in every alternative of every group, and in what is only looked at. */
+/** The unbounded parts of a pattern, in all alternatives of all groups and lookarounds. */
 export function repetitionsOf(pattern: RegExp): Repetition[] {
   const tokens = [...pattern.source.matchAll(TOKEN)].map(([token]) => token);
   return new Walk(pattern).through(alternativesIn(tokens), [''], '', '');
 }
 
-/** Looks for texts that lead to the parts of a pattern. */
+/** Searches texts that lead to the parts of a pattern. */
 class Walk {
   private readonly characters: readonly string[];
   private readonly flags: string;
@@ -68,7 +68,7 @@ class Walk {
     this.flags = pattern.flags.replaceAll(/[gy]/g, '');
   }
 
-  /** `before` are texts that lead to these alternatives, `leading` and `trailing` the pattern up to them and after them. */
+  /** `before` has texts that lead to these alternatives; `leading` and `trailing` are the pattern before and after them. */
   through(
     alternatives: Part[][],
     before: readonly string[],
@@ -99,37 +99,37 @@ class Walk {
     const whole = this.whole(source);
     const leads = (text: string): boolean =>
       units.some((unit) => whole.test(text + unit.repeat(Math.max(part.least, 1))));
-    return { source, before: texts.filter(leads).slice(0, MOST_WAYS), units };
+    return { source, before: texts.filter(leads).slice(0, MAX_WAYS), units };
   }
 
-  /** Characters that come next in the pattern are first: what two parts both take makes a pattern slow. */
+  /** Characters of the next part come first: patterns are slow where two adjacent parts match the same text. */
   private unitsOf(part: Part, trailing: string): string[] {
     if (part.alternatives.length === 0) {
       const fitting = this.samplesOf(part.body);
       const next = charactersOf({ source: trailing }).filter((one) => fitting.includes(one));
-      return [...new Set([...next, ...fitting])].slice(0, MOST_SAMPLES);
+      return [...new Set([...next, ...fitting])].slice(0, MAX_SAMPLES);
     }
     const texts = this.onceOf(part).filter((text) => text !== '');
-    const paired = texts.slice(0, MOST_PAIRED);
+    const paired = texts.slice(0, MAX_PAIRED);
     return [...new Set([...texts, ...paired.flatMap((one) => paired.map((two) => one + two))])];
   }
 
-  /** Short texts that a part takes, or may need to find before or behind itself. */
+  /** Short texts that a part matches, or that a lookaround requires. */
   private textsOf(part: Part): string[] {
     if (part.kind === 'edge') return [''];
     const once = this.onceOf(part);
     const repeated = once.map((text) => text.repeat(Math.max(part.least, 1)));
-    // Those of what is only looked at are seldom of use, and none of them is the second choice.
+    // Texts of lookarounds rarely help, so the second choice is empty, too.
     if (part.kind === 'looked at') return ['', '', ...repeated];
     return part.least === 0 ? ['', ...repeated] : repeated;
   }
 
   private onceOf({ alternatives, body }: Part): string[] {
-    if (alternatives.length === 0) return this.samplesOf(body).slice(0, MOST_STEPS);
+    if (alternatives.length === 0) return this.samplesOf(body).slice(0, MAX_STEPS);
     return alternatives.flatMap((parts) => joined(parts.map((part) => this.textsOf(part))));
   }
 
-  /** Characters that fit, those of the pattern itself first. */
+  /** Matching characters, those of the pattern first. */
   private samplesOf(body: string): string[] {
     const known = this.known.get(body) ?? this.search(body);
     this.known.set(body, known);
@@ -146,26 +146,26 @@ class Walk {
     return fitting;
   }
 
-  /** `^` and `$` could stand for the edges of a line. */
+  /** Uses lookarounds because `^` and `$` may match at line breaks. */
   private whole(source: string): RegExp {
     return new RegExp(`(?<![^])(?:${source})(?![^])`, this.flags);
   }
 }
 
-/** Texts of one choice each behind one another: all of the first, all of the second, and every other once, the last ones first. */
+/** Concatenations of one choice each: all first choices, all second choices, and each other choice once, the last parts first. */
 function joined(choices: readonly (readonly string[])[]): string[] {
   const first = choices.map(([text = '']) => text);
   const second = choices.map(([text = '', other = text]) => other);
   const others = choices.map((texts, at) => texts.slice(1).map((text) => first.with(at, text)));
   const texts = [first, second, ...others.toReversed().flat()].map((parts) => parts.join(''));
-  return [...new Set(texts)].slice(0, MOST_TEXTS);
+  return [...new Set(texts)].slice(0, MAX_TEXTS);
 }
 
 function sourceOf(parts: readonly Part[]): string {
   return parts.map(({ source }) => source).join('');
 }
 
-/** Takes the tokens up to the end of the group, or of the pattern. */
+/** Consumes the tokens up to the end of the group or pattern. */
 function alternativesIn(tokens: string[]): Part[][] {
   const alternatives: Part[][] = [[]];
   for (let token = tokens.shift(); token !== undefined && token !== ')'; token = tokens.shift()) {

@@ -31,7 +31,7 @@ const ALLOW = { scope: [...SCOPES], decision: 'approve' };
 const EVIL = 'https://evil.example';
 const MINUTE = 60_000;
 const CODE_MS = 5 * MINUTE;
-/** Whoever is sent there did not choose it. */
+/** Redirect URIs that look like the registered one. */
 const WRONG_REDIRECTS = [
   `${EVIL}/callback`,
   'https://garden.example/evil.example/callback',
@@ -63,7 +63,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     phoneApp = await app().addClient({ kind: 'public' });
   });
 
-  /** The pages of a whole sign-in, and what came of the last. */
+  /** The pages of a whole sign-in, and the final redirect. */
   async function journey(): Promise<{ pages: Page[]; done: Page }> {
     const visitor = new Browser(app());
     const user = await app().addUser();
@@ -77,7 +77,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     return { pages: [phone, code, consent, account, failed], done };
   }
 
-  it('4.1 Insufficient redirection URI validation: no look-alike gets a code, and no form changes where it goes', async ({
+  it('4.1 Insufficient redirection URI validation: rejects similar URIs, and ignores URIs in the form', async ({
     task,
   }) => {
     const user = await app().addUser();
@@ -93,10 +93,10 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const form = { ...ALLOW, redirect_uri: EVIL, redirectUri: EVIL, client_id: phoneApp.clientId };
     const { location } = await visitor.submit(consent, DECISION, form);
     expect(location).toMatch(/^https:\/\/garden\.example\/callback\?code=svcac_/);
-    show(task, `${WRONG_REDIRECTS.length + 1} wrong redirects, none followed`);
+    show(task, `${WRONG_REDIRECTS.length + 1} wrong redirect URIs, all rejected`);
   });
 
-  it('4.2 and 4.3 Credential leakage by Referer and history: no page names another site or is kept', async () => {
+  it('4.2 and 4.3 Credential leakage by Referer and history: links to no other site and disables caching', async () => {
     const { pages, done } = await journey();
     for (const { headers, html } of pages) {
       expect(headers.get('referrer-policy')).toBe('same-origin');
@@ -119,18 +119,19 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     expect((await app().fetch(inQuery)).status).toBe(401);
   });
 
-  it('4.4 Mix-up: every answer names the issuer, which the metadata names, too', async () => {
+  it('4.4 Mix-up: sends the issuer of the metadata with every authorization response', async () => {
     const metadata = await app().fetch('/.well-known/oauth-authorization-server');
     const { issuer } = await json<{ issuer: string }>(metadata);
-    const user = await app().addUser();
-    expect((await approve(app(), user, client)).get('iss')).toBe(issuer);
-    expect((await approve(app(), user, client, { scopes: [] })).get('iss')).toBe(issuer);
-    const refused = await new Browser(app()).open(authorizeLink(client, { scope: 'everything' }));
-    expect(expectErrorRedirect(refused, client, 'invalid_scope').get('iss')).toBe(issuer);
+    for (const scopes of [[...SCOPES], []]) {
+      const redirected = await approve(app(), await app().addUser(), client, { scopes });
+      expect(redirected.get('iss')).toBe(issuer);
+    }
+    const rejected = await new Browser(app()).open(authorizeLink(client, { scope: 'everything' }));
+    expect(expectErrorRedirect(rejected, client, 'invalid_scope').get('iss')).toBe(issuer);
   });
 
   it.each(['public', 'confidential'] as const)(
-    '4.5 Authorization code injection: with PKCE, a code of a %s app is worth nothing in any session but its own',
+    '4.5 Authorization code injection: with PKCE, rejects a code of a %s app in another session',
     async (kind) => {
       const own = await app().addClient({ kind });
       const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
@@ -144,7 +145,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     },
   );
 
-  it('4.5 Authorization code injection: without PKCE, a code is bound to app, redirect and five minutes, to no session', async ({
+  it('4.5 Authorization code injection: without PKCE, binds a code to app, redirect URI and five minutes, but not to a session', async ({
     task,
   }) => {
     const steal = async (): Promise<string> =>
@@ -156,7 +157,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     await expectTokenError(elsewhere, 'invalid_grant');
     for (const secret of [other.secret, undefined])
       await expectTokenError(await exchange(app(), { ...client, secret }, code), 'invalid_client');
-    // Whoever is at the app's browser, the app sends the same: only it can tell, by its state.
+    // The app sends the same request for every browser. Only the app can detect the injection, by its state.
     expect((await exchange(app(), client, code)).status).toBe(200);
     await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
     const [young, old] = [await steal(), await steal()];
@@ -166,11 +167,11 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     await expectTokenError(await exchange(app(), client, old), 'invalid_grant');
     show(
       task,
-      'a stolen code: refused in any other session with PKCE; else only by client secret, redirect, first use and 5 minutes',
+      'a stolen code: rejected in another session with PKCE; else protected only by client secret, redirect URI, single use and 5 minutes',
     );
   });
 
-  it('4.6 and 4.17 Access token injection and in-browser flows: a token never comes through the browser', async () => {
+  it('4.6 and 4.17 Access token injection and in-browser flows: sends no token through the browser', async () => {
     const visitor = new Browser(app());
     for (const response_type of ['token', 'code token', 'id_token', 'none']) {
       const page = await visitor.open(authorizeLink(client, { response_type }));
@@ -185,7 +186,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     for (const { html } of pages) expect(html).not.toMatch(/<script|postMessage|\son\w+=/i);
   });
 
-  it('4.7 Cross-site request forgery: no other site, and no other visitor, answers for who is signed in', async () => {
+  it('4.7 Cross-site request forgery: rejects decisions from other sites and other browsers', async () => {
     const stateless = await new Browser(app()).open(authorizeLink(client, { state: undefined }));
     expectErrorRedirect(stateless, client, 'invalid_request', { state: null });
     const own = await app().addClient();
@@ -193,7 +194,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const consent = await victim.signIn(authorizeLink(own), await app().addUser());
     const thief = new Browser(app());
     const thiefs = await thief.signIn(authorizeLink(own), await app().addUser());
-    // The thief's own request, posted by the victim's browser.
+    // The victim's browser posts the thief's request.
     expectPage(await victim.submit(thiefs, DECISION, ALLOW), 403);
     expectPage(await thief.submit(consent, DECISION, ALLOW), 403);
     const form = new URLSearchParams({ ...ALLOW, scope: 'profile.read' });
@@ -213,7 +214,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     expect(await countGrantsAndCodes(app(), own)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it('4.8 PKCE downgrade: who takes the challenge away, or weakens it, gets nothing', async () => {
+  it('4.8 PKCE downgrade: rejects requests without or with a weaker challenge', async () => {
     const visitor = new Browser(app());
     const weak = [
       { code_challenge: undefined, code_challenge_method: undefined },
@@ -237,27 +238,29 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     expect((await exchange(app(), client, code, { code_verifier: VERIFIER })).status).toBe(200);
   });
 
-  it('4.9 and 4.10 Leaked access tokens: what is stored opens nothing, and what was taken back is dead at once', async () => {
+  it('4.9 and 4.10 Leaked access tokens: rejects stored hashes, and revoked tokens at once', async () => {
     const user = await app().addUser();
     const { access_token } = await obtainTokens(app(), client, user);
     expect(await isTokenAccepted(app(), sha256(access_token))).toBe(false);
     const asked = { token: access_token };
     const other = await app().addClient();
-    const told = await sendForm(app(), '/oauth/introspect', other, asked);
-    expect(await json(told)).toEqual({ active: false });
+    const introspected = await sendForm(app(), '/oauth/introspect', other, asked);
+    expect(await json(introspected)).toEqual({ active: false });
     expect((await sendForm(app(), '/oauth/revoke', other, asked)).status).toBe(400);
     expect(await isTokenAccepted(app(), access_token)).toBe(true);
+    // One message a minute goes to a phone.
+    app().clock.advance(2 * MINUTE);
     const page = await new Browser(app()).signInToAccount(user);
     expect(page.html).toContain(client.clientId);
     expect((await sendForm(app(), '/oauth/revoke', client, asked)).status).toBe(200);
     expect(await isTokenAccepted(app(), access_token)).toBe(false);
   });
 
-  it('4.11 Open redirection: the server sends nobody to where an app was not registered', async () => {
+  it('4.11 Open redirection: redirects to registered URIs only', async () => {
     const visitor = new Browser(app());
-    const nobody = 'svc_app_01h455vb4pex5vsknk084sn02q';
+    const unknown = 'svc_app_01h455vb4pex5vsknk084sn02q';
     const links = [
-      authorizeLink(client, { client_id: nobody, redirect_uri: EVIL }),
+      authorizeLink(client, { client_id: unknown, redirect_uri: EVIL }),
       authorizeLink(client, { redirect_uri: EVIL, scope: 'nothing' }),
       authorizeLink(client, { redirect_uri: EVIL, prompt: 'none' }),
       authorizeLink(client, { redirect_uri: EVIL, response_type: 'token' }),
@@ -284,7 +287,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     }
   });
 
-  it('4.12 307 redirect: no answer makes a browser send the form on', async () => {
+  it('4.12 307 redirect: redirects forms with 303', async () => {
     const { done } = await journey();
     expect(done.status).toBe(303);
     const visitor = new Browser(app());
@@ -296,7 +299,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
   });
 
   it.each(['the thief', 'the app'])(
-    '4.14 Refresh token theft: of two who use one token, both are shut out, also when %s is first',
+    '4.14 Refresh token theft: revokes the grant when a token is used twice, also when %s is first',
     async (first) => {
       const { refresh_token } = await obtainTokens(app(), phoneApp);
       const refresh = (token: string, as = phoneApp): Promise<Response> =>
@@ -315,7 +318,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     },
   );
 
-  it('4.15 Client impersonating a resource owner: an app gets no token of its own, and is nobody’s name', async () => {
+  it('4.15 Client impersonating a resource owner: issues no token to an app alone, and separates ids of apps and users', async () => {
     const grants = [
       'client_credentials',
       'password',
@@ -327,13 +330,15 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     }
     const user = await app().addUser();
     const { access_token } = await obtainTokens(app(), client, user);
-    const told = await sendForm(app(), '/oauth/introspect', client, { token: access_token });
-    expect(await json(told)).toMatchObject({ sub: user.id, client_id: client.clientId });
+    const introspected = await sendForm(app(), '/oauth/introspect', client, {
+      token: access_token,
+    });
+    expect(await json(introspected)).toMatchObject({ sub: user.id, client_id: client.clientId });
     expect(user.id).toMatch(/^usr_/);
     expect(client.clientId).toMatch(/^svc_app_/);
   });
 
-  it('4.16 Clickjacking: no page may be shown inside of another', async () => {
+  it('4.16 Clickjacking: forbids framing of all pages', async () => {
     const { pages } = await journey();
     for (const path of ['/', '/docs', '/docs/errors', '/post/x', '/account/apps', '/dev/v1/me'])
       pages.push(await new Browser(app()).open(path));

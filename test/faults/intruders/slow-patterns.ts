@@ -3,34 +3,34 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { charactersOf, repetitionsOf, wordsOf, type Repetition } from './pattern-parts.js';
 
-/** A regular expression, and where it stands. */
+/** A regular expression with its location. */
 export interface Literal {
   /** File and line. */
   place: string;
   pattern: RegExp;
 }
 
-/** The longest that a pattern took for a text, and for how many characters. */
+/** The time of a pattern for a text of this length. */
 export interface Measured {
   milliseconds: number;
   length: number;
 }
 
-/** What comes first, and what is then repeated. */
+/** A prefix and the text that is repeated after it. */
 interface Run {
   before: string;
   unit: string;
 }
 
-/** A text of any length that a pattern may have to look at again and again. */
+/** A text of any length that may cause backtracking. */
 export interface Attack extends Run {
-  /** What the pattern may not expect at the end. */
+  /** An ending that prevents a match. */
   spoiler: string;
 }
 
 export const LIMIT_MS = 20;
-export const LONGEST = 30_000;
-/** So often at first, then in small steps: what is exponential is slow after one, and would take for ever after a large one. */
+export const MAX_LENGTH = 30_000;
+/** First number of repetitions. Small steps follow, because exponential patterns would never end after a large one. */
 const FEWEST = 8;
 const SMALL_STEP = 4;
 const FEW = 48;
@@ -39,9 +39,9 @@ const SOME = 200;
 const LARGE_STEP = 4;
 const TRIES = 4;
 const NOTABLE_MS = 2;
-/** Nothing else keeps the processor busy for so long. */
+/** Only the pattern can take this long. */
 const OBVIOUS_MS = 4 * LIMIT_MS;
-/** So many of the ways to what is repeated are taken unless all are. */
+/** Number of prefixes of a part in a quick run. */
 const FEW_WAYS = 2;
 const SPOILERS = ['\0', '/\n'];
 const MORE_SPOILERS = ['\n', '\u{1F3E1}'];
@@ -64,7 +64,7 @@ export function attacksOn(pattern: RegExp, isThorough: boolean): Attack[] {
   return [...different.values()].flatMap((run) => spoilers.map((spoiler) => ({ ...run, spoiler })));
 }
 
-/** Where a pattern may begin anywhere, it may begin at every repetition of all that leads to a part. */
+/** Also repeats the prefix, because an unanchored pattern may start at each repetition. */
 function runsOf({ before, units }: Repetition, isThorough: boolean): Run[] {
   return before.slice(0, isThorough ? before.length : FEW_WAYS).flatMap((way) =>
     units.flatMap((unit) => [
@@ -74,9 +74,9 @@ function runsOf({ before, units }: Repetition, isThorough: boolean): Run[] {
   );
 }
 
-/** Lets the text grow until it is as long as any, or the pattern takes too long. */
+/** Grows the text up to the maximum length, or until the pattern takes too long. */
 export function measure(pattern: RegExp, { before, unit, spoiler }: Attack): Measured {
-  const most = Math.ceil(LONGEST / unit.length);
+  const most = Math.ceil(MAX_LENGTH / unit.length);
   for (let times = FEWEST; ; times = Math.min(most, more(times))) {
     const text = before + unit.repeat(times) + spoiler;
     const milliseconds = leastTime(pattern, text);
@@ -90,8 +90,8 @@ function more(times: number): number {
 }
 
 /**
- * Of several tries where the first took long by the clock. The others go by the clock or the processor, whichever has less: what
- * others do on the machine does not count, nor what other threads of this process do.
+ * The shortest of several attempts, where the first took long. The others use wall time or processor time, whichever is less, to
+ * exclude other processes and other threads of this process.
  */
 function leastTime(pattern: RegExp, text: string): number {
   const startedAt = performance.now();
@@ -113,7 +113,7 @@ function processorTime(pattern: RegExp, text: string): number {
   return Math.min((user + system) / 1000, performance.now() - startedAt);
 }
 
-/** The files of the program, without those of its tests. */
+/** The source files without tests. */
 export async function sourcesIn(folder: string): Promise<ts.SourceFile[]> {
   const names = await readdir(folder, { recursive: true });
   const files = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'));
@@ -129,7 +129,7 @@ export function sourceOf(file: string, text: string): ts.SourceFile {
   return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 }
 
-/** Every regular expression literal. */
+/** All regular expression literals. */
 export function literalsOf(source: ts.SourceFile): Literal[] {
   return nodesOf(source)
     .filter(ts.isRegularExpressionLiteral)
@@ -141,11 +141,11 @@ export function literalsOf(source: ts.SourceFile): Literal[] {
     });
 }
 
-/** The package that makes patterns of the paths of routes. */
+/** The package that compiles route paths to patterns. */
 const PATHS = 'path-to-regexp';
 const TEXT_METHODS = ['match', 'matchAll', 'search'];
 
-/** Every place that makes a regular expression when the program runs: the file, and the expression as it is written. */
+/** All places that create a regular expression at run time: the file and the source of the expression. */
 export function makersOf(source: ts.SourceFile): string[] {
   const nodes = nodesOf(source);
   const imported = nodes.filter(isImportOfPaths).flatMap(nodesOf).filter(ts.isIdentifier);
@@ -160,7 +160,7 @@ function isMaker(node: ts.Node, names: ReadonlySet<string>): boolean {
   return ts.isCallExpression(node) && isMadeOfText(node);
 }
 
-/** In an import, as a type, or asked whether something is one. */
+/** In an import, as a type, or in `instanceof`. */
 function isOnlyNamed({ parent }: ts.Identifier): boolean {
   return (
     ts.isImportSpecifier(parent) ||
@@ -179,7 +179,7 @@ function isImportOfPaths(node: ts.Node): node is ts.ImportDeclaration {
   );
 }
 
-/** These methods of texts make a pattern of whatever is none; other objects may be searched with the help of an object. */
+/** These string methods compile other arguments to a pattern. Calls with an object literal belong to other classes. */
 function isMadeOfText({ expression, arguments: [given] }: ts.CallExpression): boolean {
   return (
     ts.isPropertyAccessExpression(expression) &&
@@ -190,7 +190,7 @@ function isMadeOfText({ expression, arguments: [given] }: ts.CallExpression): bo
   );
 }
 
-/** The call that a name is part of. */
+/** The call that contains a name. */
 function expressionOf(node: ts.Node): ts.Node {
   if (ts.isCallExpression(node) || ts.isNewExpression(node)) return node;
   return ts.isExpression(node.parent) ? expressionOf(node.parent) : node.parent;

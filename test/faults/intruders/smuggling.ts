@@ -9,8 +9,8 @@ export interface Smuggling {
 }
 
 /**
- * Requests that two readers may take for one and for two (RFC 9112 §11.2), each with a request of its own inside. The token
- * would let both in.
+ * Requests that two parsers may read as one and as two requests (RFC 9112 §11.2), each with a request inside. The token is valid
+ * for both.
  */
 export function smuggling(token: string): Smuggling[] {
   const allowed = [`Authorization: Bearer ${token}`, 'Content-Type: application/json'];
@@ -83,7 +83,7 @@ export function smuggling(token: string): Smuggling[] {
   return Object.entries(bytes).map(([what, each]) => ({ what, bytes: each }));
 }
 
-/** A body whose bytes are a character each. */
+/** The body as one chunk; each character is one byte. */
 export function inOneChunk(body: string): string {
   return `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 }

@@ -9,7 +9,7 @@ export interface Excess {
   send: () => Promise<Response>;
 }
 
-/** Requests that want too much of everything that has a bound, each with the status that refuses it. */
+/** Requests that exceed each limit, with the status of their rejection. */
 export function tooMuch(member: Member, postId: string): Excess[] {
   const publish = (body: string, headers: Record<string, string> = {}): Promise<Response> =>
     member.postRaw('/posts', body, { ...JSON_TYPE, ...headers });

@@ -12,7 +12,7 @@ const isRoot = process.getuid?.() === 0;
 const START_MS = 30_000;
 export const PUBLIC_URL = 'https://api.example';
 
-/** As in the image: the program is somebody else's, and only `data` may be written to. */
+/** As in the image: another user owns the program, and only `data` is writable. */
 const SETTINGS = {
   NODE_ENV: 'production',
   HOST: '127.0.0.1',
@@ -24,20 +24,20 @@ const SETTINGS = {
   SMS_SENDER: 'file',
 };
 
-/** Also where temporary files go, if that is a file system of its own. */
+/** Also remounts the folders of temporary files, where they are own file systems. */
 const MAKE_READ_ONLY = [
   'mount -o remount,bind,ro /',
   'for place in /tmp /var/tmp; do ! mountpoint -q $place || mount -o remount,bind,ro $place || exit; done',
 ].join(' && ');
 
-/** Makes the file system read-only but for the volume, in a namespace of its own, and goes on as nobody. */
+/** Makes the file system read-only except the volume, in an own namespace, and continues as `nobody`. */
 const CONTAINED = [
   'mount --bind data data',
   MAKE_READ_ONLY,
   `exec setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups "$@"`,
 ].join(' && ');
 
-/** Where programs run that may write to its volume only. */
+/** The environment of programs that can write to the volume only. */
 interface Place {
   /** The working directory, with the volume `data` in it. */
   folder: string;
@@ -45,24 +45,23 @@ interface Place {
   isContained: boolean;
 }
 
-/** A service whose user owns nothing but its volume. */
+/** A service whose user owns only its volume. */
 export interface Unprivileged extends Place {
   baseUrl: string;
-  /** Of who wrote the database. */
+  /** The owner of the database file. */
   uid: number;
   output(): string;
   /**
-   * Gives a command to the operator's command line, beside the service and with no more rights, and answers what it prints on
-   * standard output.
-   * @throws when it fails
+   * Runs a command of the operator's command line with the same rights as the service. Returns its standard output.
+   * @throws when the command fails
    */
   command(args: readonly string[], input?: string): Promise<string>;
-  /** Answers the exit code. */
+  /** Returns the exit code. */
   stop(): Promise<number | null>;
   remove(): Promise<void>;
 }
 
-/** Starts the built service as nobody, where this process may; else as whoever runs the tests, where they may not write. */
+/** Starts the built service as `nobody` if this process is root; else as the current user, in folders without write access. */
 export async function startUnprivileged(): Promise<Unprivileged> {
   const buildFailure = inject('buildFailure');
   if (buildFailure !== null) throw new Error(buildFailure);
@@ -99,7 +98,7 @@ export async function startUnprivileged(): Promise<Unprivileged> {
       const code = await command.ended;
       if (code !== 0)
         throw new Error(`"${args.join(' ')}" ended with ${code}.\n${command.output()}`);
-      return command.answer();
+      return command.stdout();
     },
     stop: () => {
       child.kill('SIGTERM');
@@ -109,7 +108,7 @@ export async function startUnprivileged(): Promise<Unprivileged> {
   };
 }
 
-/** Runs one of the built programs in that place. */
+/** Runs one of the built programs there. */
 function begin(
   { folder, isContained }: Place,
   [program = '', ...args]: readonly string[],
@@ -121,17 +120,17 @@ function begin(
     : words;
   const child = spawn(command, parameters, {
     cwd: folder,
-    // Neither a home nor a place for temporary files.
+    // Neither a home folder nor a folder for temporary files.
     env: { ...SETTINGS, PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...env },
     ...(isRoot && !isContained && { uid: NOBODY, gid: NOBODY }),
   });
   const ended = once(child, 'close').then(([code]) => code as number | null);
   const printed: string[] = [];
-  const answered: string[] = [];
+  const stdout: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => printed.push(chunk));
-  child.stdout.on('data', (chunk: string) => answered.push(chunk));
-  return { child, ended, output: () => printed.join(''), answer: () => answered.join('') };
+  child.stdout.on('data', (chunk: string) => stdout.push(chunk));
+  return { child, ended, output: () => printed.join(''), stdout: () => stdout.join('') };
 }
 
 function mayContain(): boolean {
@@ -144,14 +143,14 @@ function mayContain(): boolean {
   return tried.status === 0;
 }
 
-/** Every file below a folder. */
+/** All files below a folder. */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
 async function isReady(baseUrl: string): Promise<boolean> {
-  const answer = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
-  await answer?.body?.cancel();
-  return answer?.status === 200;
+  const stdout = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
+  await stdout?.body?.cancel();
+  return stdout?.status === 200;
 }

@@ -1,20 +1,20 @@
 import { connect } from 'node:net';
 
-/** Longer than the service takes to answer, on a slow machine, and shorter than it waits for a request, or for the rest of one. */
+/** Longer than a response takes on a slow machine, and shorter than the timeouts of the service for requests. */
 const SILENT_MS = 2000;
 
-/** What came back over one connection. */
+/** The response bytes of one connection. */
 export interface Conversation {
   text: string;
-  /** Of the answers, in their order; those before the last word on a request (1xx) are left out. */
+  /** Final statuses in order, without 1xx. */
   statuses: number[];
   /** Whether the service closed the connection. */
   isClosed: boolean;
 }
 
 /**
- * Writes these parts one after the other, a byte for each character, however malformed they are. Ends when the service closes
- * the connection, or says nothing any more.
+ * Writes these raw parts one after the other, one byte per character. Ends when the service closes the connection or goes
+ * silent.
  */
 export function converse(url: string, ...parts: readonly string[]): Promise<Conversation> {
   const { hostname, port } = new URL(url);
@@ -38,7 +38,7 @@ export function converse(url: string, ...parts: readonly string[]): Promise<Conv
   });
 }
 
-/** A request as it goes over the wire. */
+/** The bytes of a request. */
 export function requestOf(line: string, headers: readonly string[] = [], body = ''): string {
   return [`${line} HTTP/1.1`, 'Host: x', ...headers, '', body].join('\r\n');
 }

@@ -1,5 +1,6 @@
 import { linksOf } from '../../support/api.js';
 import { type ErrorBody, json } from '../../support/responses.js';
+import type { Scope } from '../../../src/common/scopes.js';
 
 export const PEOPLE = ['Ana', 'Ben', 'Cleo'] as const;
 export type PersonName = (typeof PEOPLE)[number];
@@ -7,7 +8,7 @@ export type PersonName = (typeof PEOPLE)[number];
 export const APPS = ['Garden', 'Street'] as const;
 export type AppName = (typeof APPS)[number];
 
-/** A person, and the app that acts for them. */
+/** A person and the app that acts for them. */
 export interface Actor {
   person: PersonName;
   app: AppName;
@@ -22,26 +23,26 @@ export interface Call {
   /** Under `/dev/v1`, with its query. */
   path: string;
   body?: Body;
-  /** What is sent as `Idempotency-Key`. */
+  /** The `Idempotency-Key`. */
   key?: string;
 }
 
-/** What an answer says, as far as there is a rule about it. */
-export interface Told {
+/** The parts of a response that the model predicts. */
+export interface Result {
   status: number;
-  /** Of a success. */
+  /** Body of a success. */
   body?: Readonly<Record<string, unknown>>;
-  /** Of a refusal. */
+  /** Error code. */
   error?: string;
-  /** Of a refusal, what is wrong with the request: each `field code`, sorted. */
+  /** Field errors, each `field code`, sorted. */
   problems?: readonly string[];
-  /** Names in lower case. */
+  /** By lower-case name. */
   headers?: Readonly<Record<string, string>>;
-  /** Of a list, the addresses of pages by their relation. */
+  /** Pagination links of a list by relation. */
   links?: Readonly<Record<string, string>>;
 }
 
-const TELLING = [
+const CHECKED_HEADERS = [
   'location',
   'idempotency-replayed',
   'ratelimit',
@@ -50,19 +51,42 @@ const TELLING = [
   'www-authenticate',
 ];
 
-export async function toldBy(answer: Response): Promise<Told> {
-  const headers = TELLING.flatMap((name) => {
-    const value = answer.headers.get(name);
+export async function resultOf(response: Response): Promise<Result> {
+  const headers = CHECKED_HEADERS.flatMap((name) => {
+    const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  const links = linksOf(answer);
-  const told = {
-    status: answer.status,
+  const links = linksOf(response);
+  const result = {
+    status: response.status,
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
     ...(Object.keys(links).length > 0 && { links }),
   };
-  if (answer.status < 400) return { ...told, body: await json(answer) };
-  const { error, errors } = await json<ErrorBody>(answer);
+  if (response.status < 400) return { ...result, body: await json(response) };
+  const { error, errors } = await json<ErrorBody>(response);
   const problems = errors?.map(({ field, code }) => `${field} ${code}`.trim()).toSorted();
-  return { ...told, error, ...(problems && { problems }) };
+  return { ...result, error, ...(problems && { problems }) };
+}
+
+export function ok(body: Result['body']): Result {
+  return { status: 200, body };
+}
+
+export function rejected(status: number, error: string): Result {
+  return { status, error };
+}
+
+/** @param problems each `field code` */
+export function invalid(problems: readonly string[]): Result {
+  return { ...rejected(400, 'invalid_request'), problems: problems.toSorted() };
+}
+
+export function missingScope(scope: Scope): Result {
+  const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+  return withHeaders(rejected(403, 'insufficient_scope'), { 'www-authenticate': challenge });
+}
+
+export function withHeaders(result: Result, headers: Record<string, string>): Result {
+  const all = { ...result.headers, ...headers };
+  return Object.keys(all).length > 0 ? { ...result, headers: all } : result;
 }

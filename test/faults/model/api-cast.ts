@@ -6,14 +6,14 @@ import type { TestApp, TestClient } from '../../support/test-app.js';
 import { type Actor, type AppName, APPS, PEOPLE } from './api-call.js';
 import type { Facts, Profile } from './platform-model.js';
 
-/** Posts a month: so few that most sequences use them up, and no limit. */
+/** Monthly quotas: one low enough to be spent in most sequences, and none. */
 export const LIMITS: Readonly<Record<AppName, number | null>> = { Garden: 2, Street: null };
 
 const REGISTERED: Readonly<Record<AppName, readonly Scope[]>> = {
   Garden: SCOPES,
   Street: ['posts.read', 'posts.write', 'analytics.read'],
 };
-/** Cleo lets one of the apps read only. */
+/** Cleo grants this app read access only. */
 const READER: Actor = { person: 'Cleo', app: 'Garden' };
 
 const PROFILES = {
@@ -22,7 +22,7 @@ const PROFILES = {
   Cleo: { photoUrl: null, karma: 7, neighborhood: 'Old Mill' },
 } as const;
 
-/** The people and apps of one sequence, new for each. */
+/** The people and apps of one sequence. */
 export class Cast {
   private constructor(
     readonly people: Facts['people'],
@@ -52,11 +52,11 @@ export class Cast {
 
   memberOf(actor: Actor): Member {
     const member = this.members.get(keyOf(actor));
-    if (!member) throw new Error(`${keyOf(actor)} is nobody.`);
+    if (!member) throw new Error(`${keyOf(actor)} does not exist.`);
     return member;
   }
 
-  /** What the person granted the app. */
+  /** The scopes that the person granted the app. */
   readonly scopesOf = scopesOf;
 }
 

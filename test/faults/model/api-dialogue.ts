@@ -6,30 +6,30 @@ import type { TestApp } from '../../support/test-app.js';
 import {
   APPS,
   PEOPLE,
-  toldBy,
+  resultOf,
   type Actor,
   type Call,
   type PersonName,
-  type Told,
+  type Result,
 } from './api-call.js';
 import { LIMITS, type Cast } from './api-cast.js';
 import { PlatformModel } from './platform-model.js';
 
-/** What all sequences of a test have shown. */
+/** Counts over all sequences of a test. */
 export class Tally {
-  answers = 0;
+  responses = 0;
   readonly statuses = new Set<number>();
   replays = 0;
 }
 
 const SMALL_PAGE = 7;
-const LONGEST_LINE = 160;
+const MAX_LINE = 160;
 
-/** What the apps and the service say to each other in one sequence, each answer held against the model's. */
+/** Requests of one sequence. Compares each response with the prediction of the model. */
 export class Dialogue {
   readonly model: PlatformModel;
   private readonly lines: string[] = [];
-  /** Short names for ids, in the order in which they came up. */
+  /** Short names for ids, in order of creation. */
   private readonly names = new Map<string, string>();
 
   constructor(
@@ -41,41 +41,41 @@ export class Dialogue {
     this.model = new PlatformModel({ baseUrl: app.baseUrl, people, limits: LIMITS, scopesOf });
   }
 
-  /** Makes a call, a millisecond after whatever happened before. @throws when it is not answered as the model says */
-  async call(call: Call): Promise<Told> {
+  /** Makes a call, a millisecond after the previous step. @throws when the response differs from the prediction */
+  async call(call: Call): Promise<Result> {
     this.app.clock.advance(1);
     const now = this.app.clock.now();
-    const told = await toldBy(await this.send(call));
-    this.tally.answers += 1;
-    this.tally.statuses.add(told.status);
-    const { id = '' } = (told.body ?? {}) as { id?: string };
+    const result = await resultOf(await this.send(call));
+    this.tally.responses += 1;
+    this.tally.statuses.add(result.status);
+    const { id = '' } = (result.body ?? {}) as { id?: string };
     const isNew = !this.names.has(id);
     if (call.method === 'POST' && id !== '') this.name(id, call.path === '/posts' ? 'P' : 'C');
-    this.say(call, told);
-    const wanted = this.model.answer(call, now, id);
-    if (!isDeepStrictEqual(told, wanted)) this.fail(differences(told, wanted));
-    const isReplay = told.headers?.['idempotency-replayed'] !== undefined;
+    this.say(call, result);
+    const wanted = this.model.predict(call, now, id);
+    if (!isDeepStrictEqual(result, wanted)) this.fail(differences(result, wanted));
+    const isReplay = result.headers?.['idempotency-replayed'] !== undefined;
     if (isReplay) this.tally.replays += 1;
-    if (told.status === 201 && isReplay === isNew) this.fail(['the id is not new']);
-    return told;
+    if (result.status === 201 && isReplay === isNew) this.fail(['the id is not new']);
+    return result;
   }
 
-  /** Reads a list to its end, by its `next` links. */
+  /** Reads a list to its end through its `next` links. */
   async walk(by: Actor, path: string): Promise<void> {
     let next: string | undefined = path;
     while (next !== undefined) {
-      const { links }: Told = await this.call({ by, method: 'GET', path: next });
+      const { links }: Result = await this.call({ by, method: 'GET', path: next });
       next = links?.['next']?.slice(`${this.app.baseUrl}/dev/v1`.length);
     }
   }
 
-  /** Time passes. */
+  /** Advances the clock. */
   pass(milliseconds: number): void {
     this.app.clock.advance(milliseconds);
     this.lines.push(`${milliseconds} ms pass`);
   }
 
-  /** Somebody comments in the network itself, on whosever post. */
+  /** Adds a comment in the network itself, on any post. */
   async comment(author: PersonName, postId: string, text: string): Promise<void> {
     this.app.clock.advance(1);
     const owner = this.model.posts.find(({ id }) => id === postId)?.owner ?? author;
@@ -87,14 +87,14 @@ export class Dialogue {
     this.lines.push(this.named(`${author} comments on ${postId} in the network: ${id}`));
   }
 
-  /** Somebody likes a post in the network itself. */
+  /** Likes a post in the network itself. */
   async like(person: PersonName, postId: string): Promise<void> {
     await this.app.service(PostsService).like(this.userOf(person).id, postId);
     this.model.posts.find(({ id }) => id === postId)?.likedBy.add(person);
     this.lines.push(this.named(`${person} likes ${postId} in the network`));
   }
 
-  /** Reads everything that there is, and what there no longer is. */
+  /** Reads everything, including deleted items. */
   async readAll(): Promise<void> {
     for (const person of PEOPLE) {
       const by: Actor = { person, app: 'Street' };
@@ -133,10 +133,10 @@ export class Dialogue {
   private named(line: string): string {
     let text = line;
     for (const [id, name] of this.names) text = text.replaceAll(id, name);
-    return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)} …` : text;
+    return text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)} …` : text;
   }
 
-  private say({ by, method, path, body, key }: Call, { status, error = '' }: Told): void {
+  private say({ by, method, path, body, key }: Call, { status, error = '' }: Result): void {
     const sent = body ? ` ${JSON.stringify(body)}` : '';
     const under = key === undefined ? '' : ` under the key "${key}"`;
     this.lines.push(
@@ -147,16 +147,16 @@ export class Dialogue {
   private fail(reasons: readonly string[]): never {
     const steps = this.lines.map((line, index) => `${index + 1}. ${line}`);
     const said = reasons.map((reason) => `   ${this.named(reason)}`);
-    throw new Error(['The service does not answer as the model.', ...steps, ...said].join('\n'));
+    throw new Error(['The response differs from the model.', ...steps, ...said].join('\n'));
   }
 }
 
-function differences(told: Told, wanted: Told): string[] {
-  const names = [...new Set([...Object.keys(wanted), ...Object.keys(told)])] as (keyof Told)[];
+function differences(result: Result, wanted: Result): string[] {
+  const names = [...new Set([...Object.keys(wanted), ...Object.keys(result)])] as (keyof Result)[];
   return names
-    .filter((name) => !isDeepStrictEqual(told[name], wanted[name]))
+    .filter((name) => !isDeepStrictEqual(result[name], wanted[name]))
     .flatMap((name) => [
-      `${name} is     ${JSON.stringify(told[name])}`,
+      `${name} is     ${JSON.stringify(result[name])}`,
       `${name} should ${JSON.stringify(wanted[name])}`,
     ]);
 }

@@ -9,23 +9,23 @@ import { Dialogue, Tally } from './api-dialogue.js';
 import { operations } from './api-operations.js';
 
 const SEQUENCES = RUNS ?? times(50, 10);
-const LONGEST = 60;
-/** What there must be among the answers, unless so few are asked for that it may be missing. */
+const MAX_OPERATIONS = 60;
+/** Statuses that have to occur, except in a run with a chosen number of sequences. */
 const STATUSES = RUNS !== undefined ? [] : [200, 201, 400, 403, 404, 422, 429];
 /** Two hours and two days before the next month. */
 const BEGINNING = '2026-11-28T22:00:00.000Z';
 /** Longer than any sequence. */
 const TOKEN_SECONDS = 10_000_000;
 
-onEachEngine('Three people, two apps and a model of the developer API', (database) => {
+onEachEngine('Developer API compared with a model', (database) => {
   const app = useTestApp(database, { OAUTH_ACCESS_TOKEN_SECONDS: String(TOKEN_SECONDS) });
 
   it(
-    `agree on every answer to ${SEQUENCES} sequences of operations, and on everything that is there after`,
+    `gives the predicted responses to ${SEQUENCES} random sequences, and holds the predicted data after each`,
     { timeout: 600_000 },
     async ({ task }) => {
       const tally = new Tally();
-      const sequences = fc.commands([operations], { maxCommands: LONGEST, size: 'max' });
+      const sequences = fc.commands([operations], { maxCommands: MAX_OPERATIONS, size: 'max' });
       await fc.assert(
         fc.asyncProperty(sequences, async (sequence) => {
           app().clock.set(BEGINNING);
@@ -38,7 +38,7 @@ onEachEngine('Three people, two apps and a model of the developer API', (databas
       expect([...tally.statuses]).toEqual(expect.arrayContaining(STATUSES));
       show(
         task,
-        `${database.engine.label}: ${SEQUENCES} sequences of up to ${LONGEST} operations, ${tally.answers.toLocaleString('en')} answers as the model says, ${tally.replays} of them repetitions under a key, seed ${SEED}`,
+        `${database.engine.label}: ${SEQUENCES} sequences of up to ${MAX_OPERATIONS} operations, ${tally.responses.toLocaleString('en')} responses as predicted, ${tally.replays} of them replayed, seed ${SEED}`,
       );
     },
   );

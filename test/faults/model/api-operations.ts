@@ -3,14 +3,13 @@ import { DAY, HOUR, SECOND } from '../../../src/common/clock.js';
 import { PEOPLE, type Actor, type Body, type Call } from './api-call.js';
 import type { Dialogue } from './api-dialogue.js';
 import { chosen, commentAt, postAt, target, which, type Known } from './api-targets.js';
-import { mostly } from './mostly.js';
+import { commentTexts, mostly, postBodies } from './arbitraries.js';
 import type { PlatformModel } from './platform-model.js';
-import { commentTexts, postBodies } from './post-bodies.js';
 
 type Operation = fc.AsyncCommand<PlatformModel, Dialogue>;
 
 const person = fc.constantFrom(...PEOPLE);
-/** One app is used more, so that its few posts are used up. */
+/** The app with the low quota is used more. */
 const by: fc.Arbitrary<Actor> = fc.record({ person, app: mostly('Garden', 2, 'Street') });
 const key = mostly(undefined, 1, 'k1', 'k1', 'k2', 'k2', 'no key');
 const anyQuery = fc
@@ -22,7 +21,7 @@ const anyQuery = fc
     { requiredKeys: [] },
   )
   .map((named) => new URLSearchParams(named).toString());
-/** Most of the items are on pages with low numbers. */
+/** Most queries ask for low page numbers, where the items are. */
 const query = fc.oneof(fc.constantFrom('', 'limit=1', 'limit=2', 'limit=3&page=2'), anyQuery);
 
 const publish = callOf(
@@ -61,7 +60,7 @@ const comment = callOf(
   },
 );
 
-/** What made something under a key, again, or another body under the same key. */
+/** Repeats a keyed call, with the same or another body. */
 const repeat = callOf(
   'repeat',
   fc.record({ which, another: fc.option(fc.oneof(postBodies, commentTexts), { freq: 1 }) }),
@@ -120,7 +119,7 @@ const pass = fc.constantFrom(SECOND, 6 * HOUR, 13 * HOUR, DAY).map((milliseconds
   toString: () => `${milliseconds} ms pass`,
 }));
 
-/** What happens in a sequence, each as often as its weight says. */
+/** The weighted operations of a sequence. */
 export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 10, arbitrary: publish },
   { weight: 7, arbitrary: comment },
@@ -139,7 +138,7 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: pass },
 );
 
-/** A call that is made where `make` finds what it is about. */
+/** A call that is skipped where `make` returns undefined. */
 function callOf<T>(
   name: string,
   arbitrary: fc.Arbitrary<T>,
@@ -162,7 +161,7 @@ function onPost(method: 'GET' | 'DELETE', part: string): fc.Arbitrary<Operation>
   });
 }
 
-/** What people do past the API, with a post that is there. */
+/** An action of a person in the network itself, on an existing post. */
 function inNetwork(
   what: string,
   may: (post: Known['posts'][number], who: Actor['person']) => boolean,

@@ -1,43 +1,43 @@
 import * as fc from 'fast-check';
 import type { Actor, PersonName } from './api-call.js';
-import { mostly } from './mostly.js';
+import { mostly } from './arbitraries.js';
 import type { PlatformModel } from './platform-model.js';
 
 export type Known = Readonly<PlatformModel>;
 
-/** Which of the things that will be there by then a call is about. */
+/** Selects the target of a call among the items that exist when the call is made. */
 export interface Target {
-  of: 'live' | 'deleted' | 'nobody';
+  of: 'live' | 'deleted' | 'unknown';
   which: number;
-  /** Whether anybody makes the call, and not who owns the thing. */
+  /** Whether a random person makes the call instead of the owner. */
   isForeign: boolean;
 }
 
-/** Who makes a call, and the id of what it is about. */
+/** The caller and the id of the target. */
 interface Aim {
   by: Actor;
   id: string;
 }
 
-const NOBODYS_POSTS = ['post_01kahq5f3veqdr8bn3tdmx3q0a', 'x'];
-const NOBODYS_COMMENTS = ['cmt_01kahq5f3veqdr8bn3tdmx3q0a', 'x'];
+const UNKNOWN_POSTS = ['post_01kahq5f3veqdr8bn3tdmx3q0a', 'x'];
+const UNKNOWN_COMMENTS = ['cmt_01kahq5f3veqdr8bn3tdmx3q0a', 'x'];
 
 export const which = fc.nat(30);
 
 export const target: fc.Arbitrary<Target> = fc.record({
-  of: mostly('live', 5, 'deleted', 'nobody'),
+  of: mostly('live', 5, 'deleted', 'unknown'),
   which,
   isForeign: mostly(false, 4, true),
 });
 
 export function postAt(posts: Known['posts'], by: Actor, aimedAt: Target): Aim {
   const post = found(posts, aimedAt);
-  return aim(by, aimedAt, post?.owner, post?.id ?? chosen(NOBODYS_POSTS, aimedAt.which) ?? '');
+  return aim(by, aimedAt, post?.owner, post?.id ?? chosen(UNKNOWN_POSTS, aimedAt.which) ?? '');
 }
 
 export function commentAt(comments: Known['comments'], by: Actor, aimedAt: Target): Aim {
   const comment = found(comments, aimedAt);
-  const id = comment?.id ?? chosen(NOBODYS_COMMENTS, aimedAt.which) ?? '';
+  const id = comment?.id ?? chosen(UNKNOWN_COMMENTS, aimedAt.which) ?? '';
   return aim(by, aimedAt, comment?.author, id);
 }
 
@@ -49,7 +49,7 @@ function found<T extends { isDeleted: boolean }>(
   some: readonly T[],
   { of, which: place }: Target,
 ): T | undefined {
-  if (of === 'nobody') return undefined;
+  if (of === 'unknown') return undefined;
   return chosen(
     some.filter(({ isDeleted }) => isDeleted === (of === 'deleted')),
     place,

@@ -1,6 +1,6 @@
 import type { Body } from './api-call.js';
 
-/** The code of what is wrong with a value, or null. */
+/** The error code of a value, or null. */
 type Rule = (value: unknown) => string | null;
 
 const text =
@@ -52,12 +52,12 @@ const COMMENT: Readonly<Record<string, Rule>> = {
   parentId: (value) => (typeof value === 'string' ? null : 'wrong_type'),
 };
 
-/** The members that count: null is the same as leaving one out. */
+/** The members without nulls: null is the same as a missing member. */
 export function sentOf(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** What is wrong with the body of a post: each `field code`. */
+/** Field errors of the body of a post, each `field code`. */
 export function postProblems(body: Body): string[] {
   const sent = sentOf(body);
   const problems = fieldProblems(body, POST);
@@ -69,13 +69,13 @@ export function postProblems(body: Body): string[] {
   return problems;
 }
 
-/** The same of a comment. */
+/** Field errors of the body of a comment. */
 export function commentProblems(body: Body): string[] {
   const problems = fieldProblems(body, COMMENT);
   return 'text' in sentOf(body) ? problems : ['text required', ...problems];
 }
 
-/** The same of an `Idempotency-Key`. */
+/** Field errors of an `Idempotency-Key`. */
 export function keyProblems(key: string | undefined): string[] {
   if (key === undefined || /^[!-~]{1,255}$/.test(key)) return [];
   return ['Idempotency-Key invalid_format'];

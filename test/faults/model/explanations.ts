@@ -1,21 +1,20 @@
-/** Something that was done between two moments, as `performance.now()` tells them. */
+/** An operation with its start and end by `performance.now()`. */
 export interface Done {
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
-/** A state after some of it was done, and what of it is left. */
+/** A state after some of the operations, with the remaining ones. */
 interface Open<S, D> {
   state: S;
   left: readonly D[];
 }
 
 /**
- * Whether what was done at once can be explained as if each had been done at one moment between its beginning and its end
- * (it is linearizable).
- * @param states in which it may have begun; they and those that follow are plain JSON
- * @param step what one does to a state; null when it could not have been answered so then
- * @returns the states in which it may have ended; none when no order explains it
+ * Checks linearizability: whether each concurrent operation can have taken effect at one moment between its start and its end.
+ * @param states possible initial states; all states are plain JSON
+ * @param step applies an operation to a state; returns null when the response is impossible in this state
+ * @returns the possible final states; none when no order explains the responses
  */
 export function explanations<S, D extends Done>(
   states: readonly S[],
@@ -31,7 +30,7 @@ export function explanations<S, D extends Done>(
   return open.map(({ state }) => state);
 }
 
-/** What may have been done first of what is left: not what began after something else had ended. */
+/** Applies each operation that can be the first of the remaining ones: none of the others ended before it began. */
 function next<S, D extends Done>(
   { state, left }: Open<S, D>,
   step: (state: S, one: D) => S | null,

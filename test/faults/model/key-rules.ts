@@ -1,8 +1,7 @@
-import type { Actor, Body, Told } from './api-call.js';
+import { type Actor, type Body, rejected, type Result, withHeaders } from './api-call.js';
 import { sentOf } from './body-rules.js';
-import { refused, withHeaders } from './told.js';
 
-/** A POST that may come more than once. */
+/** A POST that may be repeated. */
 interface Repeatable extends Actor {
   path: string;
   body: Body;
@@ -10,33 +9,33 @@ interface Repeatable extends Actor {
   now: Date;
 }
 
-/** What was made under a key, by which request, and when. */
-interface Kept {
+/** The stored response of a key, with its request and time. */
+interface Stored {
   request: string;
-  told: Told;
+  result: Result;
   at: Date;
 }
 
 const DAY_MS = 86_400_000;
 
-/** What a repetition under the same `Idempotency-Key` is answered. */
+/** Predicts responses to repetitions with the same `Idempotency-Key`. */
 export class KeyRules {
   /** By app, person and key. */
-  private readonly kept = new Map<string, Kept>();
+  private readonly stored = new Map<string, Stored>();
 
-  /** What the same person was answered, through the same app, when they sent the same under this key within a day. */
-  once({ app, person, key, path, body, now }: Repeatable, make: () => Told): Told {
+  /** Returns the stored response when the same person and app sent the same request with this key within a day. */
+  once({ app, person, key, path, body, now }: Repeatable, make: () => Result): Result {
     if (key === undefined) return make();
     const slot = `${app} ${person} ${key}`;
     const request = JSON.stringify([path, Object.entries(sentOf(body)).toSorted()]);
-    const earlier = this.kept.get(slot);
+    const earlier = this.stored.get(slot);
     if (earlier && now.getTime() - earlier.at.getTime() < DAY_MS) {
       return earlier.request === request
-        ? withHeaders(earlier.told, { 'idempotency-replayed': 'true' })
-        : refused(422, 'idempotency_key_reused');
+        ? withHeaders(earlier.result, { 'idempotency-replayed': 'true' })
+        : rejected(422, 'idempotency_key_reused');
     }
-    const told = make();
-    if (told.status === 201) this.kept.set(slot, { request, told, at: now });
-    return told;
+    const result = make();
+    if (result.status === 201) this.stored.set(slot, { request, result, at: now });
+    return result;
   }
 }

@@ -1,29 +1,29 @@
-import type { Told } from './api-call.js';
+import type { Result } from './api-call.js';
 
-/** A list that somebody asks for a page of. */
+/** A paginated list. */
 export interface List {
-  /** All that is on it, the newest first. */
+  /** All items, newest first. */
   items: readonly Item[];
-  /** The ids of all that was ever on any such list, the oldest first. */
+  /** Ids of all items that ever existed, oldest first. */
   ever: readonly string[];
-  /** Without a query. */
+  /** URL without a query. */
   address: string;
 }
 
 type Item = Readonly<Record<string, unknown>> & { id: string };
 
-const MOST_PAGES = 1_000_000;
+const MAX_PAGES = 1_000_000;
 
-/** What is wrong with the query of a list that has at most so many items on a page: each `field code`. */
+/** Field errors of the query of a list, each `field code`. */
 export function queryProblems(query: URLSearchParams, mostItems: number): string[] {
   return [
-    ...numberProblems('page', query.get('page'), MOST_PAGES),
+    ...numberProblems('page', query.get('page'), MAX_PAGES),
     ...numberProblems('limit', query.get('limit'), mostItems),
   ];
 }
 
-/** The page that a query without problems asks for: by its number, or of what is older than the item `before`. */
-export function pageOf({ items, ever, address }: List, query: URLSearchParams): Told {
+/** The page of a valid query: by its number, or the items older than `before`. */
+export function pageOf({ items, ever, address }: List, query: URLSearchParams): Result {
   const page = Number(query.get('page') ?? 1);
   const limit = Number(query.get('limit') ?? 20);
   const before = query.get('before');

@@ -1,20 +1,31 @@
 import type { Scope } from '../../../src/common/scopes.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import type { Actor, AppName, Body, Call, PersonName, Told } from './api-call.js';
+import {
+  type Actor,
+  type AppName,
+  type Body,
+  type Call,
+  invalid,
+  missingScope,
+  ok,
+  type PersonName,
+  rejected,
+  type Result,
+  withHeaders,
+} from './api-call.js';
 import { commentProblems, keyProblems, postProblems, sentOf } from './body-rules.js';
 import { KeyRules } from './key-rules.js';
 import { pageOf, queryProblems, type List } from './list-rules.js';
 import { QuotaRules, secondsLeft } from './quota-rules.js';
-import { invalid, lacking, ok, refused, withHeaders } from './told.js';
 
-/** What there is before the first call. */
+/** The initial data. */
 export interface Facts {
-  /** Where addresses begin. */
+  /** The base URL of the service. */
   baseUrl: string;
   people: Readonly<Record<PersonName, Profile>>;
-  /** Posts a month of each app; null is no limit. */
+  /** Monthly quotas; null is unlimited. */
   limits: Readonly<Record<AppName, number | null>>;
-  /** What the person granted the app. */
+  /** The scopes that the person granted the app. */
   scopesOf: (actor: Actor) => readonly Scope[];
 }
 
@@ -39,30 +50,30 @@ interface Comment {
   isDeleted: boolean;
 }
 
-/** A call as its route understands it. */
+/** A parsed call. */
 interface Request extends Actor {
   path: string;
-  /** Of the path. */
+  /** The id in the path. */
   id: string;
   query: URLSearchParams;
   body: Body;
   key: string | undefined;
   now: Date;
-  /** How the service calls what it makes. */
+  /** The id of the created item. */
   made: string;
 }
 
-const MOST_POSTS = 50;
-const MOST_COMMENTS = 100;
+const MAX_POSTS = 50;
+const MAX_COMMENTS = 100;
 
-/** The rules of the developer API, over everything that a few people have in memory. */
+/** An in-memory model of the developer API. */
 export class PlatformModel {
-  /** All that ever were, the oldest first. */
+  /** All posts including deleted ones, oldest first. */
   readonly posts: Post[] = [];
   readonly comments: Comment[] = [];
-  /** The calls that made something under a key. */
+  /** Calls with a key that created an item. */
   readonly keyed: Call[] = [];
-  /** Where the `next` of a list led, for who was told so. */
+  /** Calls to the `next` links of earlier responses. */
   readonly nextPages: Call[] = [];
   private readonly keys = new KeyRules();
   private readonly quota: QuotaRules;
@@ -73,8 +84,8 @@ export class PlatformModel {
     this.root = `${facts.baseUrl}/dev/v1`;
   }
 
-  /** Each route with the scope that it needs, if any. */
-  private readonly routes: Record<string, [Scope | null, (request: Request) => Told]> = {
+  /** The routes with their required scope, if any. */
+  private readonly routes: Record<string, [Scope | null, (request: Request) => Result]> = {
     'GET me': ['profile.read', ({ person }) => ok({ ...this.facts.people[person] })],
     'GET quota': [null, ({ app, now }) => ok(this.quota.standing(app, now))],
     'POST posts': ['posts.write', (request) => this.publish(request)],
@@ -87,35 +98,35 @@ export class PlatformModel {
     'DELETE comments/:id': ['posts.write', (request) => this.deleteComment(request)],
   };
 
-  /** What the call must be answered at `now`; `made` is the id in the answer that it was given. */
-  answer(call: Call, now: Date, made: string): Told {
+  /** Predicts the response to a call at `now`; `made` is the id in the actual response. */
+  predict(call: Call, now: Date, made: string): Result {
     const [path = '', query = ''] = call.path.split('?');
     const [, collection = '', id = '', part = ''] = path.split('/');
     const segments = [collection, id && ':id', part].filter((segment) => segment !== '');
     const route = this.routes[`${call.method} ${segments.join('/')}`];
-    if (!route) throw new Error(`The model knows nothing about ${call.method} ${path}.`);
+    if (!route) throw new Error(`The model has no route for ${call.method} ${path}.`);
     const [scope, handle] = route;
     const { by, key, body = {} } = call;
-    if (scope !== null && !this.facts.scopesOf(by).includes(scope)) return lacking(scope);
+    if (scope !== null && !this.facts.scopesOf(by).includes(scope)) return missingScope(scope);
     const asked = { query: new URLSearchParams(query), path, id, body, key, now, made };
-    const told = handle({ ...by, ...asked });
-    if (key !== undefined && told.status === 201) this.keyed.push(call);
-    const next = told.links?.['next'];
+    const result = handle({ ...by, ...asked });
+    if (key !== undefined && result.status === 201) this.keyed.push(call);
+    const next = result.links?.['next'];
     if (next !== undefined) this.nextPages.push({ ...call, path: next.slice(this.root.length) });
-    return told;
+    return result;
   }
 
-  /** A comment of somebody on anybody's post, as the network itself adds it. */
+  /** Adds a comment by the network itself. */
   addComment(comment: Omit<Comment, 'parentId' | 'isDeleted'>): void {
     this.comments.push({ ...comment, parentId: null, isDeleted: false });
   }
 
-  private publish(request: Request): Told {
+  private publish(request: Request): Result {
     const { app, person, key, body, now, made } = request;
     const problems = [...postProblems(body), ...keyProblems(key)];
     if (problems.length > 0) return invalid(problems);
-    const told = this.keys.once(request, () => {
-      if (this.quota.standing(app, now).remaining === 0) return refused(429, 'quota_exceeded');
+    const result = this.keys.once(request, () => {
+      if (this.quota.standing(app, now).remaining === 0) return rejected(429, 'quota_exceeded');
       this.quota.spend(app, now);
       const createdAt = now.toISOString();
       const sent = sentOf(body);
@@ -126,13 +137,13 @@ export class PlatformModel {
       return { status: 201, body: { ...sent, ...added }, headers };
     });
     const left = this.quota.headers(app, now);
-    if (told.status === 201) return withHeaders(told, left);
-    if (told.status !== 429) return told;
-    return withHeaders(told, { ...left, 'retry-after': String(secondsLeft(now)) });
+    if (result.status === 201) return withHeaders(result, left);
+    if (result.status !== 429) return result;
+    return withHeaders(result, { ...left, 'retry-after': String(secondsLeft(now)) });
   }
 
-  private listPosts({ person, query, path }: Request): Told {
-    const problems = queryProblems(query, MOST_POSTS);
+  private listPosts({ person, query, path }: Request): Result {
+    const problems = queryProblems(query, MAX_POSTS);
     if (problems.length > 0) return invalid(problems);
     const items = this.posts
       .filter(({ owner, isDeleted }) => owner === person && !isDeleted)
@@ -142,36 +153,36 @@ export class PlatformModel {
     return pageOf(this.list(items, this.posts, path), query);
   }
 
-  private readPost(request: Request): Told {
+  private readPost(request: Request): Result {
     const post = this.ownPost(request);
-    if (!post) return refused(404, 'not_found');
+    if (!post) return rejected(404, 'not_found');
     const { id, createdAt, sent } = post;
     const { content = null, tags = [], reachKm = null, visibility = 'public' } = sent;
     const permalink = this.permalink(id);
     return ok({ id, content, tags, reachKm, visibility, permalink, createdAt });
   }
 
-  private deletePost(request: Request): Told {
+  private deletePost(request: Request): Result {
     const post = this.ownPost(request);
-    if (!post) return refused(404, 'not_found');
+    if (!post) return rejected(404, 'not_found');
     post.isDeleted = true;
     return ok({ id: post.id, deleted: true });
   }
 
-  private readAnalytics(request: Request): Told {
+  private readAnalytics(request: Request): Result {
     const post = this.ownPost(request);
-    if (!post) return refused(404, 'not_found');
+    if (!post) return rejected(404, 'not_found');
     const { id, likedBy, createdAt: publishedAt } = post;
     const comments = this.commentsOn(id).length;
     return ok({ id, likes: likedBy.size, comments, publishedAt, permalink: this.permalink(id) });
   }
 
-  private comment(request: Request): Told {
+  private comment(request: Request): Result {
     const { person: author, id: postId, key, body, now, made } = request;
     const problems = [...commentProblems(body), ...keyProblems(key)];
     if (problems.length > 0) return invalid(problems);
     return this.keys.once(request, () => {
-      if (!this.ownPost(request)) return refused(404, 'not_found');
+      if (!this.ownPost(request)) return rejected(404, 'not_found');
       const { text, parentId = null } = sentOf(body);
       if (parentId !== null && !this.commentsOn(postId).some(({ id }) => id === parentId))
         return invalid(['parentId invalid_reference']);
@@ -182,20 +193,20 @@ export class PlatformModel {
     });
   }
 
-  private listComments(request: Request): Told {
+  private listComments(request: Request): Result {
     const { query, path } = request;
-    const problems = queryProblems(query, MOST_COMMENTS);
+    const problems = queryProblems(query, MAX_COMMENTS);
     if (problems.length > 0) return invalid(problems);
     const post = this.ownPost(request);
-    if (!post) return refused(404, 'not_found');
+    if (!post) return rejected(404, 'not_found');
     const items = this.commentsOn(post.id).map((comment) => this.shown(comment));
     return pageOf(this.list(items, this.comments, path), query);
   }
 
-  private deleteComment({ person, id: wanted }: Request): Told {
+  private deleteComment({ person, id: wanted }: Request): Result {
     const comment = this.comments.find(({ id }) => id === wanted);
     if (!comment || comment.author !== person || comment.isDeleted)
-      return refused(404, 'not_found');
+      return rejected(404, 'not_found');
     comment.isDeleted = true;
     return ok({ id: comment.id, deleted: true });
   }
@@ -223,7 +234,7 @@ export class PlatformModel {
     };
   }
 
-  /** `items` come the oldest first. */
+  /** @param items oldest first */
   private list(items: List['items'], all: readonly { id: string }[], path: string): List {
     const ever = all.map(({ id }) => id);
     return { items: items.toReversed(), ever, address: `${this.root}${path}` };

@@ -1,18 +1,18 @@
 import type { AppName } from './api-call.js';
 
-/** The posts that apps may publish in a calendar month, in UTC. */
+/** Monthly quotas of apps, by calendar month in UTC. */
 export class QuotaRules {
   /** By app and month. */
   private readonly used = new Map<string, number>();
 
-  /** @param limits posts a month; null is no limit */
+  /** @param limits posts per month; null is unlimited */
   constructor(private readonly limits: Readonly<Record<AppName, number | null>>) {}
 
   spend(app: AppName, now: Date): void {
     this.used.set(slotOf(app, now), this.usedBy(app, now) + 1);
   }
 
-  /** What `GET /quota` says. */
+  /** The body of `GET /quota`. */
   standing(app: AppName, now: Date): { remaining: number | null } & Record<string, unknown> {
     const limit = this.limits[app];
     const used = this.usedBy(app, now);
@@ -25,7 +25,7 @@ export class QuotaRules {
     };
   }
 
-  /** What an answer about a publish says of what is left; nothing without a limit. */
+  /** The quota headers of a publish; none without a limit. */
   headers(app: AppName, now: Date): Record<string, string> {
     const limit = this.limits[app];
     if (limit === null) return {};
@@ -42,7 +42,7 @@ export class QuotaRules {
   }
 }
 
-/** Until the month ends. */
+/** Seconds until the end of the month. */
 export function secondsLeft(now: Date): number {
   return secondsBetween(now, startOfMonth(now, 1));
 }

@@ -7,10 +7,10 @@ import type { TestApp, TestClient } from '../../support/test-app.js';
 export const CLIENTS = ['Server', 'Phone'] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** What is wrong with a request, at most one thing. */
+/** The mistake in a request, at most one. */
 export type Mistake = 'secret' | 'redirect_uri' | 'verifier' | null;
 
-/** What clients ask of the service about codes and tokens, and what users do. */
+/** A request of a client, or an action of a user. */
 export type Request =
   | { kind: 'exchange'; by: ClientName; value: string; mistake: Mistake }
   | {
@@ -25,12 +25,12 @@ export type Request =
   | { kind: 'introspect'; token: string }
   | { kind: 'remove'; client: ClientName; userId: string };
 
-/** What the answer says, as far as there is a rule about it. */
-export interface Told {
+/** The parts of a response that the model predicts. */
+export interface Result {
   status: number;
-  /** Of a success. */
+  /** Body of a success. */
   body?: object;
-  /** Of a refusal. */
+  /** Error code. */
   error?: string;
 }
 
@@ -38,36 +38,36 @@ const WRONG_SECRET = `svc_sec_${'x'.repeat(43)}`;
 const OTHER_URI = 'https://garden.example/other';
 const OTHER_VERIFIER = 'x'.repeat(43);
 
-/** Sends requests as what they are. */
+/** Sends requests. */
 export class Requests {
   constructor(
     private readonly app: TestApp,
     private readonly clients: Readonly<Record<ClientName, TestClient>>,
   ) {}
 
-  async send(request: Request): Promise<Told> {
+  async send(request: Request): Promise<Result> {
     switch (request.kind) {
       case 'exchange':
-        return toldBy(await this.exchange(request));
+        return resultOf(await this.exchange(request));
       case 'refresh': {
         const { by, token: refresh_token, scope, mistake } = request;
         const form = { grant_type: 'refresh_token', refresh_token, scope };
-        return toldBy(await requestToken(this.app, this.client(by, mistake), form));
+        return resultOf(await requestToken(this.app, this.client(by, mistake), form));
       }
       case 'revoke': {
         const { by, token, mistake } = request;
-        return toldBy(
+        return resultOf(
           await sendForm(this.app, '/oauth/revoke', this.client(by, mistake), { token }),
         );
       }
       case 'use':
-        return toldBy(await this.app.call(request.token, 'GET', '/me'), ['id']);
+        return resultOf(await this.app.call(request.token, 'GET', '/me'), ['id']);
       case 'introspect': {
         const { token } = request;
-        const answer = await sendForm(this.app, '/oauth/introspect', this.clients.Server, {
+        const response = await sendForm(this.app, '/oauth/introspect', this.clients.Server, {
           token,
         });
-        return toldBy(answer, ['active', 'scope', 'sub']);
+        return resultOf(response, ['active', 'scope', 'sub']);
       }
       case 'remove': {
         const { clientId } = this.clients[request.client];
@@ -90,10 +90,10 @@ export class Requests {
   }
 }
 
-/** @param members those of the body that there is a rule about; all by default */
-async function toldBy(answer: Response, members?: readonly string[]): Promise<Told> {
-  const { status } = answer;
-  const body = await json(answer);
+/** @param members the predicted members of the body; all by default */
+async function resultOf(response: Response, members?: readonly string[]): Promise<Result> {
+  const { status } = response;
+  const body = await json(response);
   if (status >= 400) return { status, error: String(body['error']) };
   const known = Object.entries(body).filter(([name]) => members?.includes(name) ?? true);
   return { status, body: Object.fromEntries(known) };

@@ -7,7 +7,7 @@ import { AuthorizationCode } from '../../../src/modules/oauth/token/authorizatio
 import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
 import type { State } from './token-rules.js';
 
-/** What the tables hold of one grant. */
+/** The rows of one grant. */
 export interface StoredGrant {
   grant: Grant;
   codes: AuthorizationCode[];
@@ -15,7 +15,7 @@ export interface StoredGrant {
   refresh: RefreshToken[];
 }
 
-/** What the tables hold of these grants, in their order. */
+/** The rows of these grants, in the order of `ids`. */
 export async function storedGrants(
   { manager }: DataSource,
   ids: readonly string[],
@@ -39,7 +39,7 @@ export async function storedGrants(
     }));
 }
 
-/** What must hold in the tables whatever happened, and does not: an empty list when all is well. */
+/** Violated invariants of the rows of a grant; an empty list when all hold. */
 export function violationsIn({ grant, access, refresh }: StoredGrant): string[] {
   const unused = refresh.filter(({ consumedAt }) => consumedAt === null);
   const first = refresh.filter(({ predecessorHash }) => predecessorHash === null);
@@ -60,11 +60,13 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
     ...(access.length === refresh.length
       ? []
       : [`${access.length} access and ${refresh.length} refresh tokens`]),
-    ...(repeatable.every(isBeforeLast) ? [] : ['an answer is kept after its successor was used']),
+    ...(repeatable.every(isBeforeLast)
+      ? []
+      : ['a response is stored after its successor was used']),
   ].map((violation) => `${grant.id}: ${violation}`);
 }
 
-/** Whether the tables hold what the state says, no more and no less. */
+/** Whether the rows match the state exactly. */
 export function isStored(state: State, stored: readonly StoredGrant[]): boolean {
   const wanted = state.map(({ endedBy, code, access, refresh }) => [
     endedBy !== null,

@@ -1,11 +1,11 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/common/clock.js';
 import type { TokenBody } from '../../support/responses.js';
-import type { ClientName, Request, Told } from './token-request.js';
+import type { ClientName, Request, Result } from './token-request.js';
 
-/** Why a grant ended before its time: a code or refresh token came back, its app gave it up, or its user removed the app. */
+/** Why a grant ended early: a repeated code or refresh token, a revocation by the app, or a removal of the app by the user. */
 export type Ending = 'theft' | 'revocation' | 'removal';
 
-/** What one consent gave, and what came of it. Times are in milliseconds since 1970. */
+/** A grant with its code and tokens. Times are milliseconds since 1970. */
 export interface Grant {
   readonly client: ClientName;
   readonly userId: string;
@@ -27,13 +27,13 @@ interface Refresh {
   readonly value: string;
   readonly expiresAt: number;
   usedAt: number | null;
-  /** What a used one was answered, as long as its successor is not used. */
-  answer: { access: string; refresh: string; scope: string } | null;
+  /** The response to its use, until its successor is used. */
+  repeatable: { access: string; refresh: string; scope: string } | null;
 }
 
 export type State = readonly Grant[];
 
-/** What every grant holds, and a part of it that may be asked for. */
+/** The scope of every grant, and a narrower scope for refresh requests. */
 export const GRANTED = 'profile.read posts.read';
 export const NARROWER = 'profile.read';
 
@@ -44,30 +44,30 @@ const GRANT_MS = 180 * DAY;
 const HARMLESS_CODE_MS = 10 * SECOND;
 const HARMLESS_REFRESH_MS = 30 * SECOND;
 
-const INVALID_GRANT: Told = { status: 400, error: 'invalid_grant' };
-const INVALID_SCOPE: Told = { status: 400, error: 'invalid_scope' };
-const INVALID_REQUEST: Told = { status: 400, error: 'invalid_request' };
-const INVALID_CLIENT: Told = { status: 401, error: 'invalid_client' };
-const INVALID_TOKEN: Told = { status: 401, error: 'invalid_token' };
-const INACTIVE: Told = { status: 200, body: { active: false } };
+const INVALID_GRANT: Result = { status: 400, error: 'invalid_grant' };
+const INVALID_SCOPE: Result = { status: 400, error: 'invalid_scope' };
+const INVALID_REQUEST: Result = { status: 400, error: 'invalid_request' };
+const INVALID_CLIENT: Result = { status: 401, error: 'invalid_client' };
+const INVALID_TOKEN: Result = { status: 401, error: 'invalid_token' };
+const INACTIVE: Result = { status: 200, body: { active: false } };
 
-/** A grant that was just allowed, with its code. */
+/** A new grant with its code. */
 export function newGrant(client: ClientName, userId: string, value: string, now: number): Grant {
   const code = { value, expiresAt: now + CODE_MS, usedAt: null };
   const expiresAt = now + GRANT_MS;
   return { client, userId, expiresAt, endedBy: null, code, access: [], refresh: [] };
 }
 
-/** The rules of codes and tokens, applied to one request after the other at one moment. */
+/** Predicts responses to requests about codes and tokens at one moment. */
 export class TokenRules {
-  /** @param grants are changed by what is answered */
+  /** @param grants are changed by the requests */
   constructor(
     private readonly grants: State,
     private readonly now: number,
   ) {}
 
-  /** What the request must be answered; `given` is what it was answered: new tokens are the service's choice. */
-  answer(request: Request, given: Told): Told {
+  /** Predicts the response; `given` is the actual one, from which new tokens are taken. */
+  predict(request: Request, given: Result): Result {
     switch (request.kind) {
       case 'exchange':
         return this.exchange(request, given);
@@ -84,7 +84,7 @@ export class TokenRules {
     }
   }
 
-  private exchange(request: Request & { kind: 'exchange' }, given: Told): Told {
+  private exchange(request: Request & { kind: 'exchange' }, given: Result): Result {
     const { by, value, mistake } = request;
     if (mistake === 'secret') return INVALID_CLIENT;
     const grant = this.grants.find(({ code }) => code.value === value);
@@ -92,7 +92,7 @@ export class TokenRules {
     const { code } = grant;
     if (code.usedAt === null && this.now >= code.expiresAt) return INVALID_GRANT;
     if (mistake === 'redirect_uri') return INVALID_GRANT;
-    // Only the public client sent a challenge.
+    // Only the public client sends a challenge.
     if (mistake === 'verifier' && by === 'Server') return INVALID_REQUEST;
     if (code.usedAt !== null) {
       const isTheft = mistake === null && this.now - code.usedAt >= HARMLESS_CODE_MS;
@@ -104,7 +104,7 @@ export class TokenRules {
     return mistake === 'verifier' ? INVALID_GRANT : this.issue(grant, GRANTED, given);
   }
 
-  private refresh(request: Request & { kind: 'refresh' }, given: Told): Told {
+  private refresh(request: Request & { kind: 'refresh' }, given: Result): Result {
     const { by, token, mistake, scope = GRANTED } = request;
     if (mistake === 'secret') return INVALID_CLIENT;
     const found = this.find('refresh', token);
@@ -113,26 +113,26 @@ export class TokenRules {
     if (used.usedAt !== null) return this.repeat(grant, used, scope);
     if (this.now >= used.expiresAt) return INVALID_GRANT;
     if (!isGranted(scope)) return INVALID_SCOPE;
-    const told = this.issue(grant, scope, given);
-    for (const earlier of grant.refresh) earlier.answer = null;
-    const { access_token: access, refresh_token: refresh } = told.body as TokenBody;
+    const result = this.issue(grant, scope, given);
+    for (const earlier of grant.refresh) earlier.repeatable = null;
+    const { access_token: access, refresh_token: refresh } = result.body as TokenBody;
     used.usedAt = this.now;
-    used.answer = { access, refresh, scope };
-    return told;
+    used.repeatable = { access, refresh, scope };
+    return result;
   }
 
-  /** A used refresh token that comes back: soon it is a lost answer, later a theft. */
-  private repeat(grant: Grant, { usedAt, answer }: Refresh, scope: string): Told {
-    const access = grant.access.find(({ value }) => value === answer?.access);
-    if (!answer || !access || this.now - (usedAt ?? 0) > HARMLESS_REFRESH_MS) {
+  /** A used refresh token that is sent again: at first a lost response, later theft. */
+  private repeat(grant: Grant, { usedAt, repeatable }: Refresh, scope: string): Result {
+    const access = grant.access.find(({ value }) => value === repeatable?.access);
+    if (!repeatable || !access || this.now - (usedAt ?? 0) > HARMLESS_REFRESH_MS) {
       grant.endedBy ??= 'theft';
       return INVALID_GRANT;
     }
     if (access.isRevoked) return INVALID_GRANT;
-    return scope === answer.scope ? this.pair(access, answer.refresh) : INVALID_SCOPE;
+    return scope === repeatable.scope ? this.pair(access, repeatable.refresh) : INVALID_SCOPE;
   }
 
-  private revoke({ by, token, mistake }: Request & { kind: 'revoke' }): Told {
+  private revoke({ by, token, mistake }: Request & { kind: 'revoke' }): Result {
     if (mistake === 'secret') return INVALID_CLIENT;
     const access = this.find('access', token);
     const grant = access?.grant ?? this.find('refresh', token)?.grant;
@@ -142,14 +142,14 @@ export class TokenRules {
     return { status: 200, body: {} };
   }
 
-  private use(token: string): Told {
+  private use(token: string): Result {
     const found = this.find('access', token);
     if (!found || !this.isLive(found.grant) || !this.opens(found.credential)) return INVALID_TOKEN;
     return { status: 200, body: { id: found.grant.userId } };
   }
 
-  /** The confidential client asks. */
-  private introspect(token: string): Told {
+  /** Always a request of the confidential client. */
+  private introspect(token: string): Result {
     const access = this.find('access', token);
     const refresh = this.find('refresh', token);
     const grant = access?.grant ?? refresh?.grant;
@@ -160,13 +160,13 @@ export class TokenRules {
     return { status: 200, body: { active: true, scope, sub: grant.userId } };
   }
 
-  private remove({ client, userId }: Request & { kind: 'remove' }): Told {
+  private remove({ client, userId }: Request & { kind: 'remove' }): Result {
     for (const grant of this.grants)
       if (grant.client === client && grant.userId === userId) grant.endedBy ??= 'removal';
     return { status: 200, body: {} };
   }
 
-  private issue(grant: Grant, scope: string, given: Told): Told {
+  private issue(grant: Grant, scope: string, given: Result): Result {
     const { access_token, refresh_token } = (given.body ?? {}) as Partial<TokenBody>;
     const access = {
       value: this.isNew(access_token) ? access_token : 'a new access token',
@@ -178,14 +178,14 @@ export class TokenRules {
       value: this.isNew(refresh_token) ? refresh_token : 'a new refresh token',
       expiresAt: Math.min(this.now + REFRESH_MS, grant.expiresAt),
       usedAt: null,
-      answer: null,
+      repeatable: null,
     };
     grant.access.push(access);
     grant.refresh.push(refresh);
     return this.pair(access, refresh.value);
   }
 
-  private pair({ value, scope, expiresAt }: Access, refresh_token: string): Told {
+  private pair({ value, scope, expiresAt }: Access, refresh_token: string): Result {
     const expires_in = Math.max(1, Math.ceil((expiresAt - this.now) / SECOND));
     const tokens = { access_token: value, token_type: 'Bearer', expires_in, refresh_token, scope };
     return { status: 200, body: tokens satisfies TokenBody };

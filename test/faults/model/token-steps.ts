@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/common/clock.js';
-import { mostly } from './mostly.js';
+import { mostly } from './arbitraries.js';
 import { GRANTED, NARROWER } from './token-rules.js';
 import { CLIENTS, type ClientName, type Mistake } from './token-request.js';
 
 export type TokenKind = 'access' | 'refresh';
 
-/** A request about one of the codes or tokens that there will be by then: `fromNewest` 0 is the newest. */
+/** A request about one of the codes or tokens that exist when it is sent: `fromNewest` 0 is the newest. */
 export type Drawn = { fromNewest: number; afterMs: number } & (
   | { kind: 'exchange'; isForeign: boolean; mistake: Mistake }
   | {
@@ -21,15 +21,15 @@ export type Drawn = { fromNewest: number; afterMs: number } & (
   | { kind: 'remove'; client: ClientName }
 );
 
-/** One after the other: a user allows a client something, time passes, or several requests are sent at once. */
+/** A consent, a wait, or concurrent requests. */
 export type Step =
   { consent: ClientName; user: number } | { waitMs: number } | { atOnce: readonly Drawn[] };
 
-/** How many users there are. */
+/** Number of users. */
 export const USERS = 2;
-const MOST_AT_ONCE = 8;
+const MAX_AT_ONCE = 8;
 const LATEST_START_MS = 6;
-const MOST_STEPS = 30;
+const MAX_STEPS = 30;
 
 const shared = {
   fromNewest: mostly(0, 1, 0, 1, 2, 3),
@@ -65,7 +65,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.oneof(
   of(1, fc.record({ kind: fc.constant('remove'), ...shared, client: fc.constantFrom(...CLIENTS) })),
 );
 
-/** Around the ends of all that ends after some time. */
+/** Around the ends of lifetimes and grace periods. */
 const waitMs = fc.oneof(
   {
     weight: 3,
@@ -78,7 +78,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      atOnce: fc.array(drawn, { minLength: 1, maxLength: MOST_AT_ONCE, size: 'max' }),
+      atOnce: fc.array(drawn, { minLength: 1, maxLength: MAX_AT_ONCE, size: 'max' }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ atOnce: fc.tuple(drawn) }) },
@@ -91,10 +91,42 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 export const steps: fc.Arbitrary<Step[]> = fc.array(step, {
   minLength: 1,
-  maxLength: MOST_STEPS,
+  maxLength: MAX_STEPS,
   size: 'max',
 });
 
 function of(weight: number, arbitrary: fc.Arbitrary<Drawn>) {
   return { weight, arbitrary };
+}
+
+const newest = { fromNewest: 0, afterMs: 0 };
+const before = { fromNewest: 1, afterMs: 0 };
+const honest = { isForeign: false, mistake: null };
+const refresh = { kind: 'refresh', ...honest, scope: undefined } as const;
+const introspect: Drawn = { kind: 'introspect', of: 'access', ...newest };
+const use: Drawn = { kind: 'use', ...newest };
+
+/** A sequence with all required outcomes, for quick runs, where random sequences may lack some. It begins with a code for each client. */
+export const STORY: readonly Step[] = [
+  one({ kind: 'exchange', ...before, ...honest }),
+  { atOnce: [use, introspect] },
+  one({ ...refresh, ...newest }),
+  // The response was lost.
+  one({ ...refresh, ...before }),
+  { waitMs: 30 * SECOND + 1 },
+  // The token was stolen.
+  one({ ...refresh, ...before }),
+  one(use),
+  one(introspect),
+  one({ kind: 'exchange', ...newest, ...honest }),
+  one({ kind: 'exchange', ...newest, ...honest }),
+  one({ kind: 'revoke', of: 'access', ...newest, ...honest }),
+  one({ kind: 'remove', ...newest, client: 'Phone' }),
+  { consent: 'Server', user: 1 },
+  one({ kind: 'exchange', ...newest, ...honest }),
+  one({ kind: 'revoke', of: 'refresh', ...newest, ...honest }),
+];
+
+function one(request: Drawn): Step {
+  return { atOnce: [request] };
 }

@@ -11,13 +11,12 @@ import { CHALLENGE } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 import { type Done, explanations } from './explanations.js';
-import { type ClientName, CLIENTS, type Request, Requests, type Told } from './token-request.js';
+import { type ClientName, CLIENTS, type Request, Requests, type Result } from './token-request.js';
 import { isStored, storedGrants, violationsIn } from './token-rows.js';
-import { GRANTED, newGrant, type State, TokenRules } from './token-rules.js';
+import { GRANTED, type Ending, newGrant, type State, TokenRules } from './token-rules.js';
 import { type Drawn, type Step, type TokenKind, USERS } from './token-steps.js';
-import type { Tally } from './token-tally.js';
 
-/** A code or token that was given out, and to whom. */
+/** An issued code or token with its client. */
 interface Known {
   name: string;
   value: string;
@@ -28,10 +27,10 @@ type Credential = 'code' | TokenKind;
 
 interface Exchanged extends Done {
   request: Request;
-  told: Told;
+  result: Result;
 }
 
-/** The clients, users and grants of one sequence, and in which states the rules say that they may be. */
+/** The clients, users and grants of one sequence, and their possible states by the rules. */
 export class TokenWorld {
   private readonly known: Record<Credential, Known[]> = { code: [], access: [], refresh: [] };
   private readonly grantIds: string[] = [];
@@ -48,26 +47,26 @@ export class TokenWorld {
     this.requests = new Requests(app, clients);
   }
 
-  /** Both clients have a code each. */
-  static async begin(
-    app: TestApp,
-    clients: Readonly<Record<ClientName, TestClient>>,
-    tally: Tally,
-  ): Promise<TokenWorld> {
+  /** Starts with a code for each client. */
+  static async begin(app: TestApp, tally: Tally): Promise<TokenWorld> {
+    const clients = {
+      Server: await app.addClient({ name: 'Server', scope: GRANTED }),
+      Phone: await app.addClient({ name: 'Phone', scope: GRANTED, kind: 'public' }),
+    };
     const users = await Promise.all(Array.from({ length: USERS }, () => app.addUser()));
     const world = new TokenWorld(app, clients, users, tally);
     for (const client of CLIENTS) await world.consent(client, 0);
     return world;
   }
 
-  /** @throws when no order of what was done at once explains the answers and what is stored */
+  /** @throws when no order of the concurrent requests explains the responses and the rows */
   async take(step: Step): Promise<void> {
     if ('consent' in step) await this.consent(step.consent, step.user);
     else if ('waitMs' in step) this.wait(step.waitMs);
     else await this.sendAtOnce(step.atOnce);
   }
 
-  /** Tries once more whatever was ever given out, and tallies how the grants ended. */
+  /** Sends each issued code and token once more, and counts how the grants ended. */
   async tryAll(): Promise<void> {
     const { access, refresh, code } = this.known;
     const requests: Request[] = [
@@ -142,27 +141,29 @@ export class TokenWorld {
   private async send(request: Request, afterMs: number): Promise<Exchanged> {
     if (afterMs > 0) await sleep(afterMs);
     const startedAt = performance.now();
-    const told = await this.requests.send(request);
+    const result = await this.requests.send(request);
     const endedAt = performance.now();
-    this.tally.answered(request, told);
-    return { request, told, startedAt, endedAt };
+    this.tally.record(request, result);
+    return { request, result, startedAt, endedAt };
   }
 
   private async explain(done: readonly Exchanged[]): Promise<void> {
-    for (const { request, told } of done) this.learnFrom(request, told);
+    for (const { request, result } of done) this.learnFrom(request, result);
     this.say(done);
     const now = this.app.clock.now().getTime();
-    const step = (state: State, { request, told }: Exchanged): State | null => {
+    const step = (state: State, { request, result }: Exchanged): State | null => {
       const next = structuredClone(state);
-      return isDeepStrictEqual(new TokenRules(next, now).answer(request, told), told) ? next : null;
+      return isDeepStrictEqual(new TokenRules(next, now).predict(request, result), result)
+        ? next
+        : null;
     };
     const states = explanations(this.states, done, step);
-    if (states.length === 0) this.fail('No order of these requests explains their answers.');
+    if (states.length === 0) this.fail('No order of these requests explains their responses.');
     const stored = await storedGrants(this.app.dataSource, this.grantIds);
     const violations = stored.flatMap(violationsIn);
     if (violations.length > 0) this.fail(violations.join('\n'));
     this.states = states.filter((state) => isStored(state, stored));
-    if (this.states.length === 0) this.fail('What is stored is not what the answers say.');
+    if (this.states.length === 0) this.fail('The rows do not match the responses.');
   }
 
   private requestOf(drawn: Drawn): Request | undefined {
@@ -184,14 +185,14 @@ export class TokenWorld {
     return { kind, by, token, mistake };
   }
 
-  private learnFrom(request: Request, { status, body }: Told): void {
+  private learnFrom(request: Request, { status, body }: Result): void {
     if (status !== 200 || (request.kind !== 'exchange' && request.kind !== 'refresh')) return;
     const { access_token, refresh_token } = body as TokenBody;
     this.learn('access', access_token, request.by);
     if (!this.learn('refresh', refresh_token, request.by)) this.tally.repeated(request);
   }
 
-  /** Answers whether it was not known before. */
+  /** Returns whether the value is new. */
   private learn(credential: Credential, value: string, client: ClientName): boolean {
     const some = this.known[credential];
     if (some.some((known) => known.value === value)) return false;
@@ -208,16 +209,16 @@ export class TokenWorld {
 
   private say(done: readonly Exchanged[]): void {
     const begin = Math.min(...done.map(({ startedAt }) => startedAt));
-    const said = done.map(({ request, told, startedAt, endedAt }) => {
+    const said = done.map(({ request, result, startedAt, endedAt }) => {
       const { kind, ...details } = request;
       const asked = Object.values(details).filter((value) => value !== null && value !== undefined);
-      const { access_token, refresh_token, ...body } = (told.body ?? {}) as Partial<TokenBody>;
+      const { access_token, refresh_token, ...body } = (result.body ?? {}) as Partial<TokenBody>;
       const tokens = [access_token, refresh_token].flatMap((token) => token ?? []);
-      const rest = told.body ? JSON.stringify(body) : (told.error ?? '');
-      const answer = [...tokens.map((token) => this.nameOf(token)), rest];
+      const rest = result.body ? JSON.stringify(body) : (result.error ?? '');
+      const response = [...tokens.map((token) => this.nameOf(token)), rest];
       const span = `${(startedAt - begin).toFixed(1)}–${(endedAt - begin).toFixed(1)} ms`;
       const question = asked.map((value) => this.nameOf(value)).join(' ');
-      return `${kind} ${question}: ${told.status} ${answer.join(' ')} (${span})`;
+      return `${kind} ${question}: ${result.status} ${response.join(' ')} (${span})`;
     });
     this.lines.push(said.join('\n     '));
   }
@@ -243,4 +244,32 @@ function credentialOf(drawn: Exclude<Drawn, { kind: 'remove' }>): Credential {
 
 function otherThan(client: ClientName): ClientName {
   return client === 'Server' ? 'Phone' : 'Server';
+}
+
+/** Counts over all sequences of a test. */
+export class Tally {
+  responses = 0;
+  /** Number of steps with overlapping requests. */
+  races = 0;
+  /** Counts of each response by kind of request, and of other events. */
+  readonly outcomes = new Map<string, number>();
+
+  record({ kind }: Request, { status, body, error }: Result): void {
+    this.responses += 1;
+    const isActive = kind === 'introspect' && body !== undefined && 'scope' in body;
+    this.add([kind, status, ...(isActive ? ['active'] : []), ...(error ? [error] : [])].join(' '));
+  }
+
+  /** Counts a token request that got the same tokens as before. */
+  repeated({ kind }: Request): void {
+    this.add(`${kind} repeated`);
+  }
+
+  ended(by: Ending): void {
+    this.add(`grant ended by ${by}`);
+  }
+
+  private add(outcome: string): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+  }
 }

@@ -6,28 +6,28 @@ import { onOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { requestsInFlight, useTestApp } from '../../support/test-app.js';
 import { times } from '../../suite.js';
-import { Caller, type RawAnswer } from './caller.js';
+import { Caller, type RawResponse } from './caller.js';
 import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
 
-/** What is let in for one connection to the database. */
+/** Permits for one database connection. */
 const WORKING = 5;
-/** With as many that are next. */
+/** Permits with the same number of requests that are next. */
 const INSIDE = 2 * WORKING;
 const WAITING = 50;
-/** A second at least, which timers may end a moment early. */
+/** At least a second in the queue; timers may fire a moment early. */
 const WAIT_MS = 990;
-const LONGEST_REFUSAL_MS = 4500;
-/** Of which one is soon enough: on a machine that stalls, some who wait are refused before that. */
+const MAX_REFUSAL_MS = 4500;
+/** Attempts, of which one has to be fast enough: on a stalled machine, queued requests time out earlier. */
 const ATTEMPTS = 3;
 const MANY = 20;
-/** While nobody is let in, and beside others; the first of each holds up more than the second. */
+/** Disconnects while no permit is free, and the same number beside other requests. */
 const PARTINGS = times(2, 1);
 const PARTING_MS = 100;
-/** In which nobody had to wait outside: then a storm is over, and all places are there again. */
+/** Time without queued requests after which an overload is over. */
 const CALM_MS = 1100;
-const PATIENCE = { timeout: 3000 };
+const WAIT = { timeout: 3000 };
 
-onOneServer('What is more than can be worked on', (database) => {
+onOneServer('Load shedding', (database) => {
   const app = useTestApp(database, {
     DB_POOL_SIZE: '1',
     DB_QUEUE_LIMIT: String(WAITING),
@@ -43,12 +43,12 @@ onOneServer('What is more than can be worked on', (database) => {
 
   beforeEach(() => sleep(CALM_MS));
 
-  /** Runs something while no request gets past its token, beside so many others. Those that were let in before are answered. */
+  /** Runs `work` while no request gets past its token, beside as many other requests. Asserts that admitted requests succeed. */
   async function whileBusy<T>(work: () => Promise<T>, beside = 0): Promise<T> {
     await other.query('LOCK TABLES access_tokens WRITE');
     try {
       const busy = Array.from({ length: INSIDE }, () => member.get('/me'));
-      await expect.poll(() => requestsInFlight(app()), PATIENCE).toBe(INSIDE + beside);
+      await expect.poll(() => requestsInFlight(app()), WAIT).toBe(INSIDE + beside);
       const outcome = await work();
       await other.query('UNLOCK TABLES');
       for (const { status } of await Promise.all(busy)) expect(status).toBe(200);
@@ -66,7 +66,7 @@ onOneServer('What is more than can be worked on', (database) => {
     return performance.now() - begun;
   }
 
-  /** Answered before anybody is refused for having waited too long. */
+  /** Repeats an attempt until it ends before the queue timeout. */
   async function soonEnough(isInTime: () => Promise<boolean>): Promise<void> {
     for (let attempt = 1; !(await isInTime()); attempt += 1) {
       expect(attempt, 'attempts that came too late').toBeLessThan(ATTEMPTS);
@@ -74,35 +74,35 @@ onOneServer('What is more than can be worked on', (database) => {
     }
   }
 
-  it('is answered when it was a burst', async () => {
+  it('serves a burst', async () => {
     await soonEnough(async () => {
       const burst = await Promise.all(Array.from({ length: WAITING }, () => member.get('/me')));
-      const refused = burst.filter(({ status }) => status !== 200);
-      expect(refused.filter(({ status }) => status !== 503)).toEqual([]);
-      return refused.length === 0;
+      const rejected = burst.filter(({ status }) => status !== 200);
+      expect(rejected.filter(({ status }) => status !== 503)).toEqual([]);
+      return rejected.length === 0;
     });
   });
 
-  /** Neither fewer than before are let in, nor more. */
-  async function expectPlaces(): Promise<void> {
+  /** Asserts that the number of permits has not changed. */
+  async function expectPermits(): Promise<void> {
     await expect.poll(() => requestsInFlight(app()), { timeout: 5000 }).toBe(0);
-    // What was begun for a caller who left goes on, and is no longer counted.
+    // Requests of disconnected callers continue, and are no longer counted as in flight.
     await sleep(CALM_MS);
     await whileBusy(async () => expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS));
   }
 
-  it('finds all places free again, whenever a caller has left', async () => {
+  it('releases the permits of callers that disconnect', async () => {
     const { baseUrl } = app();
     const { token } = member;
     const partings = [
-      // While nobody is let in, with many answers that wait for the first.
+      // While no permit is free, with many responses that wait for the first.
       async () => {
         const caller = await Caller.connect(baseUrl);
         caller.sendMore(readPosts(baseUrl, token).repeat(MANY));
         await expect.poll(() => requestsInFlight(app())).toBeGreaterThan(WORKING);
         caller.close();
       },
-      // Before its token is known, and so before its body is read.
+      // Before its token is checked, and so before its body is read.
       async () => {
         const caller = await Caller.connect(baseUrl);
         caller.sendMore(publish(baseUrl, token, 'Hi'));
@@ -118,9 +118,9 @@ onOneServer('What is more than can be worked on', (database) => {
       } finally {
         await other.query('UNLOCK TABLES');
       }
-      await expectPlaces();
+      await expectPermits();
     }
-    // In the middle of its body; and with answers that are not read.
+    // In the middle of its body, and with unread responses.
     for (const request of [
       publishBegun(baseUrl, token, 100),
       readPosts(baseUrl, token).repeat(MANY),
@@ -129,16 +129,16 @@ onOneServer('What is more than can be worked on', (database) => {
       caller.sendMore(request);
       await sleep(PARTING_MS);
       caller.close();
-      await expectPlaces();
+      await expectPermits();
     }
   });
 
-  it('waits for its turn again when its body is there', async () => {
+  it('queues a request again once its body has arrived', async () => {
     const { baseUrl } = app();
     const body = JSON.stringify({ content: 'Hi' });
     const begun = publishBegun(baseUrl, member.token, body.length) + body.slice(0, -1);
     const callers = await Promise.all(Array.from({ length: MANY }, () => Caller.connect(baseUrl)));
-    const answers = callers.map((caller) => caller.send(begun));
+    const responses = callers.map((caller) => caller.send(begun));
     await expect.poll(() => requestsInFlight(app())).toBe(MANY);
     await expect.poll(inQueue).toBe(0);
     await other.query('LOCK TABLES posts WRITE');
@@ -148,32 +148,32 @@ onOneServer('What is more than can be worked on', (database) => {
     } finally {
       await other.query('UNLOCK TABLES');
     }
-    for (const { status } of await Promise.all(answers)) expect(status).toBe(201);
+    for (const { status } of await Promise.all(responses)) expect(status).toBe(201);
     for (const caller of callers) caller.close();
   });
 
-  it('is told at once when too many wait whose form was on its way', async () => {
+  it('returns 503 at once for a form that arrives while the queue is full', async () => {
     const { baseUrl } = app();
     const callers = await Promise.all(
       Array.from({ length: WAITING + 1 }, () => Caller.connect(baseUrl)),
     );
-    const answers: RawAnswer[] = [];
+    const responses: RawResponse[] = [];
     const all = callers.map(async (caller) => {
-      answers.push(await caller.send(exchangeBegun(baseUrl)));
+      responses.push(await caller.send(exchangeBegun(baseUrl)));
     });
     await expect.poll(() => requestsInFlight(app())).toBe(callers.length);
     await expect.poll(inQueue).toBe(0);
     await whileBusy(async () => {
       for (const caller of callers) caller.sendMore('&');
-      await expect.poll(() => answers.map(({ status }) => status)).toEqual([503]);
-      expect(answers[0]?.retryAfter).toMatch(/^[1-3]$/);
+      await expect.poll(() => responses.map(({ status }) => status)).toEqual([503]);
+      expect(responses[0]?.retryAfter).toMatch(/^[1-3]$/);
     }, callers.length);
     await Promise.all(all);
-    expect(answers.slice(1).filter(({ status }) => status >= 500)).toEqual([]);
+    expect(responses.slice(1).filter(({ status }) => status >= 500)).toEqual([]);
     for (const caller of callers) caller.close();
   });
 
-  it('waits a few seconds, and is told when to come back, by each endpoint in its own words', async () => {
+  it('returns 503 with Retry-After after a few seconds in the queue, in the format of each endpoint', async () => {
     await whileBusy(async () => {
       const begun = performance.now();
       const [api, token, page, alive] = await Promise.all([
@@ -190,39 +190,39 @@ onOneServer('What is more than can be worked on', (database) => {
       expect(await token.json()).toMatchObject({ error: 'temporarily_unavailable' });
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);
       expect(took).toBeGreaterThan(WAIT_MS);
-      expect(took).toBeLessThan(LONGEST_REFUSAL_MS);
+      expect(took).toBeLessThan(MAX_REFUSAL_MS);
     });
     expect((await member.get('/me')).status).toBe(200);
   });
 
   /**
-   * Lets as many wait as may, and one more come. False where the first who waited were refused before that, as they are after a
-   * second: then not all places were taken.
+   * Fills the queue and sends one more request. Returns false where the first queued requests timed out before the queue was
+   * full.
    */
   async function isFullInTime(): Promise<boolean> {
     const leaving = new AbortController();
-    let refused = 0;
+    let rejected = 0;
     const waiting = Array.from({ length: WORKING + WAITING - INSIDE }, () =>
       app()
         .fetch('/dev/v1/me', { signal: leaving.signal })
-        .then(() => (refused += 1))
+        .then(() => (rejected += 1))
         .catch((error: Error) => error.name),
     );
-    const seen = async (): Promise<number> => (await requestsInFlight(app())) + refused;
-    await expect.poll(seen, PATIENCE).toBe(WORKING + WAITING);
+    const seen = async (): Promise<number> => (await requestsInFlight(app())) + rejected;
+    await expect.poll(seen, WAIT).toBe(WORKING + WAITING);
     const waited = await waitsBeforeRefusal();
-    const isInTime = refused === 0;
+    const isInTime = rejected === 0;
     leaving.abort();
     const left = await Promise.all(waiting);
     if (!isInTime) return false;
     expect(waited).toBeLessThan(WAIT_MS / 2);
     expect(left).toEqual(waiting.map(() => 'AbortError'));
-    await expect.poll(() => requestsInFlight(app()), PATIENCE).toBe(INSIDE);
+    await expect.poll(() => requestsInFlight(app()), WAIT).toBe(INSIDE);
     expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS);
     return true;
   }
 
-  it('is told at once when too many wait already, and those who left are not counted', async () => {
+  it('returns 503 at once while the queue is full, and does not count disconnected callers', async () => {
     await soonEnough(() => whileBusy(isFullInTime));
   });
 });

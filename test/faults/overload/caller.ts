@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
-  /** When it was asked for, in milliseconds of this process. */
+  /** Time of the request, by `performance.now()`. */
   sentAt: number;
-  /** Of a 503. */
+  /** `Retry-After` of a 503. */
   retryAfter: string | undefined;
-  /** Milliseconds from the first byte of the request to the last of the answer. */
+  /** Milliseconds from the first byte of the request to the last byte of the response. */
   took: number;
 }
 
 const CLOSED = new Error('The service closed the connection.');
 
-/** One connection that sends requests as they are, one after the other. Costs little, so that a thousand can be had. */
+/** One connection that sends raw requests, one after the other. Cheap enough for a thousand of them. */
 export class Caller {
   private received = '';
-  private waiting?: { resolve: (answer: RawAnswer) => void; reject: (error: Error) => void };
+  private waiting?: { resolve: (response: RawResponse) => void; reject: (error: Error) => void };
   private sentAt = 0;
 
   private constructor(private readonly socket: Socket) {
@@ -33,8 +33,8 @@ export class Caller {
     return new Caller(socket);
   }
 
-  /** @throws when the connection ends without an answer */
-  send(request: string): Promise<RawAnswer> {
+  /** @throws when the connection ends without a response */
+  send(request: string): Promise<RawResponse> {
     this.sentAt = performance.now();
     return new Promise((resolve, reject) => {
       if (this.socket.destroyed) throw CLOSED;

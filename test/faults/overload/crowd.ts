@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Caller, type RawAnswer } from './caller.js';
+import { Caller, type RawResponse } from './caller.js';
 
-export interface Manners {
-  /** Milliseconds from one request of a caller to its next; 0 is at once. */
+export interface Behaviour {
+  /** Milliseconds between two requests of a caller; 0 is without a pause. */
   everyMs: number;
-  /** Whether a caller that is told when to come back does as it is told. */
+  /** Whether callers obey `Retry-After`. */
   isPatient: boolean;
 }
 
-/** Many connections, on each of which a caller sends one request after the other. */
+/** Many connections, each with a caller that sends one request after the other. */
 export class Crowd {
   private constructor(private readonly callers: readonly Caller[]) {}
 
@@ -19,31 +19,31 @@ export class Crowd {
   }
 
   /**
-   * What they are answered for so long. They begin at the same moment, unless they come at intervals.
-   * @param request of the caller with this number, for its turn with this one
-   * @throws when one is not answered
+   * Calls for `forMs` milliseconds and returns the responses. All callers begin at the same moment, unless they have intervals.
+   * @param request builds the request of a caller for a turn
+   * @throws when a request gets no response
    */
   async call(
     forMs: number,
     request: (caller: number, turn: number) => string,
-    { everyMs, isPatient }: Manners,
-  ): Promise<RawAnswer[]> {
-    const answers: RawAnswer[] = [];
+    { everyMs, isPatient }: Behaviour,
+  ): Promise<RawResponse[]> {
+    const responses: RawResponse[] = [];
     const until = performance.now() + forMs;
     const one = async (caller: Caller, number: number): Promise<void> => {
       await sleep(Math.random() * everyMs);
       for (let turn = 0; performance.now() < until; turn += 1) {
-        const answer = await caller.send(request(number, turn));
-        answers.push(answer);
+        const response = await caller.send(request(number, turn));
+        responses.push(response);
         const pause =
-          answer.status === 503 && isPatient
-            ? Number(answer.retryAfter) * 1000
-            : everyMs - answer.took;
+          response.status === 503 && isPatient
+            ? Number(response.retryAfter) * 1000
+            : everyMs - response.took;
         if (pause > 0) await sleep(Math.min(pause, until - performance.now()));
       }
     };
     await Promise.all(this.callers.map(one));
-    return answers;
+    return responses;
   }
 
   leave(): void {
@@ -51,13 +51,13 @@ export class Crowd {
   }
 }
 
-/** Whether it is anything but "later". */
-export function isAdmitted({ status }: RawAnswer): boolean {
+/** Whether the response is not 503. */
+export function isAdmitted({ status }: RawResponse): boolean {
   return status !== 503;
 }
 
-/** The latency that so many in a hundred have at most, in milliseconds. */
-export function percentile(answers: readonly RawAnswer[], percent: number): number {
-  const sorted = answers.map(({ took }) => took).toSorted((one, other) => one - other);
+/** A percentile of the response time, in milliseconds. */
+export function percentile(responses: readonly RawResponse[], percent: number): number {
+  const sorted = responses.map(({ took }) => took).toSorted((one, other) => one - other);
   return sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? NaN;
 }

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 
-/** The first ten posts, as it goes over the wire. */
+/** The bytes of a request for the first ten posts. */
 export function readPosts(baseUrl: string, token: string): string {
   return requestOf('GET', '/dev/v1/posts?limit=10', headers(baseUrl, token));
 }
@@ -10,20 +10,20 @@ export function publish(baseUrl: string, token: string, content: string): string
   return publishBegun(baseUrl, token, body.length) + body;
 }
 
-/** Without its body, which is of so many bytes. */
+/** A publish of `bytes` bytes without its body. */
 export function publishBegun(baseUrl: string, token: string, bytes: number): string {
   const ofBody = ['Content-Type: application/json', `Content-Length: ${bytes}`];
   return requestOf('POST', '/dev/v1/posts', [...headers(baseUrl, token), ...ofBody]);
 }
 
-/** The same of a body that is compressed, with the little of it that comes first. */
+/** A publish with the first bytes of a compressed body. */
 export function publishCompressed(baseUrl: string, token: string): string {
   const ofBody = ['Content-Type: application/json', 'Content-Encoding: gzip'];
   const lines = [...headers(baseUrl, token), ...ofBody, 'Content-Length: 1000'];
   return requestOf('POST', '/dev/v1/posts', lines) + gzipSync('{}').toString('latin1', 0, 10);
 }
 
-/** Without the last byte of its form. */
+/** An exchange without the last byte of its form. */
 export function exchangeBegun(baseUrl: string): string {
   const form = 'grant_type=authorization_code';
   const ofForm = [

@@ -5,29 +5,29 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { times } from '../../suite.js';
-import { Caller, type RawAnswer } from './caller.js';
+import { Caller, type RawResponse } from './caller.js';
 import { percentile } from './crowd.js';
 import { publish, publishBegun, publishCompressed, readPosts } from './requests.js';
 
 const SLOW = 1000;
-/** Who come at the same moment. */
+/** Callers that connect at the same moment. */
 const GROUP = 50;
-const LARGEST_BODY = 262_144;
-/** Of which so many may be on their way at once, in 64 MB, and as many after these. */
-const MOST_LARGE = 256;
+const MAX_BODY_BYTES = 262_144;
+/** Number of large bodies that fit in 64 MB at a time. */
+const MAX_LARGE = 256;
 const TIMEOUT_MS = times(5000, 2500);
-/** What waits no longer for its end is gone before that. */
+/** Time in which the memory of aborted uploads is released. */
 const FREED_MS = 0.8 * TIMEOUT_MS;
 const DRIP_MS = 500;
 const PAUSE_MS = 10;
 const ROUNDS = times(3, 1);
-const MOST_MEMORY_MB = 300;
-/** A quick run has others beside it. */
+const MAX_MEMORY_MB = 300;
+/** Larger in a quick run, which runs other files in parallel. */
 const PROMPT_MS = times(500, 2000);
-/** Larger than what is not counted, and longer than a post may be. */
+/** Large enough to be counted, and longer than the maximum of a post. */
 const LONG = 'x'.repeat(20_000);
 
-onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
+onSqlite('A thousand slow request bodies', (database) => {
   const operator = useTestApp(database);
   let service: ServiceProcess;
   let member: Member;
@@ -44,15 +44,15 @@ onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
   });
   afterAll(() => service?.stop());
 
-  /** How fast others are answered, and what the slow ones are in the end. */
+  /** Returns the responses to other requests during the slow ones, and those to the slow ones. */
   async function besideSlow(
     bytes: number,
     drip: string,
-  ): Promise<{ others: RawAnswer[]; slow: RawAnswer[] }> {
+  ): Promise<{ others: RawResponse[]; slow: RawResponse[] }> {
     const { baseUrl } = service;
     const begun = publishBegun(baseUrl, member.token, bytes);
     const callers: Caller[] = [];
-    const slow: Promise<RawAnswer>[] = [];
+    const slow: Promise<RawResponse>[] = [];
     while (callers.length < SLOW) {
       const some = Array.from({ length: GROUP }, () => Caller.connect(baseUrl));
       for (const caller of await Promise.all(some)) {
@@ -64,7 +64,7 @@ onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
     const dripping = setInterval(() => {
       for (const caller of callers) if (caller.isWaiting) caller.sendMore(drip);
     }, DRIP_MS);
-    const others: RawAnswer[] = [];
+    const others: RawResponse[] = [];
     while (callers.some(({ isWaiting }) => isWaiting)) {
       others.push(await other.send(readPosts(baseUrl, member.token)));
       await sleep(PAUSE_MS);
@@ -75,34 +75,34 @@ onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
   }
 
   it.for([
-    { kind: 'small', bytes: 1000, drip: ' ', refused: 0 },
+    { kind: 'small', bytes: 1000, drip: ' ', rejected: 0 },
     {
-      kind: 'as large as may be',
-      bytes: LARGEST_BODY,
+      kind: 'of maximum size',
+      bytes: MAX_BODY_BYTES,
       drip: ' '.repeat(15_000),
-      refused: SLOW - 2 * MOST_LARGE,
+      rejected: SLOW - 2 * MAX_LARGE,
     },
   ])(
-    'keep nobody waiting, and take a bounded memory: $kind',
+    'do not delay other requests and use bounded memory: $kind',
     { timeout: 60_000 },
-    async ({ kind, bytes, drip, refused }, { task }) => {
+    async ({ kind, bytes, drip, rejected }, { task }) => {
       const { others, slow } = await besideSlow(bytes, drip);
       const count = (status: number): number => slow.filter((one) => one.status === status).length;
       expect(count(408) + count(503)).toBe(SLOW);
-      expect(count(503)).toBeGreaterThanOrEqual(refused);
-      expect(count(408)).toBeGreaterThanOrEqual(MOST_LARGE);
+      expect(count(503)).toBeGreaterThanOrEqual(rejected);
+      expect(count(408)).toBeGreaterThanOrEqual(MAX_LARGE);
       expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
       expect(percentile(others, 95)).toBeLessThan(PROMPT_MS);
       const memory = await service.peakMemory();
-      expect(memory).toBeLessThan(MOST_MEMORY_MB);
+      expect(memory).toBeLessThan(MAX_MEMORY_MB);
       show(
         task,
-        `${SLOW} slow bodies, ${kind}: ${count(408)} × 408, ${count(503)} × 503, others answered within ${Math.round(percentile(others, 95))} ms in 95 of 100 cases, ${memory} MB`,
+        `${SLOW} slow bodies, ${kind}: ${count(408)} × 408, ${count(503)} × 503, other requests within ${Math.round(percentile(others, 95))} ms in 95 of 100 cases, ${memory} MB`,
       );
     },
   );
 
-  it('take nothing once their callers have left, though they were compressed', async () => {
+  it('releases the memory of aborted compressed uploads', async () => {
     const { baseUrl } = service;
     const { token } = member;
     const other = await Caller.connect(baseUrl);
@@ -110,7 +110,7 @@ onSqlite('A thousand bodies that come a few bytes at a time', (database) => {
       (await other.send(publish(baseUrl, token, LONG))).status;
     for (let round = 0; round < ROUNDS; round += 1) {
       const callers = await Promise.all(
-        Array.from({ length: 2 * MOST_LARGE }, () => Caller.connect(baseUrl)),
+        Array.from({ length: 2 * MAX_LARGE }, () => Caller.connect(baseUrl)),
       );
       for (const caller of callers) caller.sendMore(publishCompressed(baseUrl, token));
       await expect.poll(statusOfLarge, { timeout: TIMEOUT_MS }).toBe(503);

@@ -5,39 +5,39 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 import { useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
-import type { RawAnswer } from './caller.js';
-import { Crowd, isAdmitted, type Manners, percentile } from './crowd.js';
+import type { RawResponse } from './caller.js';
+import { Crowd, isAdmitted, type Behaviour, percentile } from './crowd.js';
 import { publish, readPosts } from './requests.js';
 
 const FEW = 48;
 const MANY = 1000;
 const MEMBERS = times(50, 10);
-/** One request of so many publishes. */
+/** One in this many requests is a publish. */
 const PUBLISHES = 4;
-/** In which all come at the same moment: such a burst is worked off, and told apart. */
+/** Duration of the initial burst, which is measured separately. */
 const BURST_MS = 500;
-/** Until somebody who waits outside is refused. */
-const LONGEST_WAIT_MS = 3000;
-/** Whoever was let in at the last moment, and then answered. */
-const LONGEST_BURST_MS = LONGEST_WAIT_MS + 1000;
-/** As long as one may wait for a turn, and some more. */
-const LONGEST_ANSWER_MS = 8000;
+/** Queue timeout. */
+const MAX_WAIT_MS = 3000;
+/** For a request that left the queue at the last moment. */
+const MAX_BURST_MS = MAX_WAIT_MS + 1000;
+/** Longest response time, with slack. */
+const MAX_RESPONSE_MS = 8000;
 const ROUNDS = times(3, 1);
 const MEASURE_MS = times(4000, 500);
 const TEST_MS = times(150_000, 60_000);
-/** How much slower those are answered who are let in. A single short measurement tells less. */
+/** Maximum factor by which admitted requests are slower. A single short measurement is less exact. */
 const SLOWER = times(5, 20);
-const MOST_MEMORY_MB = 300;
+const MAX_MEMORY_MB = 300;
 const WELL_AGAIN_MS = 3000;
-/** Of the answers at half load shortly before: as many as can be answered are twice those. */
+/** Minimum rate after recovery, as a part of the rate at half load. */
 const WELL_AGAIN = 0.8;
-/** Of the answers at half load by turns with them: so many are let in at the least, however many are refused. */
+/** Minimum rate of admitted requests under overload, as a part of the rate at half load. */
 const LET_IN = 0.5;
-const AT_ONCE: Manners = { everyMs: 0, isPatient: true };
-/** Nor do they wait when they are told to. */
-const IN_A_HURRY: Manners = { everyMs: 0, isPatient: false };
+const AT_ONCE: Behaviour = { everyMs: 0, isPatient: true };
+/** These callers ignore `Retry-After`. */
+const IN_A_HURRY: Behaviour = { everyMs: 0, isPatient: false };
 
-(IS_QUICK ? onOneServer : onSqliteAndOneServer)('A thousand callers', (database) => {
+(IS_QUICK ? onOneServer : onSqliteAndOneServer)('A thousand concurrent callers', (database) => {
   const operator = useTestApp(database);
   let service: ServiceProcess;
   let members: Member[];
@@ -58,53 +58,53 @@ const IN_A_HURRY: Manners = { everyMs: 0, isPatient: false };
       : readPosts(service.baseUrl, token);
   };
 
-  /** What so many are answered, but for those who wait when the others leave. Of few, nobody waits for long. */
-  async function answersTo(size: number, manners = AT_ONCE): Promise<Answers> {
+  /** The responses to `size` callers, without those that still wait when the callers disconnect. Few callers do not wait. */
+  async function answersTo(size: number, behaviour = AT_ONCE): Promise<Responses> {
     const crowd = await Crowd.gather(service.baseUrl, size);
     const begun = performance.now() + BURST_MS;
-    const rest = size === FEW ? 0 : LONGEST_WAIT_MS;
-    const answers = await crowd.call(BURST_MS + MEASURE_MS + rest, request, manners);
+    const rest = size === FEW ? 0 : MAX_WAIT_MS;
+    const responses = await crowd.call(BURST_MS + MEASURE_MS + rest, request, behaviour);
     crowd.leave();
-    for (const { status, retryAfter, took } of answers) {
-      expect(took).toBeLessThan(LONGEST_ANSWER_MS);
+    for (const { status, retryAfter, took } of responses) {
+      expect(took).toBeLessThan(MAX_RESPONSE_MS);
       if (status === 503) expect(retryAfter).toMatch(/^[123]$/);
       else expect([200, 201]).toContain(status);
     }
     return {
-      burst: answers.filter(({ sentAt }) => sentAt <= begun),
-      settled: answers.filter(({ sentAt }) => sentAt > begun && sentAt < begun + MEASURE_MS),
+      burst: responses.filter(({ sentAt }) => sentAt <= begun),
+      settled: responses.filter(({ sentAt }) => sentAt > begun && sentAt < begun + MEASURE_MS),
     };
   }
 
-  /** How long it takes, once many have hung up, until all of so few are let in again, and what they are answered then. */
-  async function recovery(): Promise<{ wellAfter: number; well: RawAnswer[] }> {
+  /** After many callers disconnect: the time until all requests of few callers are admitted, and their responses after that. */
+  async function recovery(): Promise<{ wellAfter: number; well: RawResponse[] }> {
     const crowd = await Crowd.gather(service.baseUrl, FEW);
     const many = await Crowd.gather(service.baseUrl, MANY);
-    // Longer than anybody waits: before that, they are a burst.
-    const storm = many.call(2 * LONGEST_WAIT_MS, request, IN_A_HURRY);
+    // Longer than the queue timeout: until then, this is a burst.
+    const storm = many.call(2 * MAX_WAIT_MS, request, IN_A_HURRY);
     await Promise.all([
       expect(storm).rejects.toThrow('closed'),
-      sleep(LONGEST_WAIT_MS).then(() => many.leave()),
+      sleep(MAX_WAIT_MS).then(() => many.leave()),
     ]);
     const begun = performance.now();
-    const answers = await crowd.call(WELL_AGAIN_MS + MEASURE_MS, request, AT_ONCE);
+    const responses = await crowd.call(WELL_AGAIN_MS + MEASURE_MS, request, AT_ONCE);
     crowd.leave();
-    const refused = answers.filter((answer) => !isAdmitted(answer));
+    const rejected = responses.filter((response) => !isAdmitted(response));
     return {
-      wellAfter: Math.max(0, ...refused.map(({ sentAt, took }) => sentAt + took - begun)),
-      well: answers.filter(({ sentAt }) => sentAt - begun > WELL_AGAIN_MS),
+      wellAfter: Math.max(0, ...rejected.map(({ sentAt, took }) => sentAt + took - begun)),
+      well: responses.filter(({ sentAt }) => sentAt - begun > WELL_AGAIN_MS),
     };
   }
 
-  it('are answered in time or told when to come back', { timeout: TEST_MS }, async ({ task }) => {
+  it('get a response in time or 503 with Retry-After', { timeout: TEST_MS }, async ({ task }) => {
     await answersTo(FEW);
     const { settled: full } = await answersTo(FEW);
     const halfLoad = { ...AT_ONCE, everyMs: (2 * FEW * MEASURE_MS) / full.length };
-    // By turns, because the speed of a machine that others use changes from second to second.
-    const half: RawAnswer[] = [];
-    const storm: RawAnswer[] = [];
-    const hurry: RawAnswer[] = [];
-    const bursts: RawAnswer[] = [];
+    // Alternating, because the speed of a shared machine changes from second to second.
+    const half: RawResponse[] = [];
+    const storm: RawResponse[] = [];
+    const hurry: RawResponse[] = [];
+    const bursts: RawResponse[] = [];
     let atHalf = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
       const { settled: calm } = await answersTo(FEW, halfLoad);
@@ -121,37 +121,37 @@ const IN_A_HURRY: Manners = { everyMs: 0, isPatient: false };
 
     const slower = latency(storm) / latency(half);
     const hurriedSlower = latency(hurry) / latency(half);
-    expect(half.filter((answer) => !isAdmitted(answer))).toEqual([]);
-    for (const answers of [storm, hurry])
-      expect(answers.filter(isAdmitted).length).toBeGreaterThan(LET_IN * half.length);
+    expect(half.filter((response) => !isAdmitted(response))).toEqual([]);
+    for (const responses of [storm, hurry])
+      expect(responses.filter(isAdmitted).length).toBeGreaterThan(LET_IN * half.length);
     expect(slower).toBeLessThan(SLOWER);
     expect(hurriedSlower).toBeLessThan(SLOWER);
     expect(latency(well)).toBeLessThan(SLOWER * latency(half));
-    expect(latency(bursts)).toBeLessThan(LONGEST_BURST_MS);
+    expect(latency(bursts)).toBeLessThan(MAX_BURST_MS);
     expect(wellAfter).toBeLessThan(WELL_AGAIN_MS);
     expect(well.length).toBeGreaterThan(WELL_AGAIN * atHalf);
-    expect(memory).toBeLessThan(MOST_MEMORY_MB);
+    expect(memory).toBeLessThan(MAX_MEMORY_MB);
     show(
       task,
-      `${database.engine.label}: half load ${told(half, ROUNDS)}; ${MANY} callers ${told(storm, ROUNDS)}, ${slower.toFixed(1)} times as long; ${MANY} in a hurry ${told(hurry, ROUNDS)}, ${hurriedSlower.toFixed(1)} times as long; ${MANY} at the same moment: p99 ${Math.round(latency(bursts))} ms; ${memory} MB, well again after ${(wellAfter / 1000).toFixed(1)} s`,
+      `${database.engine.label}: half load ${summaryOf(half, ROUNDS)}; ${MANY} callers ${summaryOf(storm, ROUNDS)}, ${slower.toFixed(1)} times as long; ${MANY} that ignore Retry-After ${summaryOf(hurry, ROUNDS)}, ${hurriedSlower.toFixed(1)} times as long; ${MANY} at the same moment: p99 ${Math.round(latency(bursts))} ms; ${memory} MB, recovered after ${(wellAfter / 1000).toFixed(1)} s`,
     );
   });
 });
 
-interface Answers {
-  /** To those who come at the same moment. */
-  burst: RawAnswer[];
-  /** To those who come after that. */
-  settled: RawAnswer[];
+interface Responses {
+  /** Responses to requests of the initial burst. */
+  burst: RawResponse[];
+  /** Responses to later requests. */
+  settled: RawResponse[];
 }
 
-/** Of those who were let in: what 99 of 100 have at most, in milliseconds. */
-function latency(answers: readonly RawAnswer[]): number {
-  return percentile(answers.filter(isAdmitted), 99);
+/** The 99th percentile of admitted requests, in milliseconds. */
+function latency(responses: readonly RawResponse[]): number {
+  return percentile(responses.filter(isAdmitted), 99);
 }
 
-function told(answers: readonly RawAnswer[], rounds: number): string {
-  const admitted = answers.filter(isAdmitted).length;
+function summaryOf(responses: readonly RawResponse[], rounds: number): string {
+  const admitted = responses.filter(isAdmitted).length;
   const rate = Math.round((1000 * admitted) / (rounds * MEASURE_MS));
-  return `${rate}/s, p99 ${Math.round(latency(answers))} ms, ${answers.length - admitted} × 503`;
+  return `${rate}/s, p99 ${Math.round(latency(responses))} ms, ${responses.length - admitted} × 503`;
 }

@@ -8,18 +8,18 @@ import { readPosts } from './requests.js';
 const TIMEOUT_MS = 500;
 /** Twice the timeout, and two seconds. */
 const UNREAD_MS = 2 * TIMEOUT_MS + 2000;
-/** Node looks once more when that is over; and what it takes to look. */
+/** Node checks the timeout once more after it has passed. */
 const ENDED_MS = 2 * UNREAD_MS + 3000;
 const POLL_MS = 100;
 const POSTS = 10;
 const LONG = 'x'.repeat(10_000);
-/** With 100 kB each, more than the system keeps for a connection. */
+/** With 100 kB each, more than the socket buffers of a connection. */
 const REQUESTS = 300;
 
-onSqlite('Answers that nobody reads', (database) => {
+onSqlite('Unread responses', (database) => {
   const app = useTestApp(database, { REQUEST_TIMEOUT_MS: String(TIMEOUT_MS) });
 
-  it('are kept for a while, not for ever', async () => {
+  it('are dropped after a timeout', async () => {
     const member = await Member.join(app());
     for (let posts = 0; posts < POSTS; posts += 1)
       expect((await member.post('/posts', { content: LONG })).status).toBe(201);
@@ -41,13 +41,13 @@ onSqlite('Answers that nobody reads', (database) => {
   });
 });
 
-onEachServer('An answer that takes longer than one may go unread', (database) => {
+onEachServer('Response that takes longer than the timeout of unread responses', (database) => {
   const app = useTestApp(database, {
     REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
     DB_TIMEOUT_MS: String(UNREAD_MS + 1000),
   });
 
-  it('is waited for', async () => {
+  it('is still sent', async () => {
     const member = await Member.join(app());
     const other = await mysql.createConnection(database.url);
     try {

@@ -22,29 +22,28 @@ import {
   schemaOf,
 } from '../../support/released.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { MANY_SIGN_INS } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
-import { expectKept, publisherIn } from './kept-rows.js';
-import { expectVisited } from './visited-rows.js';
-import { Visits } from './visits.js';
+import { expectPreserved, publisherIn } from './preserved-rows.js';
+import { expectVisited, MANY_VISITS, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
 const TEST_MS = 120_000;
 const PUBLISHERS = 4;
-/** How long both go on before the next step. */
+/** Pause before the next step. */
 const BETWEEN_MS = times(1000, 0);
 const READY_MS = 10_000;
-/** Whoever kept their own has published since. */
+/** Columns that the publisher changes. */
 const CHANGED_BY_USE = { users: ['post_count'] };
-const NO_HISTORY = 'The history of this repository has the release, and is not here.';
+const NO_HISTORY =
+  'The release is built from the history of this repository, which is not available here.';
 
-(IS_QUICK ? onOneServer : onEachEngine)('The first release', (database) => {
+(IS_QUICK ? onOneServer : onEachEngine)('First release', (database) => {
   const { url, engine } = database;
   const smsFile = newSmsFile();
   const env: Record<string, string> = {
-    ...MANY_SIGN_INS,
+    ...MANY_VISITS,
     MIGRATE: '0',
     DEMO: '0',
     OTP_PEPPER: randomBytes(32).toString('hex'),
@@ -52,16 +51,16 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
     SMS_FILE: smsFile,
   };
   let release: ReleasedVersion | undefined;
-  let kept: ReleasedDatabase;
+  let original: ReleasedDatabase;
   let dataSource: DataSource;
-  /** Those that answer, by turns. */
+  /** The processes that serve, in turn. */
   let serving: ServiceProcess[] = [];
   let site: Cluster;
   beforeAll(async () => {
     release = await releasedVersion(RELEASE);
     if (release === undefined) return;
-    kept = await releasedDatabase(RELEASE, database);
-    await restore(database, kept);
+    original = await releasedDatabase(RELEASE, database);
+    await restore(database, original);
     dataSource = await connect(url);
     env.PUBLIC_URL = `http://127.0.0.1:${await freePort()}`;
     serve([await startProcess({ url, env, version: release })]);
@@ -81,7 +80,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
 
   const cli = new CommandLine(database, runCommandProcess);
 
-  /** Publishing goes on while `work` is done, and a visit goes through after it. */
+  /** Asserts that publishing continues during `work`, and that a visit succeeds after it. */
   async function amid<T>(load: KeyedLoad, visits: Visits, work: () => Promise<T>): Promise<T> {
     const before = load.posts.size;
     const outcome = await work();
@@ -91,7 +90,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
     return outcome;
   }
 
-  /** This version serves beside the release for a while, until a visit to both went through. */
+  /** Runs this version beside the release until a visit to both succeeded. */
   async function serveBeside(visits: Visits): Promise<void> {
     const older = serving;
     const newer = await startProcess({ url, env });
@@ -108,7 +107,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
   }
 
   it(
-    'serves on while the schema goes forward, back, and forward again',
+    'serves requests while the schema is migrated, reverted and migrated again',
     { timeout: TEST_MS },
     async ({ task, skip }) => {
       if (release === undefined) return skip(NO_HISTORY);
@@ -124,7 +123,7 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
       await visits.goOn();
       const { applied } = await amidBoth(migrate);
       expect(applied).not.toEqual([]);
-      // SQLite is for one process.
+      // SQLite serves one process only.
       if (engine.kind !== 'sqlite') await amidBoth(() => serveBeside(visits));
       const { undone } = await amidBoth(revert);
       expect(undone).toEqual(applied.toReversed());
@@ -132,18 +131,18 @@ const NO_HISTORY = 'The history of this repository has the release, and is not h
       await amidBoth(migrate);
       await visits.stop();
       await load.stop();
-      expect([load.repetitions, visits.putOff]).toEqual([0, 0]);
+      expect([load.repetitions, visits.unavailable]).toEqual([0, 0]);
       const here = new CommandLine(database, (args, more) =>
         runCommand(args, { ...more, METRICS_PORT: 'off' }),
       );
       expect(await here.json('db', 'check')).toMatchObject({ current: true });
       const found = await runDoctor(here);
       expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
-      await expectKept(database, kept, CHANGED_BY_USE);
+      await expectPreserved(database, original, CHANGED_BY_USE);
       await expectVisited(dataSource, visits, member.user);
       show(
         task,
-        `${engine.label}: forward, back and forward under 1.0.0, ${load.posts.size} posts, each there and counted once, ${load.repetitions} repetitions; ${visits.done} sign-ins with tokens and comments, ${visits.putOff} of them put off by a 503`,
+        `${engine.label}: migrated, reverted and migrated under 1.0.0, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions; ${visits.done} sign-ins with tokens and comments, ${visits.unavailable} of them rejected with 503`,
       );
     },
   );

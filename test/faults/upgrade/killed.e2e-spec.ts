@@ -10,21 +10,21 @@ import { schemaOf } from '../../support/released.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
-import { expectKept } from './kept-rows.js';
+import { expectPreserved } from './preserved-rows.js';
 import { usedDatabase } from './used-release.js';
 
 const RELEASE = '1.0.0';
-/** One for each step. */
+/** One for each of the steps below. */
 const KILLS = times(6, 1);
-/** A file is changed in one step. */
+/** SQLite migrates in one transaction. */
 const KILLS_OF_A_FILE = times(2, 1);
 const KILL_MS = 20_000;
-/** Longer than a command needs before it changes the schema. */
+/** Timeout for the command to reach its step. */
 const STEP_MS = 15_000;
-/** Several times while a change of the schema keeps the file locked. */
+/** Short enough to see the file locked during a migration. */
 const LOOK_MS = 2;
 
-/** Steps in the middle, by what a server is told, in their order. */
+/** Statements in the middle of the migration, in order. */
 const FORWARD = [
   'ADD `client_id`',
   'ADD `closed_limit`',
@@ -43,8 +43,8 @@ const BACK = [
 ];
 
 /**
- * Ends a command by force: on a server after the step, on SQLite once it has locked the file to write. Answers whether it came in
- * time: a look at the file may come too late on a machine that stalls.
+ * Kills a command: on a server after the step, on SQLite once it has a write lock. Returns whether the kill was in time: on a
+ * stalled machine the lock may be seen too late.
  */
 type Kill = (args: readonly string[], step: string) => Promise<boolean>;
 
@@ -92,53 +92,50 @@ function isLocked(file: Sqlite.Database): boolean {
   }
 }
 
-(IS_QUICK ? onOneServer : onEachEngine)(
-  'A change of the schema that is killed again and again',
-  (database) => {
-    const isFile = database.engine.kind === 'sqlite';
-    const kills = isFile ? KILLS_OF_A_FILE : KILLS;
-    let dataSource: DataSource | undefined;
-    afterAll(() => dataSource?.destroy());
+(IS_QUICK ? onOneServer : onEachEngine)('Migration killed repeatedly', (database) => {
+  const isFile = database.engine.kind === 'sqlite';
+  const kills = isFile ? KILLS_OF_A_FILE : KILLS;
+  let dataSource: DataSource | undefined;
+  afterAll(() => dataSource?.destroy());
 
-    it(
-      `ends where it should in the next run, forward and back, ${kills} times, and loses no row`,
-      { timeout: 120_000 + 2 * kills * KILL_MS },
-      async ({ task }) => {
-        const used = await usedDatabase(database);
-        dataSource = await connect(database.url);
-        const migrator = new Migrator(dataSource);
-        const released = await schemaOf(database);
-        await new CommandLine(database, runCommandProcess).json('db', 'migrate');
-        const kill = isFile ? onFile(database) : onServer(database);
-        const current = await schemaOf(database);
-        let [killed, halfway] = [0, 0];
-        const look = async (): Promise<void> => {
-          const schema = JSON.stringify(await schemaOf(database));
-          if (![released, current].some((whole) => JSON.stringify(whole) === schema)) halfway += 1;
-        };
-        for (let number = 0; number < kills; number += 1) {
-          const place = Math.floor((FORWARD.length * (number + Math.random())) / kills);
-          if (await kill(['db', 'revert', RELEASE], BACK[place] ?? '')) killed += 1;
-          await look();
-          await migrator.revert(RELEASE, async () => undefined);
-          expect(await schemaOf(database)).toEqual(released);
-          if (await kill(['db', 'migrate'], FORWARD[place] ?? '')) killed += 1;
-          await look();
-          await migrator.migrate();
-          expect(await schemaOf(database)).toEqual(current);
-          await expectKept(database, used);
-        }
-        expect(await migrator.difference()).toEqual({ pending: [], unknown: [], statements: [] });
-        expect(killed).toBeGreaterThanOrEqual(kills);
-        // A file is changed in one transaction; on a server, every step forward that is killed leaves something to do.
-        if (isFile) expect(halfway).toBe(0);
-        else expect(halfway).toBeGreaterThanOrEqual(kills);
-        const filled = Object.values(used.rows).filter(({ length }) => length > 0).length;
-        show(
-          task,
-          `${database.engine.label}: ${killed} kills of "db migrate" and "db revert", ${halfway} of them left the schema halfway; the next run ended it, and no row of ${filled} tables was lost`,
-        );
-      },
-    );
-  },
-);
+  it(
+    `completes in the next run, forward and back, ${kills} times, and loses no row`,
+    { timeout: 120_000 + 2 * kills * KILL_MS },
+    async ({ task }) => {
+      const used = await usedDatabase(database);
+      dataSource = await connect(database.url);
+      const migrator = new Migrator(dataSource);
+      const released = await schemaOf(database);
+      await new CommandLine(database, runCommandProcess).json('db', 'migrate');
+      const kill = isFile ? onFile(database) : onServer(database);
+      const current = await schemaOf(database);
+      let [killed, halfway] = [0, 0];
+      const look = async (): Promise<void> => {
+        const schema = JSON.stringify(await schemaOf(database));
+        if (![released, current].some((whole) => JSON.stringify(whole) === schema)) halfway += 1;
+      };
+      for (let number = 0; number < kills; number += 1) {
+        const place = Math.floor((FORWARD.length * (number + Math.random())) / kills);
+        if (await kill(['db', 'revert', RELEASE], BACK[place] ?? '')) killed += 1;
+        await look();
+        await migrator.revert(RELEASE, async () => undefined);
+        expect(await schemaOf(database)).toEqual(released);
+        if (await kill(['db', 'migrate'], FORWARD[place] ?? '')) killed += 1;
+        await look();
+        await migrator.migrate();
+        expect(await schemaOf(database)).toEqual(current);
+        await expectPreserved(database, used);
+      }
+      expect(await migrator.difference()).toEqual({ pending: [], unknown: [], statements: [] });
+      expect(killed).toBeGreaterThanOrEqual(kills);
+      // SQLite migrates in one transaction; on a server, each killed migration leaves steps to do.
+      if (isFile) expect(halfway).toBe(0);
+      else expect(halfway).toBeGreaterThanOrEqual(kills);
+      const filled = Object.values(used.rows).filter(({ length }) => length > 0).length;
+      show(
+        task,
+        `${database.engine.label}: ${killed} kills of "db migrate" and "db revert", ${halfway} of them left the schema halfway; the next run completed it, and no row of ${filled} tables was lost`,
+      );
+    },
+  );
+});

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { startCluster } from '../../support/cluster.js';
+import { Cluster } from '../../support/cluster.js';
 import { connect, type TestDatabase } from '../../support/database.js';
 import {
   dump,
@@ -8,22 +8,25 @@ import {
   releasedVersion,
   restore,
 } from '../../support/released.js';
+import { startProcess } from '../../support/service-process.js';
 import { IS_QUICK } from '../../suite.js';
-import { publisherIn } from './kept-rows.js';
-import { Visits } from './visits.js';
+import { publisherIn } from './preserved-rows.js';
+import { MANY_VISITS, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
 
 /**
- * The database of the first release, which that release itself has served: a user signed in, allowed an app, published with a key,
- * commented and refreshed a token. Without the history, and in a quick run, as it was kept.
+ * The database of the first release after use by that release: sign-in, consent, publish with a key, comment and refresh.
+ * Without the git history, and in a quick run, the stored dump.
  */
 export async function usedDatabase(database: TestDatabase): Promise<ReleasedDatabase> {
-  const kept = await releasedDatabase(RELEASE, database);
-  await restore(database, kept);
+  const original = await releasedDatabase(RELEASE, database);
+  await restore(database, original);
   const version = IS_QUICK ? undefined : await releasedVersion(RELEASE);
-  if (version === undefined) return kept;
-  const site = await startCluster({ url: database.url, version }, 1);
+  if (version === undefined) return original;
+  const env = { ...MANY_VISITS, MIGRATE: '0', DEMO: '0' };
+  const process = await startProcess({ url: database.url, version, env });
+  const site = new Cluster(process.baseUrl, [process]);
   const dataSource = await connect(database.url);
   try {
     const { user, client, token } = await publisherIn(dataSource, () => site);

@@ -5,32 +5,44 @@ import type { Site } from '../../support/browser.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import type { PageBody, PostBody } from '../../support/member.js';
 import { json, type TokenBody } from '../../support/responses.js';
-import type { TestClient } from '../../support/test-app.js';
+import { MANY_SIGN_INS, type TestClient } from '../../support/test-app.js';
+import { In, type DataSource } from 'typeorm';
+import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
+import { Comment } from '../../../src/modules/comments/comment.entity.js';
+import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+
+/** The one user of the visits signs in many times a minute, from one address. */
+export const MANY_VISITS = {
+  ...MANY_SIGN_INS,
+  OTP_RESEND_SECONDS: '0',
+  OTP_PHONE_HOURLY: '0',
+  OTP_PHONE_DAILY: '0',
+};
 
 const PAUSE_MS = 50;
-/** Far longer than a visit takes. */
-const LONGEST_VISIT_MS = 15_000;
-/** What is said in each visit. */
+/** Far longer than a visit. */
+const MAX_VISIT_MS = 15_000;
+/** Text of the comment of each visit. */
 export const REMARK = 'Count me in';
 
-/** The service said that it is to be asked again later, as it may. */
-class AskedAgainLater extends Error {}
+/** The service returned 503 with Retry-After, which is allowed. */
+class Unavailable extends Error {}
 
-/** A user who signs in, allows an app and uses the API through it, over and over. */
+/** A user who repeatedly signs in, allows an app and uses the API through it. */
 export class Visits {
-  /** How many went through. */
+  /** Number of successful visits. */
   done = 0;
-  /** How many ended with a 503 that says when to come again. */
-  putOff = 0;
-  /** The ids of the comments that were acknowledged. */
+  /** Number of visits that ended with 503 and Retry-After. */
+  unavailable = 0;
+  /** Ids of the acknowledged comments. */
   readonly comments: string[] = [];
   private begun = 0;
-  /** The number of the newest that went through. */
+  /** Number of the newest successful visit. */
   private newest = 0;
   private hasFailed = false;
   private readonly visitor = new RepeatedWork();
 
-  /** @param site where the next request goes to */
+  /** @param site the target of the next request */
   constructor(
     private readonly site: () => Site,
     private readonly user: User,
@@ -39,19 +51,19 @@ export class Visits {
     this.visitor.begin(() => this.come());
   }
 
-  /** Ends when a visit that begins from now on has gone through. @throws when none does in time */
+  /** Waits until a visit that begins now or later succeeds. @throws when none does in time */
   async goOn(): Promise<void> {
     const { begun } = this;
-    const deadline = performance.now() + LONGEST_VISIT_MS;
+    const deadline = performance.now() + MAX_VISIT_MS;
     while (this.newest <= begun) {
       if (this.hasFailed) await this.stop();
       if (performance.now() > deadline)
-        throw new Error(`No visit went through in ${LONGEST_VISIT_MS / 1000} s.`);
+        throw new Error(`No visit went through in ${MAX_VISIT_MS / 1000} s.`);
       await sleep(PAUSE_MS);
     }
   }
 
-  /** @throws when a visit neither went through nor was put off */
+  /** @throws when a visit failed other than with 503 */
   stop(): Promise<void> {
     return this.visitor.stop();
   }
@@ -63,9 +75,9 @@ export class Visits {
       this.done += 1;
       this.newest = number;
     } catch (error) {
-      this.hasFailed = !(error instanceof AskedAgainLater);
+      this.hasFailed = !(error instanceof Unavailable);
       if (this.hasFailed) throw error;
-      this.putOff += 1;
+      this.unavailable += 1;
       await sleep(PAUSE_MS);
     }
   }
@@ -95,19 +107,52 @@ export class Visits {
     expect(comments.map((comment) => comment.id)).toContain(id);
   }
 
-  /** The site, of which nothing but success and redirects is taken for an answer. */
+  /** The site. Responses other than success and redirects throw. */
   private watched(): Site {
     const { baseUrl, sms } = this.site();
     return {
       baseUrl,
       sms,
       fetch: async (path, init) => {
-        const answer = await this.site().fetch(path, init);
-        if (answer.status < 400) return answer;
-        if (answer.status === 503 && answer.headers.has('retry-after')) throw new AskedAgainLater();
+        const response = await this.site().fetch(path, init);
+        if (response.status < 400) return response;
+        if (response.status === 503 && response.headers.has('retry-after')) throw new Unavailable();
         const { pathname } = new URL(path, baseUrl);
-        throw new Error(`${pathname}: ${answer.status} ${await answer.text()}`);
+        throw new Error(`${pathname}: ${response.status} ${await response.text()}`);
       },
     };
   }
+}
+
+/** Audit actions of issued access tokens. Their subject is the grant. */
+const ISSUED = ['token.issued', 'token.refreshed'];
+
+/**
+ * Asserts that the rows of the visits are stored: as many access tokens of each grant as audit events, and each acknowledged
+ * comment. The comment of a visit that ended with 503 may be stored.
+ */
+export async function expectVisited(
+  { manager }: DataSource,
+  { comments, done, unavailable }: Visits,
+  { id: userId }: User,
+): Promise<void> {
+  const tokens = await manager.find(AccessToken);
+  const events = await manager.findBy(AuditEvent, { action: In(ISSUED) });
+  expect(countsOf(tokens.map(({ grantId }) => grantId))).toEqual(
+    countsOf(events.map(({ subject }) => subject)),
+  );
+  // One by the code and one by the refresh token.
+  expect(tokens.length).toBeGreaterThanOrEqual(2 * done);
+  const said = await manager.findBy(Comment, { userId, text: REMARK });
+  const ids = said.filter(({ deletedAt }) => deletedAt === null).map(({ id }) => id);
+  expect(comments.length).toBeGreaterThanOrEqual(done);
+  expect(ids).toEqual(expect.arrayContaining(comments));
+  expect(said.length).toBeLessThanOrEqual(done + unavailable);
+}
+
+/** Number of occurrences of each id. */
+function countsOf(ids: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const id of ids) counts[id] = (counts[id] ?? 0) + 1;
+  return counts;
 }

@@ -46,13 +46,13 @@ const anything: fc.Arbitrary<Body> = fc
   )
   .map(([fields, wrong]) => ({ ...fields, ...wrong }));
 
-/** Bodies of posts, of which one in six may have anything wrong with it. */
+/** Bodies of posts, one in six possibly invalid. */
 export const postBodies: fc.Arbitrary<Body> = fc.oneof(
   { weight: 5, arbitrary: right },
   { weight: 1, arbitrary: anything },
 );
 
-/** The members of comments beside `parentId`, of which one in six may have something wrong with it. */
+/** Bodies of comments without `parentId`, one in six possibly invalid. */
 export const commentTexts: fc.Arbitrary<Body> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ text: fc.constantFrom(...TEXTS) }) },
   {
@@ -67,3 +67,15 @@ export const commentTexts: fc.Arbitrary<Body> = fc.oneof(
     ),
   },
 );
+
+/** The usual value with this weight, or a rare one with weight 1. Shrinks to the usual value. */
+export function mostly<const T, const R>(
+  usual: T,
+  weight: number,
+  ...rare: readonly R[]
+): fc.Arbitrary<T | R> {
+  return fc.oneof(
+    { weight, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...rare) },
+  );
+}

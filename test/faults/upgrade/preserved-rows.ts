@@ -9,7 +9,7 @@ import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 import type { Publisher } from '../created-once/keyed-load.js';
 
-/** In the database of a release: a public app that nobody used, and a user without posts. */
+/** Rows of the released database: an unused public app, and a user without posts. */
 const CLIENT: TestClient = {
   clientId: 'svc_app_00000000000000000000000001',
   name: 'Garden Share (demo)',
@@ -21,7 +21,7 @@ const CLIENT: TestClient = {
 };
 const USER_ID = 'usr_00000000000000000000000002';
 
-/** That user, signed in through that app. */
+/** Signs this user in through this app. */
 export async function publisherIn(dataSource: DataSource, site: () => Site): Promise<Publisher> {
   const user = await dataSource.manager.findOneByOrFail(User, { id: USER_ID });
   const code = (await approve(site(), user, CLIENT)).get('code') ?? '';
@@ -30,16 +30,16 @@ export async function publisherIn(dataSource: DataSource, site: () => Site): Pro
 }
 
 /**
- * Asserts that every row that was there is there still, as it was.
- * @param changed of a table, the columns that may have changed since
+ * Asserts that all earlier rows are still stored without change.
+ * @param changed columns by table that may have changed
  */
-export async function expectKept(
+export async function expectPreserved(
   database: TestDatabase,
-  { rows: kept }: ReleasedDatabase,
+  { rows: original }: ReleasedDatabase,
   changed: Readonly<Record<string, readonly string[]>> = {},
 ): Promise<void> {
   const { rows } = await dump(database);
-  for (const [table, before] of Object.entries(kept)) {
+  for (const [table, before] of Object.entries(original)) {
     const columns = Object.keys(before[0] ?? {}).filter(
       (column) => !changed[table]?.includes(column),
     );
