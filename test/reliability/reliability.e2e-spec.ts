@@ -5,35 +5,35 @@ import { ASSERTIONS } from './rules.js';
 const NUMBERS = ASSERTIONS.flatMap(({ rules }) => Object.keys(rules));
 const countedIn = (letter: string) => NUMBERS.filter((number) => number.startsWith(letter));
 
-/** The numbers of the developer API: runs from the first to the last. Those between are not in use. */
+/** The ranges of numbers of the developer API. Numbers between them are unused. */
 const C_RUNS = [
   [1, 114],
   [116, 117],
   [139, 145],
 ] as const;
 
-/** Races that need no two processes at once behind one public URL, and why. */
+/** Races that do not need two processes behind one public URL, with the reason. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
-  'conflicts.e2e-spec.ts': 'a trigger makes the database refuse, and counts in the only session',
-  'end-of-access.e2e-spec.ts': 'the test itself holds the row that the two would race for',
-  'idempotency-killed.e2e-spec.ts': 'one process dies, and the next takes over from it',
-  'idempotency.e2e-spec.ts': 'three processes of its own, each called at its own address',
-  'interrupted-refresh.e2e-spec.ts': 'one process dies, and the next takes over from it',
+  'conflicts.e2e-spec.ts': 'a database trigger causes the conflict, and counts in the only session',
+  'end-of-access.e2e-spec.ts': 'the test itself locks the row',
+  'idempotency-killed.e2e-spec.ts': 'one process dies, and the next takes over',
+  'idempotency.e2e-spec.ts': 'three processes, each called at its own address',
+  'interrupted-refresh.e2e-spec.ts': 'one process dies, and the next takes over',
   'publish-conflicts.e2e-spec.ts':
-    'the test itself is the other unit of work, or a trigger counts in the only session',
-  'publish-killed.e2e-spec.ts': 'one process dies, and the next takes over from it',
-  'publish.e2e-spec.ts': 'three processes of its own, each called at its own address',
+    'the test itself is the other transaction, or a trigger counts in the only session',
+  'publish-killed.e2e-spec.ts': 'one process dies, and the next takes over',
+  'publish.e2e-spec.ts': 'three processes, each called at its own address',
 };
 
-/** Tests beside races that are not run in rounds, and why. */
+/** Tests in the folder of races that are not repeated, with the reason. */
 const ONCE: Readonly<Record<string, string>> = {
-  'C98 A key that is held for longer than a second is in use, and free again once its unit has ended':
-    'holds a row for as long as one request waits',
-  'O90 No call fails while the operator rotates and the workers change over one by one':
-    'a load on one rotation, which is hundreds of calls',
-  'O90 Three commands at once leave two live secrets, one of them with an end':
-    'starts three processes for the race that another test runs in rounds',
-  'waits for it, and ends the session that it started':
+  'C98 returns 409 for a key that is locked for more than a second, until its transaction ends':
+    'locks a row while one request waits',
+  'O90 fails no call while the operator rotates and the workers switch to the new secret':
+    'one rotation with hundreds of calls',
+  'O90 leaves two live secrets, one of them with an end, after three commands at once':
+    'starts three processes for a race that another test repeats',
+  'waits for the sign-in and ends the session that it starts':
     'stops the sign-in at the one place where it matters',
 };
 const ON_SERVERS = /\bonEach(Server|Engine)\(/;
@@ -46,8 +46,8 @@ interface Manifest {
   scripts: Record<string, string>;
 }
 
-describe('The page of what the platform promises', () => {
-  it('numbers its rules from O1 and C1 on, each once and in order', () => {
+describe('docs/reliability.md', () => {
+  it('numbers the rules in order and without repetition', () => {
     const [server, api] = [countedIn('O'), countedIn('C')];
     expect(NUMBERS).toEqual([...server, ...api]);
     expect(server).toEqual(server.map((_, index) => `O${index + 1}`));
@@ -63,12 +63,12 @@ describe('The page of what the platform promises', () => {
     expect(NUMBERS.filter((number) => !proven.has(number))).toEqual([]);
   });
 
-  it('knows the rule of every numbered test and row of the oracle', async () => {
+  it('has a rule for every numbered test and every row of the oracle', async () => {
     const numbered = [...(await tests()), ...(await comparisons())];
     expect(numbered.filter(({ number }) => !NUMBERS.includes(number))).toEqual([]);
   });
 
-  it('O140 names races that run on servers in two processes, and a hundred times with "npm run test:races"', async () => {
+  it('O140 lists races that run on servers with two processes, and a hundred times in "npm run test:races"', async () => {
     const races = await readdir('test/system/races');
     expect(races.length).toBeGreaterThan(4);
     const alone: string[] = [];
@@ -89,7 +89,7 @@ describe('The page of what the platform promises', () => {
     );
   });
 
-  it('is up to date; "npm run reliability" writes it', async () => {
+  it('is current; "npm run reliability" writes it', async () => {
     const page = await reliabilityPage();
     if (process.env.WRITE_PAGES === '1') await writeFile(RELIABILITY_PAGE, page);
     expect(await readFile(RELIABILITY_PAGE, 'utf8')).toBe(page);
