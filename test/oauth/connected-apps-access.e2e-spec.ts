@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-onOneEngine('Which apps count as connected', (database) => {
+onOneEngine('Connected apps: live access', (database) => {
   const app = useTestApp(database);
   let user: User;
   let visitor: Browser;
@@ -31,7 +31,7 @@ onOneEngine('Which apps count as connected', (database) => {
 
   const isListed = ({ html }: Page): boolean => html.includes(`value="${garden.clientId}"`);
 
-  /** Opens the list just before and just at the end of the last credential. */
+  /** Opens the list one millisecond before the last credential expires, and when it expires. */
   async function expectListedFor(milliseconds: number): Promise<void> {
     app().clock.advance(milliseconds - 1);
     expect(isListed(await visitor.signInToAccount(user))).toBe(true);
@@ -39,24 +39,24 @@ onOneEngine('Which apps count as connected', (database) => {
     expect(isListed(await visitor.open(APPS))).toBe(false);
   }
 
-  it('O146 An app with nothing but a code is listed until the code expires', async () => {
+  it('O146 lists an app that has only a code until the code expires', async () => {
     await approve(app(), user, garden);
     await expectListedFor(5 * MINUTE);
   });
 
-  it('O146 An app is listed until its refresh token expires unused', async () => {
+  it('O146 lists an app until its unused refresh token expires', async () => {
     await app().accessToken(user, garden);
     await expectListedFor(30 * DAY);
   });
 
-  it('O146 An app whose refresh token is used up is listed until its access token expires', async () => {
+  it('O146 lists an app with a used refresh token until its access token expires', async () => {
     await app().accessToken(user, garden);
     const [{ id: grantId } = { id: '' }] = await grants();
     await app().dataSource.manager.update(RefreshToken, { grantId }, { consumedAt: new Date() });
     await expectListedFor(HOUR);
   });
 
-  it('O146 An access token that was given back does not count', async () => {
+  it('O146 ignores an access token that the app revoked', async () => {
     const token = await app().accessToken(user, garden);
     const [{ id: grantId } = { id: '' }] = await grants();
     await app().dataSource.manager.update(RefreshToken, { grantId }, { consumedAt: new Date() });
@@ -66,7 +66,7 @@ onOneEngine('Which apps count as connected', (database) => {
     expect((await visitor.open(`${APPS}/${garden.clientId}`)).status).toBe(404);
   });
 
-  it('O146 A scope that only dead access had is not shown', async () => {
+  it('O146 hides a scope of expired access', async () => {
     await app().accessToken(user, garden, ['posts.write']);
     app().clock.advance(30 * DAY);
     await app().accessToken(user, garden, ['profile.read']);
@@ -75,9 +75,9 @@ onOneEngine('Which apps count as connected', (database) => {
     expect(page.html).not.toContain('Publish and delete posts');
   });
 
-  it('O146 Removing ends every grant that was not revoked, and names the apps that were listed', async () => {
-    const dead = await app().addClient({ name: 'Long Gone' });
-    await app().accessToken(user, dead);
+  it('O146 revokes every grant that was not revoked yet, and names only the listed apps', async () => {
+    const expired = await app().addClient({ name: 'Long Gone' });
+    await app().accessToken(user, expired);
     await app().accessToken(user, garden);
     app().clock.advance(30 * DAY);
     await app().accessToken(user, garden);
@@ -89,7 +89,7 @@ onOneEngine('Which apps count as connected', (database) => {
     expect((await grants()).map(({ revokedAt }) => revokedAt)).toEqual([now, now, now]);
   });
 
-  it('O144 Many grants end by as few statements as few, each with its entry', async () => {
+  it('O144 revokes 40 grants with as many statements as two, and records an event for each', async () => {
     await visitor.signInToAccount(user);
     const costs: number[] = [];
     for (const times of [2, 40]) {
@@ -108,7 +108,7 @@ onOneEngine('Which apps count as connected', (database) => {
     expect(about.toSorted()).toEqual(all.map(({ id }) => id));
   });
 
-  it('O144 More grants than one statement takes end all the same', async () => {
+  it('O144 revokes more grants than fit one statement', async () => {
     const now = app().clock.now();
     const rows = Array.from({ length: 1201 }, (_, number) => ({
       id: `grt_${user.id.slice(-20)}${String(number).padStart(5, '0')}`,
@@ -133,7 +133,7 @@ onOneEngine('Which apps count as connected', (database) => {
     expect((await app().call(token, 'GET', '/me')).status).toBe(401);
   });
 
-  it('O146 Of two removals at once, one names the app, and each grant has one entry', async () => {
+  it('O146 reports the removal to one of two concurrent requests and records one event for each grant', async () => {
     for (let time = 0; time < 3; time += 1) await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
     const remove = (): Promise<Page> =>

@@ -11,8 +11,9 @@ const REVOKE = '/account/apps/revoke';
 const SIGN_IN = '/account/sign-in';
 const VERIFY = '/account/verify';
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 
-/** A form of the page with hidden fields as they are, changed as told. */
+/** Returns the value of a hidden field of the page. */
 function hidden({ html }: Page, name: string): string {
   return new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 }
@@ -22,21 +23,22 @@ function expectPhonePage(page: Page): void {
   expect(page.html).toContain('name="phone" type="tel"');
 }
 
-onOneEngine('Signing in to the connected apps', (database) => {
-  const app = useTestApp(database);
+onOneEngine('Connected apps: sign-in', (database) => {
+  const app = useTestApp(database, { OTP_COUNTRIES: 'US' });
   let user: User;
   let visitor: Browser;
   let client: TestClient;
   let token: string;
 
   beforeEach(async () => {
+    app().clock.advance(DAY);
     user = await app().addUser();
     visitor = new Browser(app());
     client = await app().addClient();
     token = await app().accessToken(user, client);
   });
 
-  it('O146 Who is not signed in is asked to, and nothing is written for that', async () => {
+  it('O146 asks a visitor to sign in without a database statement', async () => {
     const statements = await fewestStatements(app(), async () => {
       expectPhonePage(await visitor.open(APPS));
     });
@@ -44,10 +46,10 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expect(visitor.cookies.has('browser')).toBe(true);
   });
 
-  it.each([APPS, 'one app'])(
-    'O146 Signing in leads back to where the visitor wanted: %s',
-    async (where) => {
-      const path = where === APPS ? APPS : `${APPS}/${client.clientId}`;
+  it.each(['the list', 'one app'])(
+    'O146 returns to the page that the visitor opened: %s',
+    async (target) => {
+      const path = target === 'the list' ? APPS : `${APPS}/${client.clientId}`;
       const phone = await visitor.open(path);
       const typo = await visitor.submit(phone, SIGN_IN, { phone: '12' });
       expectPage(typo, 400);
@@ -55,11 +57,9 @@ onOneEngine('Signing in to the connected apps', (database) => {
       expectPage(code, 200);
       const back = await visitor.submit(code, '/account/change-number');
       expectPhonePage(back);
+      app().clock.advance(MINUTE + 1000);
       const again = await visitor.submit(back, SIGN_IN, { phone: user.phone });
-      await expect
-        .poll(() => app().sms.messages.filter(({ to }) => to === user.phone).length)
-        .toBe(2);
-      const password = await app().sms.password(user.phone);
+      const password = await app().sms.password(user.phone, 1);
       const wrong = await visitor.submit(again, VERIFY, { code: 'letters' });
       expectPage(wrong, 400);
       const done = await visitor.submit(wrong, VERIFY, { code: password });
@@ -71,7 +71,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
     },
   );
 
-  it('O146 Where to go next is one of our own pages or the list', async () => {
+  it('O146 redirects to the list when "next" is another site', async () => {
     const page = await visitor.open(APPS);
     const code = await visitor.submit(page, SIGN_IN, {
       phone: user.phone,
@@ -85,7 +85,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expect(done.location).toBe(APPS);
   });
 
-  it('O146 The session of a consent page opens the account without another password, and back', async () => {
+  it('O146 shares one session between the consent page and the account', async () => {
     await visitor.signIn(authorizeLink(client), user);
     expect((await visitor.open(APPS)).html).toContain('Remove access');
     const other = new Browser(app());
@@ -93,7 +93,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expect((await other.open(authorizeLink(client))).html).toContain('name="decision"');
   });
 
-  it('O146 A step that is sent again after signing in leads on instead of failing', async () => {
+  it('O146 redirects to the list when a sign-in form is sent again after the sign-in', async () => {
     const code = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
     const password = await app().sms.password(user.phone);
     await visitor.submit(code, VERIFY, { code: password });
@@ -109,14 +109,14 @@ onOneEngine('Signing in to the connected apps', (database) => {
   });
 
   it.each(['/account', '/account/', '/account/apps/', '/account/apps/%zz', '/account/a/b'])(
-    'O146 The address %s leads to the list',
+    'O146 redirects %s to the list',
     async (path) => {
       const { status, location } = await visitor.open(path);
       expect({ status, location }).toEqual({ status: 303, location: APPS });
     },
   );
 
-  it('O55 A code asked for in one browser does not sign in another', async () => {
+  it('O55 rejects a code that another browser requested', async () => {
     const code = await visitor.submit(await visitor.open(APPS), SIGN_IN, { phone: user.phone });
     const password = await app().sms.password(user.phone);
     const other = new Browser(app());
@@ -136,17 +136,17 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expect(other.cookies.has('session')).toBe(false);
   });
 
-  it('O42 Without our cookie the form is answered by a page that explains it', async () => {
+  it('O42 explains a missing cookie when the form is sent without it', async () => {
     const page = await visitor.open(APPS);
     visitor.cookies.clear();
-    const refused = await visitor.submit(page, SIGN_IN, { phone: user.phone });
-    expectPage(refused, 403);
-    expect(refused.html).toContain('cookie');
-    expect(refused.html).toContain('href="/account/apps"');
-    expect(refused.html).not.toMatch(/Go back to the app|shared with an app/);
+    const rejected = await visitor.submit(page, SIGN_IN, { phone: user.phone });
+    expectPage(rejected, 403);
+    expect(rejected.html).toContain('cookie');
+    expect(rejected.html).toContain('href="/account/apps"');
+    expect(rejected.html).not.toMatch(/Go back to the app|shared with an app/);
   });
 
-  it('O30 A wrong or foreign token, or another site, sends nothing', async () => {
+  it('O30 sends no message for a wrong token, the token of another browser or another site', async () => {
     const page = await visitor.open(APPS);
     const other = await new Browser(app()).open(APPS);
     const sent = app().sms.messages.length;
@@ -175,7 +175,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expectPage(await visitor.post(SIGN_IN, body), 200);
   });
 
-  it('O35 A sign-in is open for fifteen minutes', async () => {
+  it('O35 accepts a sign-in form for fifteen minutes', async () => {
     const page = await visitor.open(APPS);
     app().clock.advance(15 * MINUTE - 1);
     expectPage(await visitor.submit(page, SIGN_IN, { phone: user.phone }), 200);
@@ -186,7 +186,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expect(expired.html).toContain('href="/account/apps"');
   });
 
-  it('O30 A revocation without the token of this session is refused, and nothing ends', async () => {
+  it('O30 rejects a revocation without the token of the session', async () => {
     const page = await visitor.signInToAccount(user);
     const other = await new Browser(app()).signInToAccount(await app().addUser());
     const fields = { client_id: client.clientId, all: '1' };
@@ -200,23 +200,23 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expect((await visitor.open(APPS)).html).not.toContain(client.clientId);
   });
 
-  it('O31 The token of an earlier session of the same browser is refused', async () => {
+  it('O31 rejects the token of an earlier session of the same browser', async () => {
     const earlier = await visitor.signInToAccount(user);
     await visitor.submit(earlier, '/account/sign-out');
     await visitor.signInToAccount(await app().addUser());
     expectPage(await visitor.submit(earlier, REVOKE, { all: '1' }), 403);
   });
 
-  it('O146 A form sent after the session ended says so and removes nothing', async () => {
+  it('O146 removes nothing after the session ended and says that it ended', async () => {
     const page = await visitor.signInToAccount(user);
     app().clock.advance(30 * MINUTE);
-    const refused = await visitor.submit(page, REVOKE, { all: '1' });
-    expectPage(refused, 403);
-    expect(refused.html).toContain('not signed in any more');
+    const rejected = await visitor.submit(page, REVOKE, { all: '1' });
+    expectPage(rejected, 403);
+    expect(rejected.html).toContain('not signed in any more');
     expect((await app().call(token, 'GET', '/me')).status).toBe(200);
   });
 
-  it('O146 Not you? ends the session and asks whoever it is now, for the same page', async () => {
+  it('O146 ends the session with "Not you?" and asks to sign in for the same page', async () => {
     const path = `${APPS}/${client.clientId}`;
     const page = await visitor.signInToAccount(user, path);
     const out = await visitor.submit(page, '/account/sign-out');
@@ -225,14 +225,14 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expectPhonePage(await visitor.open(path));
   });
 
-  it('O146 A user who is blocked is signed out', async () => {
+  it('O146 signs out a blocked user', async () => {
     const page = await visitor.signInToAccount(user);
     await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });
     expectPhonePage(await visitor.open(APPS));
     expectPage(await visitor.submit(page, REVOKE, { all: '1' }), 403);
   });
 
-  it('O54 A phone that nobody has gets the same page and no message', async () => {
+  it('O54 shows the same page for a phone without a user and sends it no message', async () => {
     const sent = app().sms.messages.length;
     const page = await visitor.open(APPS);
     const unknown = await visitor.submit(page, SIGN_IN, { phone: '+14155550999' });
@@ -242,7 +242,7 @@ onOneEngine('Signing in to the connected apps', (database) => {
     expect(app().sms.messages).toHaveLength(sent + 1);
   });
 
-  it('O29 No page of the account names another site, and each has the headers of a page', async () => {
+  it('O29 links to no other site on any account page and sends the security headers', async () => {
     const phone = await visitor.open(APPS);
     const code = await visitor.submit(phone, SIGN_IN, { phone: user.phone });
     const password = await app().sms.password(user.phone);
@@ -258,41 +258,31 @@ onOneEngine('Signing in to the connected apps', (database) => {
       expect(page.html).not.toContain('<script');
     }
   });
-});
 
-onOneEngine('Too many attempts at the account', (database) => {
-  const app = useTestApp(database, { OAUTH_DECISION_FAILURES: '3', OAUTH_DECISION_CALLS: '10' });
-
-  it('O127 Wrong codes and wrong tokens share one budget, and its 429 is a page', async () => {
-    const visitor = new Browser(app());
-    const nobodys = { phone: '+14155559999' };
-    const page = await visitor.submit(await visitor.open(APPS), SIGN_IN, nobodys);
-    await visitor.submit(page, VERIFY, { code: '000000' });
-    await visitor.submit(page, VERIFY, { code: '000000', token: 'x' });
-    await visitor.submit(page, VERIFY, { code: '000000' });
-    const full = await visitor.submit(page, VERIFY, { code: '000000' });
-    expectPage(full, 429);
-    expect(full.html).toContain('Too many attempts');
-    expect(full.headers.get('retry-after')).toMatch(/^\d+$/);
-    expectPage(await visitor.submit(page, REVOKE.replace('apps/revoke', 'sign-in')), 429);
+  it('O127 counts wrong codes and wrong tokens in one limit and returns its 429 as a page', async () => {
+    const unknown = { phone: '+14155559999' };
+    const page = await visitor.submit(await visitor.open(APPS), SIGN_IN, unknown);
+    for (let each = 0; each < 10; each += 1) {
+      expectPage(await visitor.submit(page, VERIFY, { code: '000000' }), 400);
+      expectPage(await visitor.submit(page, VERIFY, { code: '000000', token: 'x' }), 403);
+    }
+    const limited = await visitor.submit(page, VERIFY, { code: '000000' });
+    expectPage(limited, 429);
+    expect(limited.html).toContain('Too many attempts');
+    expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
+    expectPage(await visitor.submit(page, SIGN_IN), 429);
   });
-});
-
-onOneEngine('Messages to phones that get none', (database) => {
-  const app = useTestApp(database, { OTP_COUNTRIES: 'US' });
 
   it.each(['account', 'app'])(
-    'A number of another country gets a message by the field: %s',
-    async (where) => {
-      const visitor = new Browser(app());
-      const link = where === 'account' ? APPS : authorizeLink(await app().addClient());
-      const page = await visitor.open(link);
-      const action = where === 'account' ? SIGN_IN : '/oauth/authorize/sign-in';
-      const refused = await visitor.submit(page, action, { phone: '+81 90 1234 5678' });
-      expectPage(refused, 400);
-      expect(refused.html).toContain('We cannot send messages to numbers of this country.');
-      expect(refused.html).toContain('aria-invalid="true"');
-      expect(refused.html).toContain('value="+81 90 1234 5678"');
+    'shows an error at the field for a number of another country: %s',
+    async (target) => {
+      const page = await visitor.open(target === 'account' ? APPS : authorizeLink(client));
+      const action = target === 'account' ? SIGN_IN : '/oauth/authorize/sign-in';
+      const rejected = await visitor.submit(page, action, { phone: '+81 90 1234 5678' });
+      expectPage(rejected, 400);
+      expect(rejected.html).toContain('We cannot send messages to numbers of this country.');
+      expect(rejected.html).toContain('aria-invalid="true"');
+      expect(rejected.html).toContain('value="+81 90 1234 5678"');
     },
   );
 });

@@ -25,7 +25,7 @@ const INDEXES = [
   'ix_authorization_codes_grant_id',
 ];
 
-/** The rows of the list: each app's client id, with the text that stands there. */
+/** Returns the text of each row of the list by the client id of its app. */
 function rowsOf({ html }: Page): Map<string, string> {
   const rows = [...html.matchAll(/<li>\s*<label class="choice".*?<\/div>\s*<\/li>/gs)];
   return new Map(
@@ -39,7 +39,7 @@ function rowsOf({ html }: Page): Map<string, string> {
   );
 }
 
-onOneEngine('The connected apps', (database) => {
+onOneEngine('Connected apps', (database) => {
   const app = useTestApp(database);
   let user: User;
   let visitor: Browser;
@@ -54,7 +54,7 @@ onOneEngine('The connected apps', (database) => {
     store = await app().addClient({ name: 'Corner Store' });
   });
 
-  /** A code that `owner` allows the app in a browser where they are signed in. */
+  /** Returns a code that the user approves in their signed-in browser. */
   async function codeFor(client: TestClient, owner: Browser): Promise<string> {
     const consent = await owner.open(authorizeLink(client));
     const fields = { scope: [...client.scopes], decision: 'approve' };
@@ -68,7 +68,7 @@ onOneEngine('The connected apps', (database) => {
 
   const statusOf = async (token: string) => (await app().call(token, 'GET', '/me')).status;
 
-  it('O146 The page names each app once, by name, with what all its grants together allow', async () => {
+  it('O146 lists each app once, sorted by name, with the scopes of all its grants', async () => {
     await app().accessToken(user, garden, ['posts.read']);
     await app().accessToken(user, garden, ['profile.read']);
     await app().accessToken(user, store, ['analytics.read']);
@@ -84,7 +84,7 @@ onOneEngine('The connected apps', (database) => {
     expect(row).not.toContain('likes');
   });
 
-  it('O146 It tells the day of the first grant and of the last use of any', async () => {
+  it('O146 shows the date of the first grant and of the last use of any grant', async () => {
     const use = async (token: string): Promise<void> => {
       expect((await app().call(token, 'GET', '/posts')).status).toBe(200);
       await app().service(GrantUse).flush();
@@ -104,7 +104,7 @@ onOneEngine('The connected apps', (database) => {
     expect(rows.get(store.clientId)).toMatch(/Granted 21 November 2026 Last used not yet$/);
   });
 
-  it('O146 Grants that expired or were revoked do not count', async () => {
+  it('O146 ignores grants that expired or were revoked', async () => {
     await app().accessToken(user, garden);
     await app()
       .dataSource.getRepository(Grant)
@@ -120,7 +120,7 @@ onOneEngine('The connected apps', (database) => {
     expect((await visitor.open(APPS)).html).toContain('No app has access to your account.');
   });
 
-  it('O146 An app that the operator disabled stays in the list, to be removed', async () => {
+  it('O146 lists an app that the operator disabled and lets the user remove it', async () => {
     await app().accessToken(user, garden);
     const apps = app().service(AppsService);
     await apps.changeStatus(garden.clientId, 'disabled', { actor: 'test' });
@@ -131,7 +131,7 @@ onOneEngine('The connected apps', (database) => {
     ]);
   });
 
-  it('O146 Markup in the name of an app stays text, in the list, in the notice and on its own page', async () => {
+  it('O146 escapes markup in the name of an app on every page', async () => {
     const client = await app().addClient({ name: '<script>alert(1)</script>' });
     await app().accessToken(user, client);
     const list = await visitor.signInToAccount(user);
@@ -143,14 +143,14 @@ onOneEngine('The connected apps', (database) => {
     }
   });
 
-  it('O146 Removing an app ends every grant of it, and those of nobody and nothing else', async () => {
+  it('O146 revokes every grant of a removed app and no grant of another app or user', async () => {
     await visitor.signInToAccount(user);
     const neighbour = new Browser(app());
     await neighbour.signInToAccount(await app().addUser());
     const first = await tokensOf(garden);
     const second = await tokensOf(garden);
     const other = await tokensOf(store);
-    const stranger = await tokensOf(garden, neighbour);
+    const neighbours = await tokensOf(garden, neighbour);
     const page = await visitor.open(APPS);
     const done = await visitor.submit(page, REVOKE, { client_id: garden.clientId });
     expectPage(done, 200);
@@ -159,10 +159,10 @@ onOneEngine('The connected apps', (database) => {
     expect(await statusOf(first.access_token)).toBe(401);
     expect(await statusOf(second.access_token)).toBe(401);
     expect(await statusOf(other.access_token)).toBe(200);
-    expect(await statusOf(stranger.access_token)).toBe(200);
+    expect(await statusOf(neighbours.access_token)).toBe(200);
   });
 
-  it('O104 After the user removes an app, its next refresh and its open code are refused', async () => {
+  it('O104 rejects the next refresh and the unused code of a removed app', async () => {
     await visitor.signInToAccount(user);
     const tokens = await tokensOf(garden);
     const code = await codeFor(garden, visitor);
@@ -174,17 +174,17 @@ onOneEngine('The connected apps', (database) => {
     expect(await statusOf(tokens.access_token)).toBe(401);
   });
 
-  it('O146 Several apps can be ticked at once', async () => {
+  it('O146 removes several selected apps at once', async () => {
     const third = await app().addClient({ name: 'Third' });
     for (const client of [garden, store, third]) await app().accessToken(user, client);
     const page = await visitor.signInToAccount(user);
-    const ticked = { client_id: [garden.clientId, store.clientId] };
-    const done = await visitor.submit(page, REVOKE, ticked);
+    const selected = { client_id: [garden.clientId, store.clientId] };
+    const done = await visitor.submit(page, REVOKE, selected);
     expect(done.html).toContain('2 apps no longer have access.');
     expect([...rowsOf(done).keys()]).toEqual([third.clientId]);
   });
 
-  it('O146 Remove all ends them all, whatever is ticked', async () => {
+  it('O146 removes every app with "Remove all", whatever is selected', async () => {
     const tokens = [await app().accessToken(user, garden), await app().accessToken(user, store)];
     const page = await visitor.signInToAccount(user);
     const late = await app().accessToken(user, await app().addClient());
@@ -194,14 +194,14 @@ onOneEngine('The connected apps', (database) => {
     for (const token of [...tokens, late]) expect(await statusOf(token)).toBe(401);
   });
 
-  it('O146 With nothing ticked, the page says what to do and nothing ends', async () => {
+  it('O146 shows an error and removes nothing when no app is selected', async () => {
     const token = await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
     for (const fields of [{}, { client_id: 'all' }, { all: '0' }] as Record<string, string>[]) {
-      const refused = await visitor.submit(page, REVOKE, fields);
-      expectPage(refused, 400);
-      expect(refused.title).toMatch(/^Error: /);
-      expect(refused.html).toContain(
+      const rejected = await visitor.submit(page, REVOKE, fields);
+      expectPage(rejected, 400);
+      expect(rejected.title).toMatch(/^Error: /);
+      expect(rejected.html).toContain(
         'href="#app-0">Nothing was removed, because no app is ticked.',
       );
     }
@@ -213,17 +213,17 @@ onOneEngine('The connected apps', (database) => {
     expect(empty.html).not.toContain('href="#app-0"');
   });
 
-  it('O146 The same form sent again says that it was done before', async () => {
+  it('O146 reports that the access was removed before when the form is sent again', async () => {
     await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
-    const ticked = { client_id: garden.clientId };
-    await visitor.submit(page, REVOKE, ticked);
-    const again = await visitor.submit(page, REVOKE, ticked);
+    const selected = { client_id: garden.clientId };
+    await visitor.submit(page, REVOKE, selected);
+    const again = await visitor.submit(page, REVOKE, selected);
     expectPage(again, 200);
     expect(again.html).toContain('This access was removed before.');
   });
 
-  it('O144 Each grant that the user ends is an audit event in their name', async () => {
+  it('O144 records an audit event by the user for each grant that they revoke', async () => {
     await app().accessToken(user, garden);
     await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
@@ -240,7 +240,7 @@ onOneEngine('The connected apps', (database) => {
     }
   });
 
-  it('O146 The page of one app shows that app alone and removes it by one button', async () => {
+  it('O146 shows only the app of a page for one app and removes it with one button', async () => {
     await app().accessToken(user, store);
     const token = await app().accessToken(user, garden, ['posts.write']);
     const address = `${APPS}/${garden.clientId}`;
@@ -255,7 +255,7 @@ onOneEngine('The connected apps', (database) => {
     expectPage(await visitor.open(address), 404);
   });
 
-  it('O146 An app that is unknown or not connected has no page, but a link to the list', async () => {
+  it('O146 returns 404 with a link to the list for an app that is unknown or not connected', async () => {
     await visitor.signInToAccount(user);
     const unknown = 'svc_app_01hzzzzzzzzzzzzzzzzzzzzzzz';
     for (const id of [garden.clientId, unknown, garden.clientId.toUpperCase(), 'x', '%00']) {
@@ -266,7 +266,7 @@ onOneEngine('The connected apps', (database) => {
     }
   });
 
-  it('O40 After its access was removed, an app asks again with every box ticked', async () => {
+  it('O40 selects every scope again after the access of the app was removed', async () => {
     const first = await visitor.signIn(authorizeLink(garden), user);
     const fields = { scope: ['posts.read'], decision: 'approve' };
     await visitor.submit(first, '/oauth/authorize/decision', fields);
@@ -275,13 +275,13 @@ onOneEngine('The connected apps', (database) => {
     expect(again.html.match(/name="scope" value="[^"]*" checked/g)).toHaveLength(4);
   });
 
-  it('O25 The consent page links to the connected apps and spells their address', async () => {
+  it('O25 links from the consent page to the connected apps and shows their address', async () => {
     const consent = await visitor.signIn(authorizeLink(garden), user);
     expect(consent.html).toContain(`<a href="${APPS}">${app().baseUrl}${APPS}</a>`);
     expectPage(await visitor.open(APPS), 200);
   });
 
-  it('O146 The list costs three statements, however many apps there are, and writes nothing', async () => {
+  it('O146 loads the list with three statements for any number of apps, without a write', async () => {
     await visitor.signInToAccount(user);
     const counts = [];
     for (const more of [1, 10]) {
@@ -294,7 +294,7 @@ onOneEngine('The connected apps', (database) => {
     expect(counts).toEqual([3, 3]);
   });
 
-  it('O146 The list is found by the indexes of user and app and of grant', async () => {
+  it('O146 loads the list by indexes, without a scan', async () => {
     await visitor.signInToAccount(user);
     const statements = await fewestStatements(app(), () => visitor.open(APPS));
     const query = statements.find((statement) => /FROM .grants./.test(statement)) ?? '';

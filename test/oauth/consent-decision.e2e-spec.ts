@@ -17,14 +17,17 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const DECISION = '/oauth/authorize/decision';
+const MINUTE = 60_000;
 const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
 
-onOneEngine('The decision', (database) => {
+onOneEngine('Consent decision', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let visitor: Browser;
 
   beforeEach(async () => {
+    // So that no test has the failures of another one in its limits.
+    app().clock.advance(20 * MINUTE);
     client = await app().addClient();
     visitor = new Browser(app());
   });
@@ -33,7 +36,7 @@ onOneEngine('The decision', (database) => {
     return visitor.signIn(authorizeLink(client), await app().addUser());
   }
 
-  /** The fields that the page's own form would send. */
+  /** Returns the fields that the form of the page sends. */
   function fieldsOf(page: Page): URLSearchParams {
     const form = page.html.slice(page.html.indexOf(DECISION));
     const fields = new URLSearchParams({ decision: 'approve' });
@@ -43,19 +46,19 @@ onOneEngine('The decision', (database) => {
     return fields;
   }
 
-  /** The request is still open: its own user can answer it. */
-  async function expectStillOpen(page: Page): Promise<void> {
+  /** Expects that the request has no decision yet and that its user can decide. */
+  async function expectUndecided(page: Page): Promise<void> {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
     const done = await visitor.submit(page, DECISION, ALLOW_ALL);
     expect(redirectParameters(done).has('code')).toBe(true);
   }
 
-  function expectAnswered(page: Page): void {
+  function expectAlreadyDecided(page: Page): void {
     expectPage(page, 409);
     expect(page.title).toMatch(/^Error: This request was already answered /);
   }
 
-  it('O18 Allow answers 303 with an empty body', async () => {
+  it('O18 redirects with 303 and an empty body after Allow', async () => {
     const done = await visitor.submit(await consentPage(), DECISION, ALLOW_ALL);
     expect(done.status).toBe(303);
     expect(done.html).toBe('');
@@ -67,22 +70,22 @@ onOneEngine('The decision', (database) => {
     ['token', 403],
     ['user', 403],
     ['transaction', 400],
-  ])('O30 A form whose %s is missing or empty is refused with %d', async (name, status) => {
+  ])('O30 rejects a form with a missing or empty %s with %d', async (name, status) => {
     const page = await consentPage();
     const fields = fieldsOf(page);
     fields.set(name, '');
     expectPage(await visitor.post(DECISION, fields), status);
     fields.delete(name);
     expectPage(await visitor.post(DECISION, fields), status);
-    await expectStillOpen(page);
+    await expectUndecided(page);
   });
 
-  it('O30 A wrong token is refused', async () => {
+  it('O30 rejects a wrong token', async () => {
     const page = await consentPage();
     const fields = fieldsOf(page);
     fields.set('token', differentFrom(fields.get('token')));
     expectPage(await visitor.post(DECISION, fields), 403);
-    await expectStillOpen(page);
+    await expectUndecided(page);
   });
 
   it.each([
@@ -92,10 +95,10 @@ onOneEngine('The decision', (database) => {
     ['origin', ''],
     ['sec-fetch-site', 'cross-site'],
     ['sec-fetch-site', 'same-site'],
-  ])('O30 A form with %s "%s" is refused', async (name, value) => {
+  ])('O30 rejects a form with %s "%s"', async (name, value) => {
     const page = await consentPage();
     expectPage(await visitor.post(DECISION, fieldsOf(page), { [name]: value }), 403);
-    await expectStillOpen(page);
+    await expectUndecided(page);
   });
 
   it.each([
@@ -103,23 +106,23 @@ onOneEngine('The decision', (database) => {
     ['token', 403],
     ['user', 403],
     ['decision', 400],
-  ])('A form with two of %s is refused', async (name, status) => {
+  ])('rejects a form with two of %s', async (name, status) => {
     const page = await consentPage();
     const fields = fieldsOf(page);
     fields.append(name, fields.get(name) ?? '');
     expectPage(await visitor.post(DECISION, fields), status);
-    await expectStillOpen(page);
+    await expectUndecided(page);
   });
 
-  it.each(['', 'APPROVE', 'yes', 'approve '])('The decision "%s" is refused', async (decision) => {
+  it.each(['', 'APPROVE', 'yes', 'approve '])('rejects the decision "%s"', async (decision) => {
     const page = await consentPage();
     const fields = fieldsOf(page);
     fields.set('decision', decision);
     expectPage(await visitor.post(DECISION, fields), 400);
-    await expectStillOpen(page);
+    await expectUndecided(page);
   });
 
-  it('A form in JSON, without a body or far too large is refused', async () => {
+  it('rejects a form in JSON, without a body or above the size limit', async () => {
     const page = await consentPage();
     const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const post = async (body: string | null, type: string): Promise<number> => {
@@ -130,37 +133,38 @@ onOneEngine('The decision', (database) => {
     expect(await post(null, 'application/x-www-form-urlencoded')).toBe(400);
     expect(await post('x'.repeat(20_000), 'application/x-www-form-urlencoded')).toBe(400);
     expect(await post('%zz', 'application/x-www-form-urlencoded')).toBe(400);
-    await expectStillOpen(page);
+    await expectUndecided(page);
   });
 
-  it('O31 Another browser cannot answer, even with cookies of its own and a session', async () => {
+  it('O31 rejects the form in another browser, even with a session', async () => {
     const page = await consentPage();
     const victim = new Browser(app());
     expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
     await victim.signIn(authorizeLink(client), await app().addUser());
     expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
-    await expectStillOpen(page);
+    await expectUndecided(page);
   });
 
-  it('O31 Nor can another browser in which the same user is signed in', async () => {
+  it('O31 rejects the form in another browser in which the same user is signed in', async () => {
     const user = await app().addUser();
     const page = await visitor.signIn(authorizeLink(client), user);
     const second = new Browser(app());
+    app().clock.advance(MINUTE + 1000);
     const own = await second.signIn(authorizeLink(client, { state: 'second' }), user);
     expectPage(await second.post(DECISION, fieldsOf(page)), 403);
-    await expectStillOpen(page);
+    await expectUndecided(page);
     const redirect = redirectParameters(await second.submit(own, DECISION, ALLOW_ALL));
     expect(redirect.get('state')).toBe('second');
   });
 
-  it('O32 After signing out nobody can answer', async () => {
+  it('O32 rejects the form after the user signed out', async () => {
     const page = await consentPage();
     await visitor.submit(page, '/oauth/authorize/sign-out');
     expectPage(await visitor.submit(page, DECISION, ALLOW_ALL), 403);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O32 A page of the first user is refused after another one signed in for the same request', async () => {
+  it('O32 rejects the form of the first user after another user signed in for the same request', async () => {
     const page = await consentPage();
     const phonePage = await visitor.submit(page, '/oauth/authorize/sign-out');
     const other = await app().addUser();
@@ -175,7 +179,7 @@ onOneEngine('The decision', (database) => {
     expect(redirectParameters(done).has('code')).toBe(true);
   });
 
-  it('O32 A user who switched in another tab cannot answer for the first one', async () => {
+  it('O32 rejects the form of the first user after another user signed in in another tab', async () => {
     const page = await consentPage();
     const second = await visitor.open(authorizeLink(client));
     const phonePage = await visitor.submit(second, '/oauth/authorize/sign-out');
@@ -189,26 +193,26 @@ onOneEngine('The decision', (database) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O33 A second answer gets 409 and no second code', async () => {
+  it('O33 returns 409 and no second code for a second decision', async () => {
     const page = await consentPage();
     await visitor.submit(page, DECISION, ALLOW_ALL);
     for (const decision of ['approve', 'deny'])
-      expectAnswered(await visitor.submit(page, DECISION, { ...ALLOW_ALL, decision }));
+      expectAlreadyDecided(await visitor.submit(page, DECISION, { ...ALLOW_ALL, decision }));
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it('O33 Of twenty answers at once, one gets a code and the others 409', async () => {
+  it('O33 issues one code for twenty concurrent decisions and returns 409 to the others', async () => {
     const page = await consentPage();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => visitor.submit(page, DECISION, ALLOW_ALL)),
     );
-    const losers = answers.filter(({ status }) => status !== 303);
+    const losers = responses.filter(({ status }) => status !== 303);
     expect(losers).toHaveLength(19);
-    for (const loser of losers) expectAnswered(loser);
+    for (const loser of losers) expectAlreadyDecided(loser);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it('O34 Two requests in two tabs of one browser both complete', async () => {
+  it('O34 completes two requests in two tabs of one browser', async () => {
     const first = await consentPage();
     const second = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
     for (const [page, state] of [
@@ -221,7 +225,7 @@ onOneEngine('The decision', (database) => {
     }
   });
 
-  it('O34 Two tabs that were both opened before signing in both complete', async () => {
+  it('O34 completes two tabs that were opened before the sign-in', async () => {
     const user = await app().addUser();
     const waiting = await visitor.open(authorizeLink(client, { state: 'tab-2' }));
     const first = await visitor.signIn(authorizeLink(client), user);
@@ -239,7 +243,7 @@ onOneEngine('The decision', (database) => {
   });
 
   it.each(['login', 'select_account'])(
-    'O34 A waiting tab with prompt=%s signs in by a code of its own',
+    'O34 asks for another code in a waiting tab with prompt=%s',
     async (prompt) => {
       const user = await app().addUser();
       const waiting = await visitor.open(authorizeLink(client, { prompt }));
@@ -250,7 +254,7 @@ onOneEngine('The decision', (database) => {
     },
   );
 
-  it('O34 Whoever types another phone into a waiting tab signs in as its owner', async () => {
+  it('O34 signs in the user of another phone that is typed into a waiting tab', async () => {
     const [user, other] = [await app().addUser(), await app().addUser()];
     const waiting = await visitor.open(authorizeLink(client));
     await visitor.signIn(authorizeLink(client), user);
@@ -261,10 +265,10 @@ onOneEngine('The decision', (database) => {
     expect(consent.html).not.toContain(user.name);
   });
 
-  it('O35 A request is open for fifteen minutes', async () => {
+  it('O35 accepts a decision for fifteen minutes', async () => {
     const page = await consentPage();
     const late = await visitor.open(authorizeLink(client));
-    app().clock.advance(15 * 60_000 - 1);
+    app().clock.advance(15 * MINUTE - 1);
     const done = await visitor.submit(page, DECISION, ALLOW_ALL);
     expect(redirectParameters(done).has('code')).toBe(true);
     app().clock.advance(1);
@@ -273,35 +277,35 @@ onOneEngine('The decision', (database) => {
     expect(expired.html).toContain('start again');
   });
 
-  it('O36 Deny tells the app access_denied and grants nothing', async () => {
+  it('O36 redirects with access_denied after Deny and grants nothing', async () => {
     const done = await visitor.submit(await consentPage(), DECISION, { decision: 'deny' });
     expectErrorRedirect(done, client, 'access_denied');
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O37 Allow with nothing ticked is a denial', async () => {
+  it('O37 treats Allow without a selected scope as a denial', async () => {
     const done = await visitor.submit(await consentPage(), DECISION, { decision: 'approve' });
     expectErrorRedirect(done, client, 'access_denied');
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O38 A posted scope that was not asked for is dropped', async () => {
+  it('O38 ignores a posted scope that the app did not request', async () => {
     const link = authorizeLink(client, { scope: 'profile.read posts.read' });
     const page = await visitor.signIn(link, await app().addUser());
     const scope = ['posts.write', 'posts.read', 'posts.read', '*', 'profile.read posts.write'];
     const done = await visitor.submit(page, DECISION, { scope, decision: 'approve' });
-    const answer = await exchange(app(), client, redirectParameters(done).get('code') ?? '');
-    expect((await json<TokenBody>(answer)).scope).toBe('posts.read');
+    const response = await exchange(app(), client, redirectParameters(done).get('code') ?? '');
+    expect((await json<TokenBody>(response)).scope).toBe('posts.read');
   });
 
-  it('O38 With only scopes that were not asked for ticked, it is a denial', async () => {
+  it('O38 treats Allow with only scopes that were not requested as a denial', async () => {
     const link = authorizeLink(client, { scope: 'profile.read' });
     const page = await visitor.signIn(link, await app().addUser());
     const done = await visitor.submit(page, DECISION, { ...ALLOW_ALL, scope: 'posts.write' });
     expectErrorRedirect(done, client, 'access_denied');
   });
 
-  it('O39 An app that was disabled meanwhile gets no code', async () => {
+  it('O39 issues no code to an app that was disabled in the meantime', async () => {
     const page = await consentPage();
     const apps = app().service(AppsService);
     await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
@@ -309,13 +313,13 @@ onOneEngine('The decision', (database) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 
-  it('O39 A redirect that was removed meanwhile gets no code', async () => {
+  it('O39 issues no code for a redirect URI that was removed in the meantime', async () => {
     const page = await consentPage();
     await app().dataSource.getRepository(AppRedirectUri).delete({ clientId: client.clientId });
-    const refused = await visitor.submit(page, DECISION, ALLOW_ALL);
-    expectPage(refused, 400);
-    expect(refused.html).toContain('is not registered for the app any more');
-    expect(refused.html).not.toContain('switched off');
+    const rejected = await visitor.submit(page, DECISION, ALLOW_ALL);
+    expectPage(rejected, 400);
+    expect(rejected.html).toContain('is not registered for the app any more');
+    expect(rejected.html).not.toContain('switched off');
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 });

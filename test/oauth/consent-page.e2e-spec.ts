@@ -4,10 +4,10 @@ import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-onOneEngine('The consent page', (database) => {
+onOneEngine('Consent page', (database) => {
   const app = useTestApp(database);
 
-  it('O25 It names the app, the redirect host, the user and every requested scope with a box', async () => {
+  it('O25 shows the app, the redirect host, the user and a checkbox for every requested scope', async () => {
     const client = await app().addClient({ name: 'Garden Share' });
     const user = await app().addUser({ name: 'Ana Lee', phone: '+14155559901' });
     const page = await new Browser(app()).signIn(authorizeLink(client), user);
@@ -25,7 +25,7 @@ onOneEngine('The consent page', (database) => {
     expect(page.html.match(/type="checkbox"[^>]* checked/g)).toHaveLength(4);
   });
 
-  it('O25 Only what was asked for has a box', async () => {
+  it('O25 shows a checkbox for requested scopes only', async () => {
     const client = await app().addClient();
     const link = authorizeLink(client, { scope: 'posts.read' });
     const page = await new Browser(app()).signIn(link, await app().addUser());
@@ -33,7 +33,7 @@ onOneEngine('The consent page', (database) => {
     expect(boxes.map(([, name]) => name)).toEqual(['posts.read']);
   });
 
-  it('O25 Markup in the names of app and user stays text', async () => {
+  it('O25 escapes markup in the names of app and user', async () => {
     const client = await app().addClient({ name: '<script>alert(1)</script>"\'&' });
     const user = await app().addUser({ name: '<img src=x onerror=alert(2)>' });
     const visitor = new Browser(app());
@@ -43,13 +43,13 @@ onOneEngine('The consent page', (database) => {
     expect(consent.html).toContain('&lt;script&gt;');
   });
 
-  it('O25 A private-use redirect is named by its scheme', async () => {
+  it('O25 shows the scheme of a private-use redirect URI', async () => {
     const client = await app().addClient({ kind: 'public', redirectUris: ['com.example.app:/cb'] });
     const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
     expect(page.html).toContain('com.example.app:');
   });
 
-  it('O26 Allow and Deny are submit buttons of one form that carries its transaction and token', async () => {
+  it('O26 has the buttons Allow and Deny in one form with its transaction and token', async () => {
     const client = await app().addClient();
     const page = await new Browser(app()).signIn(authorizeLink(client), await app().addUser());
     const form = /<form[^>]*action="\/oauth\/authorize\/decision".*?<\/form>/s.exec(page.html)?.[0];
@@ -60,7 +60,7 @@ onOneEngine('The consent page', (database) => {
     expect(page.html).not.toMatch(/<script|\son[a-z]+=/);
   });
 
-  it('O28 Its policy has no form-action, however it was reached, and those of other pages have', async () => {
+  it('O28 sends no form-action in its Content-Security-Policy, unlike other pages', async () => {
     const policyOf = ({ headers }: Page): string => headers.get('content-security-policy') ?? '';
     const client = await app().addClient();
     const user = await app().addUser();
@@ -80,7 +80,7 @@ onOneEngine('The consent page', (database) => {
       expect(policyOf(page).split('; ')).toContain("form-action 'self'");
   });
 
-  it('O29 No page names another site', async () => {
+  it('O29 links to no other site on any page of the flow', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
     const visitor = new Browser(app());
@@ -95,7 +95,7 @@ onOneEngine('The consent page', (database) => {
     }
   });
 
-  it('O27 Every page on the way has the headers of a page', async () => {
+  it('O27 sends the security headers with every page of the flow', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
     const visitor = new Browser(app());
@@ -114,7 +114,7 @@ onOneEngine('The consent page', (database) => {
     expectPage(await visitor.post('/oauth/authorize/decision', new URLSearchParams()), 400);
   });
 
-  it('O40 A returning user is asked again, with the choice of last time', async () => {
+  it('O40 asks a returning user again with their last choice', async () => {
     const client = await app().addClient({ kind: 'public' });
     const user = await app().addUser();
     const visitor = new Browser(app());
@@ -125,11 +125,11 @@ onOneEngine('The consent page', (database) => {
     });
     const second = await visitor.open(authorizeLink(client));
     expectPage(second, 200);
-    const ticked = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
-    expect(ticked.map(([, name]) => name)).toEqual(['posts.read']);
+    const selected = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
+    expect(selected.map(([, name]) => name)).toEqual(['posts.read']);
   });
 
-  it('O40 A scope that is asked for the first time is ticked, one that was refused is not', async () => {
+  it('O40 selects a scope that is new to the user, and not one that they denied', async () => {
     const client = await app().addClient();
     const user = await app().addUser();
     const visitor = new Browser(app());
@@ -144,7 +144,7 @@ onOneEngine('The consent page', (database) => {
     const second = await visitor.open(
       authorizeLink(client, { scope: 'profile.read posts.read analytics.read' }),
     );
-    const ticked = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
-    expect(ticked.map(([, name]) => name)).toEqual(['posts.read', 'analytics.read']);
+    const selected = [...second.html.matchAll(/name="scope" value="([^"]*)" checked/g)];
+    expect(selected.map(([, name]) => name)).toEqual(['posts.read', 'analytics.read']);
   });
 });

@@ -8,14 +8,14 @@ import { useTestApp } from '../support/test-app.js';
 const DECISION = '/oauth/authorize/decision';
 const ALLOW_ALL = { scope: [...SCOPES], decision: 'approve' };
 
-onOneEngine('Where Allow leads', (database) => {
+onOneEngine('Redirect after consent', (database) => {
   const app = useTestApp(database);
 
   it.each([
     ['confidential', 'https://garden.example/callback'],
     ['public', 'http://127.0.0.1:49152/callback'],
     ['public', 'com.example.app:/cb'],
-  ] as const)('O147 The code of a %s app is sent to %s', async (kind, redirectUri) => {
+  ] as const)('O147 sends the code of a %s app to %s', async (kind, redirectUri) => {
     const client = await app().addClient({ kind, redirectUris: [redirectUri] });
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
@@ -26,7 +26,7 @@ onOneEngine('Where Allow leads', (database) => {
     expect((await exchange(app(), client, code)).status).toBe(200);
   });
 
-  it('O148 Going back and allowing again makes no second code', async () => {
+  it('O148 issues no second code when the user goes back and allows again', async () => {
     const client = await app().addClient();
     const visitor = new Browser(app());
     const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
@@ -36,7 +36,7 @@ onOneEngine('Where Allow leads', (database) => {
     expect((await exchange(app(), client, code ?? '')).status).toBe(200);
   });
 
-  it('O148 Two tabs of two apps never mix, in whatever order they are answered', async () => {
+  it('O148 keeps the codes of two apps in two tabs apart', async () => {
     const [first, second] = [await app().addClient(), await app().addClient()];
     const visitor = new Browser(app());
     const one = await visitor.signIn(authorizeLink(first), await app().addUser());

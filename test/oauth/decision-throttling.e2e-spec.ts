@@ -13,8 +13,10 @@ const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
 const SIGN_OUT = '/oauth/authorize/sign-out';
 const DECISION = '/oauth/authorize/decision';
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
+const SECOND = 1000;
+const DAY = 24 * 3600 * SECOND;
+/** Longer than the pause between two messages to one phone. */
+const MESSAGE_PAUSE = 61 * SECOND;
 
 function expectTooMany(page: Page): number {
   expectPage(page, 429);
@@ -36,36 +38,31 @@ async function codePage(app: TestApp, visitor: Browser, phone = '+14155550123'):
   return visitor.submit(phonePage, SIGN_IN, { phone });
 }
 
-onOneEngine('Too many attempts at sign-in and decision', (database) => {
-  const app = useTestApp(database, {
-    OAUTH_DECISION_FAILURES: '20',
-    OAUTH_DECISION_ADDRESS_FAILURES: '60',
-    OAUTH_DECISION_CALLS: '60',
-    OAUTH_DECISION_ADDRESS_CALLS: '1800',
-  });
+onOneEngine('Rate limits of sign-in and decision', (database) => {
+  const app = useTestApp(database);
   let client: TestClient;
   let user: User;
+  let visitor: Browser;
 
   beforeEach(async () => {
     app().clock.advance(DAY);
     client = await app().addClient();
     user = await app().addUser();
+    visitor = new Browser(app());
   });
 
-  it('O127 After twenty wrong codes of one browser the answer is a page with 429', async () => {
-    const visitor = new Browser(app());
+  it('O127 returns a page with 429 after twenty wrong codes of one browser', async () => {
     const page = await codePage(app(), visitor);
     expect(await failVerify(visitor, page, 20)).toEqual(Array<number>(20).fill(400));
     const seconds = expectTooMany(await visitor.submit(page, VERIFY, { code: '000000' }));
     expect(seconds).toBeGreaterThan(14 * 60);
     expectTooMany(await visitor.submit(page, SIGN_IN));
     expectPage(await visitor.open(authorizeLink(client)), 200);
-    app().clock.advance(seconds * 1000);
+    app().clock.advance(seconds * SECOND);
     expect((await visitor.signIn(authorizeLink(client), user)).html).toContain('name="decision"');
   });
 
-  it('O127 Twenty forms with a wrong token are as many failures', async () => {
-    const visitor = new Browser(app());
+  it('O127 counts forms with a wrong token as failures', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
     const wrong = { token: 'x'.repeat(43), decision: 'approve' };
     for (let each = 0; each < 20; each += 1)
@@ -73,26 +70,25 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
     expectTooMany(await visitor.submit(page, DECISION, { ...wrong, decision: 'deny' }));
   });
 
-  it('O131 Another browser is not affected by the failures of the first', async () => {
-    const visitor = new Browser(app());
+  it('O131 does not limit another browser for the failures of the first', async () => {
     await failVerify(visitor, await codePage(app(), visitor), 20);
     const page = await new Browser(app()).signIn(authorizeLink(client), user);
     expectPage(page, 200);
   });
 
-  it('O130 An address that changes its browser each time has one budget of sixty', async () => {
+  it('O130 limits an address to sixty failures, however many browsers it uses', async () => {
     const statuses: number[] = [];
     for (let browser = 0; browser < 4; browser += 1) {
-      const visitor = new Browser(app());
-      statuses.push(...(await failVerify(visitor, await codePage(app(), visitor), 16)));
+      const other = new Browser(app());
+      const page = await codePage(app(), other, `+1415555012${browser}`);
+      statuses.push(...(await failVerify(other, page, 16)));
       app().clock.advance(1);
-      if (browser === 3) expectTooMany(await codePage(app(), new Browser(app())));
+      if (browser === 3) expectTooMany(await codePage(app(), new Browser(app()), '+14155550129'));
     }
     expect(statuses).toEqual([...Array<number>(60).fill(400), ...Array<number>(4).fill(429)]);
   });
 
-  it('Forms that another site sends do not use up the budget of the person at the browser', async () => {
-    const visitor = new Browser(app());
+  it('does not count forms of another site as failures of the user', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
     const stranger = new Browser(app());
@@ -102,14 +98,13 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
     expect(redirectParameters(await visitor.submit(page, DECISION, fields)).has('code')).toBe(true);
   });
 
-  it('Neither a browser without cookies nor a page of an ended session is counted as a failure', async () => {
+  it('does not count a form without cookies or of an ended session as a failure', async () => {
     const stranger = new Browser(app());
     const phonePage = await stranger.open(authorizeLink(client));
-    for (let each = 0; each < 30; each += 1) {
+    for (let each = 0; each < 40; each += 1) {
       stranger.cookies.clear();
       expectPage(await stranger.submit(phonePage, SIGN_IN, { phone: user.phone }), 403);
     }
-    const visitor = new Browser(app());
     const page = await visitor.signIn(authorizeLink(client), user);
     visitor.cookies.delete('session');
     for (let each = 0; each < 25; each += 1)
@@ -118,96 +113,88 @@ onOneEngine('Too many attempts at sign-in and decision', (database) => {
     expectPage(await visitor.submit(page, SIGN_OUT), 200);
   });
 
-  it('Sixty steps of one browser are its budget, good ones included', async () => {
-    const visitor = new Browser(app());
+  it('limits a browser to sixty steps, valid ones included', async () => {
     const page = await visitor.open(authorizeLink(client));
     for (let each = 0; each < 60; each += 1)
       await visitor.submit(page, SIGN_IN, { phone: 'nobody' });
     expectTooMany(await visitor.submit(page, SIGN_IN, { phone: user.phone }));
   });
-});
 
-onOneEngine('Too many wrong codes for one phone', (database) => {
-  const app = useTestApp(database, { OTP_PHONE_FAILURES: '10' });
-  let user: User;
-  let visitor: Browser;
-
-  beforeEach(async () => {
-    app().clock.advance(DAY);
-    app().sms.messages.length = 0;
-    user = await app().addUser();
-    visitor = new Browser(app());
-  });
-
-  async function ask(): Promise<{ page: Page; code: string; wrong: string }> {
-    visitor.cookies.delete('session');
-    const earlier = app().sms.count(user.phone);
-    const page = await codePage(app(), visitor, user.phone);
-    const code = await app().sms.password(user.phone, earlier);
-    return { page, code, wrong: String((Number(code) + 1) % 1_000_000).padStart(6, '0') };
-  }
-
-  async function fail({ page, wrong }: { page: Page; wrong: string }, times = 5): Promise<void> {
-    for (let each = 0; each < times; each += 1)
-      expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
-  }
-
-  it('O48 Ten in fifteen minutes close it for every request, and no message is sent that could not help', async () => {
-    const good = await ask();
-    await fail(await ask());
-    await fail(await ask());
-    expectTooMany(await visitor.submit(good.page, VERIFY, { code: good.code }));
-    const sent = app().sms.messages.length;
-    const seconds = expectTooMany(await codePage(app(), visitor, user.phone));
-    expect(app().sms.messages).toHaveLength(sent);
-    app().clock.advance(seconds * 1000);
-    const page = await visitor.signIn(authorizeLink(await app().addClient()), user);
-    expect(page.html).toContain('name="decision"');
-  });
-
-  it('O48 A phone that nobody has is closed by its tenth, too', async () => {
-    const phone = '+14155550177';
-    for (let request = 0; request < 2; request += 1)
-      await failVerify(visitor, await codePage(app(), visitor, phone), 5);
-    expectTooMany(await codePage(app(), visitor, phone));
-  });
-
-  it('O48 Right codes use up nothing', async () => {
-    const client = await app().addClient();
-    await fail(await ask());
-    await fail(await ask(), 4);
-    for (let time = 0; time < 12; time += 1) {
+  describe('wrong codes for one phone', () => {
+    /** Requests a code for the user's phone, after the pause between two messages. */
+    async function requestCode(): Promise<{ page: Page; code: string; wrong: string }> {
+      app().clock.advance(MESSAGE_PAUSE);
       visitor.cookies.delete('session');
+      const earlier = app().sms.count(user.phone);
+      const page = await codePage(app(), visitor, user.phone);
+      const code = await app().sms.password(user.phone, earlier);
+      return { page, code, wrong: String((Number(code) + 1) % 1_000_000).padStart(6, '0') };
+    }
+
+    async function fail({ page, wrong }: { page: Page; wrong: string }, times = 5): Promise<void> {
+      for (let each = 0; each < times; each += 1)
+        expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
+    }
+
+    it('O48 closes the phone for every request after ten in fifteen minutes, and sends no message', async () => {
+      const good = await requestCode();
+      await fail(await requestCode());
+      await fail(await requestCode());
+      expectTooMany(await visitor.submit(good.page, VERIFY, { code: good.code }));
+      const sent = app().sms.messages.length;
+      app().clock.advance(MESSAGE_PAUSE);
+      const seconds = expectTooMany(await codePage(app(), visitor, user.phone));
+      expect(app().sms.messages).toHaveLength(sent);
+      app().clock.advance(seconds * SECOND);
       const page = await visitor.signIn(authorizeLink(client), user);
       expect(page.html).toContain('name="decision"');
-    }
-    await fail(await ask(), 1);
-    expectTooMany(await codePage(app(), new Browser(app()), user.phone));
-  });
+    });
 
-  it('O48 A guess at a code that is closed, as after five wrong ones, uses up nothing', async () => {
-    const closed = await ask();
-    await fail(closed, 12);
-    await fail(await ask(), 4);
-    expectPage(await codePage(app(), visitor, user.phone), 200);
-  });
+    it('O48 closes a phone without a user after ten, too', async () => {
+      const phone = '+14155550177';
+      for (let request = 0; request < 2; request += 1) {
+        await failVerify(visitor, await codePage(app(), visitor, phone), 5);
+        app().clock.advance(MESSAGE_PAUSE);
+      }
+      expectTooMany(await codePage(app(), visitor, phone));
+    });
 
-  it('O47 What is refused with 429 is no attempt at the code', async () => {
-    app().clock.advance(-4 * MINUTE);
-    await fail(await ask());
-    await fail(await ask(), 4);
-    app().clock.advance(4 * MINUTE);
-    const good = await ask();
-    await fail(await ask(), 1);
-    for (let each = 0; each < 6; each += 1)
-      expectTooMany(await visitor.submit(good.page, VERIFY, { code: good.code }));
-    const challenges = app().dataSource.getRepository(OtpChallenge);
-    const [, transactionId = ''] = /name="transaction" value="([^"]*)"/.exec(good.page.html) ?? [];
-    expect(await challenges.findOneBy({ transactionId })).toMatchObject({ attempts: 0 });
+    it('O48 does not count right codes', async () => {
+      await fail(await requestCode());
+      await fail(await requestCode(), 4);
+      for (let time = 0; time < 2; time += 1) {
+        app().clock.advance(MESSAGE_PAUSE);
+        visitor.cookies.delete('session');
+        const page = await visitor.signIn(authorizeLink(client), user);
+        expect(page.html).toContain('name="decision"');
+      }
+      await fail(await requestCode(), 1);
+      expectTooMany(await codePage(app(), new Browser(app()), user.phone));
+    });
+
+    it('O48 does not count an attempt at a code that is closed, as after five wrong ones', async () => {
+      await fail(await requestCode(), 12);
+      await fail(await requestCode(), 4);
+      app().clock.advance(MESSAGE_PAUSE);
+      expectPage(await codePage(app(), visitor, user.phone), 200);
+    });
+
+    it('O47 does not count a request with 429 as an attempt at the code', async () => {
+      await fail(await requestCode());
+      await fail(await requestCode(), 4);
+      const good = await requestCode();
+      await fail(await requestCode(), 1);
+      for (let each = 0; each < 6; each += 1)
+        expectTooMany(await visitor.submit(good.page, VERIFY, { code: good.code }));
+      const challenges = app().dataSource.getRepository(OtpChallenge);
+      const transactionId = /name="transaction" value="([^"]*)"/.exec(good.page.html)?.[1] ?? '';
+      expect(await challenges.findOneBy({ transactionId })).toMatchObject({ attempts: 0 });
+    });
   });
 });
 
-onOneEngine('Too many steps of one address', (database) => {
+onOneEngine('Rate limits of sign-in and decision: calls of one address', (database) => {
+  // The defaults are 60 and 1800: the tests would send thousands of requests.
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
     OAUTH_DECISION_CALLS: '10',
@@ -215,7 +202,7 @@ onOneEngine('Too many steps of one address', (database) => {
   });
 
   it.each([DECISION, '/account/sign-in'])(
-    'O132 A browser that is a new one each time leaves a bounded number of rows: %s',
+    'O132 stores a bounded number of rows for an address with a new browser in each request: %s',
     async (path) => {
       app().clock.advance(DAY);
       const rows = (): Promise<number> => app().dataSource.manager.count(ThrottleHit);
@@ -233,7 +220,7 @@ onOneEngine('Too many steps of one address', (database) => {
     },
   );
 
-  it('O132 What one browser is refused costs its address nothing', async () => {
+  it('O132 does not count the rejected requests of a browser in the limit of its address', async () => {
     app().clock.advance(DAY);
     const visitor = (): Browser => {
       const browser = new Browser(app(), { 'x-forwarded-for': '203.0.113.22' });

@@ -5,21 +5,15 @@ import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { type TestClient, useTestApp } from '../support/test-app.js';
+import { EVERY_LIMIT, type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-onOneEngine('A browser in which somebody signed in before', (database) => {
-  const app = useTestApp(database, {
-    OTP_RESEND_SECONDS: '60',
-    OTP_PHONE_HOURLY: '5',
-    OTP_PHONE_DAILY: '10',
-    OTP_PHONE_FAILURES: '10',
-    OTP_ADDRESS_HOURLY: '30',
-  });
+onOneEngine('One-time passwords: known browser', (database) => {
+  const app = useTestApp(database, EVERY_LIMIT);
   let client: TestClient;
   let user: User;
   let owner: Browser;
@@ -43,8 +37,8 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     return String((Number(code) + by) % 1_000_000).padStart(6, '0');
   }
 
-  /** A stranger asks until the phone's messages are spent. */
-  async function spendSends(): Promise<void> {
+  /** Strangers request messages until the limit of the phone is exceeded. */
+  async function exceedMessages(): Promise<void> {
     while ((await ask(new Browser(app()))).status === 200) app().clock.advance(2 * MINUTE);
   }
 
@@ -53,8 +47,8 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     return app().sms.password(user.phone);
   }
 
-  /** A stranger guesses until the phone's guesses are spent. */
-  async function spendGuesses(): Promise<void> {
+  /** Strangers send wrong codes until the limit of the phone is exceeded. */
+  async function exceedAttempts(): Promise<void> {
     for (let message = 1; message <= 2; message += 1) {
       const stranger = new Browser(app());
       const page = await ask(stranger);
@@ -66,8 +60,8 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     app().sms.messages.length = 0;
   }
 
-  it('O57 It gets a message when strangers spent all of the hour, and they get none', async () => {
-    await spendSends();
+  it('O57 sends a message when strangers used up those of the hour, and none to strangers', async () => {
+    await exceedMessages();
     const before = app().sms.messages.length;
     expectPage(await ask(new Browser(app())), 429);
     const page = await ask(owner);
@@ -77,25 +71,25 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 It gets a message within the minute after a stranger asked for one', async () => {
+  it('O57 sends a message within a minute after a stranger requested one', async () => {
     expectPage(await ask(new Browser(app())), 200);
     expectPage(await ask(owner), 200);
     await newest(2);
   });
 
-  it('O57 That is one message in fifteen minutes', async () => {
-    await spendSends();
+  it('O57 sends one such message in fifteen minutes', async () => {
+    await exceedMessages();
     expectPage(await ask(owner), 200);
-    const refused = await ask(owner);
-    expectPage(refused, 429);
-    const seconds = Number(refused.headers.get('retry-after'));
+    const limited = await ask(owner);
+    expectPage(limited, 429);
+    const seconds = Number(limited.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(14 * 60);
     expect(seconds).toBeLessThanOrEqual(15.25 * 60);
     app().clock.advance(seconds * 1000);
     expectPage(await ask(owner), 200);
   });
 
-  it('O57 A second click within the minute sends no second message', async () => {
+  it('O57 sends no second message for a second click within a minute', async () => {
     const page = await ask(owner);
     await newest(1);
     const again = await owner.submit(page, SIGN_IN);
@@ -105,15 +99,15 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 It has five guesses when strangers spent the ten of the phone, and they have none', async () => {
+  it('O57 accepts five attempts when strangers used up the ten of the phone', async () => {
     const stranger = new Browser(app());
-    const strangers = await ask(stranger);
-    const theirs = await newest(1);
+    const strangersPage = await ask(stranger);
+    const strangersCode = await newest(1);
     app().clock.advance(2 * MINUTE);
     app().sms.messages.length = 0;
-    await spendGuesses();
+    await exceedAttempts();
     app().clock.advance(-2 * MINUTE);
-    expectPage(await stranger.submit(strangers, VERIFY, { code: theirs }), 429);
+    expectPage(await stranger.submit(strangersPage, VERIFY, { code: strangersCode }), 429);
     expectPage(await ask(new Browser(app())), 429);
     app().clock.advance(2 * MINUTE);
     const page = await ask(owner);
@@ -124,35 +118,36 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 After these five it is sent no message that it could not use', async () => {
-    await spendGuesses();
+  it('O57 sends no message after these five attempts', async () => {
+    await exceedAttempts();
     const first = await ask(owner);
-    const spent = await newest(1);
+    const code = await newest(1);
     for (let by = 1; by <= 5; by += 1)
-      expectPage(await owner.submit(first, VERIFY, { code: wrongFor(spent, by) }), 400);
+      expectPage(await owner.submit(first, VERIFY, { code: wrongFor(code, by) }), 400);
     app().clock.advance(2 * MINUTE);
     expectPage(await ask(owner), 429);
     expect(app().sms.messages).toHaveLength(1);
   });
 
-  it('O47 Five guesses at one code are all that it has, too', async () => {
+  it('O47 rejects the right code after five wrong ones, too', async () => {
     const page = await ask(owner);
     const code = await newest(1);
     for (let by = 1; by <= 5; by += 1)
       expectPage(await owner.submit(page, VERIFY, { code: wrongFor(code, by) }), 400);
-    const refused = await owner.submit(page, VERIFY, { code });
-    expectPage(refused, 400);
-    expect(refused.html).not.toContain('name="decision"');
+    const rejected = await owner.submit(page, VERIFY, { code });
+    expectPage(rejected, 400);
+    expect(rejected.html).not.toContain('name="decision"');
   });
 
-  it('O57 Its address has no more messages than others', async () => {
-    for (let each = 0; each < 40; each += 1)
-      await ask(new Browser(app()), `+141555562${10 + each}`);
+  it('O57 applies the message limit of the address', async () => {
+    // The twentieth message of the hour: the owner's sign-in was the first.
+    for (let each = 10; each < 29; each += 1)
+      expectPage(await ask(new Browser(app()), `+141555562${each}`), 200);
     expectPage(await ask(owner), 429);
     expect(app().sms.messages).toEqual([]);
   });
 
-  it('O57 It is closed with the phone after a hundred wrong codes', async () => {
+  it('O57 is locked with the phone after a hundred wrong codes', async () => {
     const page = await ask(owner);
     const lockedUntil = new Date(app().clock.now().getTime() + DAY);
     const row = { phone: user.phone, failures: 100, lastAt: app().clock.now(), lockedUntil };
@@ -161,13 +156,13 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     expectPage(await ask(owner), 429);
   });
 
-  it('O57 It is known for the phone that signed in, and for no other', async () => {
+  it('O57 is known for the phone of the sign-in only', async () => {
     const other = await app().addUser();
     expectPage(await ask(new Browser(app()), other.phone), 200);
     expectPage(await ask(owner, other.phone), 429);
   });
 
-  it('O57 A code that is not right makes no browser known', async () => {
+  it('O57 does not become known by a wrong code', async () => {
     const stranger = new Browser(app());
     const page = await ask(stranger);
     await stranger.submit(page, VERIFY, { code: wrongFor(await newest(1), 1) });
@@ -175,7 +170,7 @@ onOneEngine('A browser in which somebody signed in before', (database) => {
     expect(await known.countBy({ phone: user.phone })).toBe(1);
   });
 
-  it('O57 Signing in again in it moves its date', async () => {
+  it('O57 updates its date with each sign-in', async () => {
     const known = app().dataSource.getRepository(KnownBrowser);
     const [before] = await known.findBy({ phone: user.phone });
     await owner.signIn(authorizeLink(client), user);

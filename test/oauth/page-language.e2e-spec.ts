@@ -8,7 +8,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 const DECISION = '/oauth/authorize/decision';
 const TITLES = { en: 'Sign in – Neighbourhood network', es: 'Iniciar sesión – Red vecinal' };
 
-/** Expects that the page is in this language and says so everywhere it is asked. */
+/** Expects the language in the text, the element `html` and the headers of the page. */
 function expectLanguage({ html, headers }: Page, language: 'en' | 'es'): void {
   expect(html).toContain(`<html lang="${language}">`);
   expect(headers.get('content-language')).toBe(language);
@@ -16,11 +16,11 @@ function expectLanguage({ html, headers }: Page, language: 'en' | 'es'): void {
   expect(html).toContain(language === 'es' ? 'Red vecinal' : 'Neighbourhood network');
 }
 
-onOneEngine('The language of the pages', (database) => {
+onOneEngine('Language of the pages', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     client = await app().addClient();
   });
 
@@ -47,18 +47,18 @@ onOneEngine('The language of the pages', (database) => {
     ['español; ;;, =0', 'en'],
     ['es;q=zero', 'en'],
     [`${'fr, '.repeat(1_000)}es`, 'es'],
-  ] as const)('A browser that accepts "%.40s" reads "%s"', async (accepted, language) => {
+  ] as const)('selects, for Accept-Language "%.40s", "%s"', async (accepted, language) => {
     const page = await openIn(encodeURI(accepted).replaceAll('%20', ' '));
     expectPage(page, 200);
     expectLanguage(page, language);
     expect(page.title).toBe(TITLES[language]);
   });
 
-  it('A browser that tells no language reads English', async () => {
+  it('sends English without Accept-Language', async () => {
     const link = `${app().baseUrl}${authorizeLink(client)}`;
-    const answer = await getRaw(link, ['Host', new URL(link).host]);
-    expect(answer.headers.get('content-language')).toBe('en');
-    expect(await answer.text()).toContain(TITLES.en);
+    const response = await getRaw(link, ['Host', new URL(link).host]);
+    expect(response.headers.get('content-language')).toBe('en');
+    expect(await response.text()).toContain(TITLES.en);
   });
 
   it.each([
@@ -74,7 +74,7 @@ onOneEngine('The language of the pages', (database) => {
     ['en', 'es_MX ñ ../es', 'en'],
     ['en', `${'x'.repeat(5_000)} es`, 'es'],
   ] as const)(
-    'For a browser that accepts "%s", ui_locales=%.30s means "%s"',
+    'selects, for Accept-Language "%s" and ui_locales=%.30s, "%s"',
     async (accepted, uiLocales, language) => {
       const page = await openIn(accepted, uiLocales);
       expectPage(page, 200);
@@ -83,12 +83,12 @@ onOneEngine('The language of the pages', (database) => {
     },
   );
 
-  it('O8 Sending ui_locales twice is an invalid_request for the app', async () => {
+  it('O8 redirects with invalid_request when ui_locales is sent twice', async () => {
     const link = `${authorizeLink(client)}&ui_locales=es&ui_locales=en`;
     expectErrorRedirect(await new Browser(app()).open(link), client, 'invalid_request');
   });
 
-  it('What the app asked for lasts from the first page to the decision, and in the message', async () => {
+  it('uses the language of ui_locales from the first page to the decision, and in the message', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app(), { 'accept-language': 'en' });
     const phone = await visitor.open(authorizeLink(client, { ui_locales: 'fr es-MX' }));
@@ -99,6 +99,7 @@ onOneEngine('The language of the pages', (database) => {
     });
     expect(code.html).toContain(`<strong class="phone">${user.phone}</strong>`);
     const again = await visitor.submit(code, '/oauth/authorize/change-number');
+    app().clock.advance(61_000);
     const second = await visitor.submit(again, '/oauth/authorize/sign-in', { phone: user.phone });
     const password = await app().sms.password(user.phone, 1);
     expect(app().sms.messages.at(-1)?.text).toBe(
@@ -110,16 +111,16 @@ onOneEngine('The language of the pages', (database) => {
     const consent = await visitor.submit(wrongCode, '/oauth/authorize/verify', { code: password });
     expect(consent.html).toContain('<bdi>Garden Share</bdi> solicita acceso a su cuenta');
     const incomplete = await visitor.submit(consent, DECISION, { decision: 'maybe' });
-    const stranger = await visitor.submit(consent, DECISION, { token: 'x', decision: 'approve' });
+    const foreign = await visitor.submit(consent, DECISION, { token: 'x', decision: 'approve' });
     const signedOut = await visitor.submit(consent, '/oauth/authorize/sign-out');
     expect(signedOut.title).toBe(TITLES.es);
     expect(incomplete.html).toContain('Falta algo en este formulario');
-    expect(stranger.html).toContain('Este formulario no procede de su navegador');
-    const pages = { wrongPhone, code, again, second, wrongCode, consent, incomplete, stranger };
+    expect(foreign.html).toContain('Este formulario no procede de su navegador');
+    const pages = { wrongPhone, code, again, second, wrongCode, consent, incomplete, foreign };
     for (const page of [phone, signedOut, ...Object.values(pages)]) expectLanguage(page, 'es');
   });
 
-  it('English that the app asked for lasts as well', async () => {
+  it('uses English of ui_locales until the decision, too', async () => {
     const visitor = new Browser(app(), { 'accept-language': 'es' });
     const link = authorizeLink(client, { ui_locales: 'en' });
     const consent = await visitor.signIn(link, await app().addUser());
@@ -131,7 +132,7 @@ onOneEngine('The language of the pages', (database) => {
     expectLanguage(repeated, 'en');
   });
 
-  it('A request whose pages are too late, or lost their cookies, tells so in its language', async () => {
+  it('shows errors about an expired page and lost cookies in the language of the request', async () => {
     const visitor = new Browser(app(), { 'accept-language': 'en' });
     const page = await visitor.open(authorizeLink(client, { ui_locales: 'es' }));
     app().clock.advance(24 * 3_600_000);
@@ -142,7 +143,7 @@ onOneEngine('The language of the pages', (database) => {
     expect(lost.title).toBe('Error: Su navegador no ha guardado nuestra cookie – Red vecinal');
   });
 
-  it('Nothing of an app that asked for no language is kept in the forms', async () => {
+  it('adds ui_locales to the forms only when it changes the language', async () => {
     expect((await openIn('es')).html).not.toContain('ui_locales');
     expect((await openIn('es', 'fr')).html).not.toContain('ui_locales');
     expect((await openIn('en', 'fr es-MX')).html).toContain(
@@ -150,22 +151,22 @@ onOneEngine('The language of the pages', (database) => {
     );
   });
 
-  it('ui_locales is a parameter of the authorization endpoint, not of the account', async () => {
+  it('ignores ui_locales on the account pages', async () => {
     const visitor = new Browser(app(), { 'accept-language': 'en' });
     expectLanguage(await visitor.open('/account/apps?ui_locales=es'), 'en');
   });
 
   it.each(['en', 'es'] as const)(
-    'What the app is told is in English for a browser in "%s", too',
+    'sends error descriptions to the app in English for a browser in "%s"',
     async (language) => {
       const visitor = new Browser(app(), { 'accept-language': language });
       const link = authorizeLink(client, { ui_locales: language, scope: 'nothing' });
-      const told = expectErrorRedirect(await visitor.open(link), client, 'invalid_scope');
-      expect(told.get('error_description')).toMatch(/^scope may hold only/);
+      const parameters = expectErrorRedirect(await visitor.open(link), client, 'invalid_scope');
+      expect(parameters.get('error_description')).toMatch(/^scope may hold only/);
     },
   );
 
-  it('What is for developers is in English, whatever the browser accepts', async () => {
+  it('sends pages for developers in English for any Accept-Language', async () => {
     const headers = { 'accept-language': 'es' };
     const codes = await app().fetch('/docs/errors', { headers });
     expect(codes.headers.get('content-language')).toBe('en');

@@ -10,11 +10,10 @@ const DECISION = '/oauth/authorize/decision';
 const REVOKE = '/account/apps/revoke';
 const DAY = 24 * 3_600_000;
 
-/** What reads the same in both languages: names, addresses, code, and one word. */
+/** Texts that are equal in both languages: names, addresses, code and one word. */
 const SAME = [
   'Error:',
   'Garden Share',
-
   'garden.example',
   'Ana Lee',
   'client_id',
@@ -25,17 +24,16 @@ const SAME = [
   'scope',
   'S256',
   'GET /dev/v1/me\nAuthorization: Bearer &lt;access token&gt;',
-
   '.',
   ').',
 ];
 const NUMBER = /^\+1 ?[\d•]+( [\d•]+)*$/;
 const ADDRESS = /^http:\/\/127\.0\.0\.1:\d+\/account\/apps$/;
 
-/** Words that no Spanish sentence holds. */
+/** English words that are no Spanish words. */
 const ENGLISH = /\b(the|you|your|this|that|and|with|was|not|is|it|to|of|for|what)\b/i;
 
-/** Every piece of text that a page shows, its title included. What is marked as English is left out. */
+/** Returns every text of a page with its title, without what is marked as English. */
 function textsOf({ html }: Page): string[] {
   return html
     .replaceAll(/<span lang="en">.*?<\/span>/gs, '')
@@ -47,34 +45,32 @@ function textsOf({ html }: Page): string[] {
 const settings = {
   OAUTH_ERRORS_BEFORE_SIGN_IN: 'page',
   OTP_COUNTRIES: 'US',
-  OTP_RESEND_SECONDS: '60',
-  OTP_PHONE_FAILURES: '7',
 };
 
-onSqlite('Every page', (database) => {
+onSqlite('Pages in Spanish', (database) => {
   const app = useTestApp(database, settings);
 
-  /** Each page that a member can be shown here, in the language that the browser accepts. */
+  /** Returns every page for users, in the language that the browser accepts. */
   async function pagesIn(language: 'en' | 'es'): Promise<Map<string, Page>> {
     const pages = new Map<string, Page>();
-    const keep = async (name: string, answer: Promise<Page>): Promise<Page> => {
-      const page = await answer;
+    const keep = async (name: string, response: Promise<Page>): Promise<Page> => {
+      const page = await response;
       expect(page.headers.get('content-language'), name).toBe(language);
       pages.set(name, page);
       return page;
     };
-    const anybody = (): Browser => new Browser(app(), { 'accept-language': language });
+    const newVisitor = (): Browser => new Browser(app(), { 'accept-language': language });
     const client = await app().addClient();
     const link = authorizeLink(client);
-    await signingIn(keep, anybody(), link);
-    await deciding(keep, anybody(), link);
-    await failing(keep, anybody(), client);
-    await account(keep, anybody(), client);
-    await keep('landing', anybody().open('/'));
+    await signingIn(keep, newVisitor(), link);
+    await deciding(keep, newVisitor(), link);
+    await failing(keep, newVisitor(), client);
+    await account(keep, newVisitor(), client);
+    await keep('landing', newVisitor().open('/'));
     return pages;
   }
 
-  type Keep = (name: string, answer: Promise<Page>) => Promise<Page>;
+  type Keep = (name: string, response: Promise<Page>) => Promise<Page>;
 
   async function signingIn(keep: Keep, visitor: Browser, link: string): Promise<void> {
     const { phone } = await app().addUser();
@@ -95,8 +91,8 @@ onSqlite('Every page', (database) => {
     await keep('closed code', visitor.submit(code, VERIFY, wrong));
     app().clock.advance(61_000);
     await visitor.submit(code, SIGN_IN, { phone });
-    for (let guess = 0; guess < 2; guess += 1) await visitor.submit(code, VERIFY, wrong);
-    await keep('too many attempts', visitor.submit(code, VERIFY, wrong));
+    for (let guess = 0; guess < 5; guess += 1) await visitor.submit(code, VERIFY, wrong);
+    await keep('too many attempts', visitor.submit(code, SIGN_IN, { phone }));
     app().clock.advance(DAY);
     await keep('expired', visitor.submit(code, SIGN_IN, { phone }));
   }
@@ -107,7 +103,7 @@ onSqlite('Every page', (database) => {
     await keep('incomplete', visitor.submit(consent, DECISION));
     await keep('foreign', visitor.submit(consent, DECISION, { token: 'x' }));
     await visitor.submit(consent, DECISION, { decision: 'deny' });
-    await keep('answered', visitor.submit(consent, DECISION, { decision: 'deny' }));
+    await keep('already decided', visitor.submit(consent, DECISION, { decision: 'deny' }));
   }
 
   async function failing(keep: Keep, visitor: Browser, client: TestClient): Promise<void> {
@@ -136,7 +132,7 @@ onSqlite('Every page', (database) => {
     const list = await keep('apps', visitor.signInToAccount(user));
     const idOf = (index: number): string => clients[index]?.clientId ?? '';
     const one = await keep('one app', visitor.open(`/account/apps/${idOf(0)}`));
-    await keep('nothing ticked', visitor.submit(list, REVOKE));
+    await keep('nothing selected', visitor.submit(list, REVOKE));
     await keep('removed', visitor.submit(one, REVOKE));
     await keep('removed before', visitor.submit(one, REVOKE));
     await keep('not connected', visitor.open(`/account/apps/${idOf(0)}`));
@@ -147,20 +143,20 @@ onSqlite('Every page', (database) => {
     await keep('signed out', visitor.submit(list, REVOKE, { all: '1' }));
   }
 
-  let walked: Promise<[string, Page, Page][]> | undefined;
+  let loaded: Promise<[string, Page, Page][]> | undefined;
 
-  /** Of each page its name, its English and its Spanish. The first test walks through them, the others look at the same. */
+  /** Returns the name of each page with its English and its Spanish version. They are loaded once for all tests. */
   function everyPage(): Promise<[string, Page, Page][]> {
-    walked ??= (async () => {
+    loaded ??= (async () => {
       const english = await pagesIn('en');
       const spanish = await pagesIn('es');
       expect([...spanish.keys()]).toEqual([...english.keys()]);
       return [...english].map(([name, page]) => [name, page, spanish.get(name) as Page]);
     })();
-    return walked;
+    return loaded;
   }
 
-  it('says nothing in Spanish that it says in English', async () => {
+  it('translates every text', async () => {
     const pages = await everyPage();
     expect(pages).toHaveLength(35);
     for (const [name, english, spanish] of pages) {
@@ -171,14 +167,14 @@ onSqlite('Every page', (database) => {
     }
   });
 
-  it('has no English word among the Spanish ones', async () => {
+  it('has no English word in a Spanish text', async () => {
     for (const [name, , spanish] of await everyPage()) {
       const mixed = textsOf(spanish).filter((text) => !SAME.includes(text) && ENGLISH.test(text));
       expect({ name, mixed }).toEqual({ name, mixed: [] });
     }
   });
 
-  it('has the same status, forms and elements of text in both', async () => {
+  it('has the same status, forms and text elements in both languages', async () => {
     const shapeOf = ({ status, html }: Page): object => ({
       status,
       forms: html.match(/<form[^>]*>/g),
@@ -189,7 +185,7 @@ onSqlite('Every page', (database) => {
       expect([name, shapeOf(spanish)]).toEqual([name, shapeOf(english)]);
   });
 
-  it('tells each of these states apart', async () => {
+  it('has a different text for every page', async () => {
     const plain = (await everyPage()).map(([, , spanish]) => textsOf(spanish).join('\n'));
     expect(new Set(plain).size).toBe(plain.length);
   });

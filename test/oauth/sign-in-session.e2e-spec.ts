@@ -7,7 +7,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 
-onOneEngine('The sign-in session', (database) => {
+onOneEngine('Sign-in session', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let user: User;
@@ -25,14 +25,14 @@ onOneEngine('The sign-in session', (database) => {
     expect(page.html.includes('name="phone" type="tel"')).toBe(!signedIn);
   }
 
-  it('It saves the second one-time password, never the consent', async () => {
+  it('replaces the second one-time password, but not the consent', async () => {
     await visitor.signIn(authorizeLink(client), user);
     const again = await visitor.open(authorizeLink(await app().addClient()));
     expectSignedIn(again, true);
     expect(app().sms.messages.filter(({ to }) => to === user.phone)).toHaveLength(1);
   });
 
-  it('It ends after thirty minutes without use', async () => {
+  it('expires after thirty minutes without use', async () => {
     await visitor.signIn(authorizeLink(client), user);
     app().clock.advance(30 * MINUTE - 1);
     expectSignedIn(await visitor.open(authorizeLink(client)), true);
@@ -40,7 +40,7 @@ onOneEngine('The sign-in session', (database) => {
     expectSignedIn(await visitor.open(authorizeLink(client)), false);
   });
 
-  it('Use keeps it alive', async () => {
+  it('is extended by use', async () => {
     await visitor.signIn(authorizeLink(client), user);
     for (let use = 0; use < 4; use += 1) {
       app().clock.advance(20 * MINUTE);
@@ -48,7 +48,7 @@ onOneEngine('The sign-in session', (database) => {
     }
   });
 
-  it('It ends for a user who is blocked', async () => {
+  it('ends for a blocked user', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
     await app().dataSource.getRepository(User).update({ id: user.id }, { status: 'blocked' });
     expectSignedIn(await visitor.open(authorizeLink(client)), false);
@@ -56,7 +56,7 @@ onOneEngine('The sign-in session', (database) => {
     expectPage(await visitor.submit(page, '/oauth/authorize/decision', fields), 403);
   });
 
-  it('Signing out ends it for a copy of its cookie, too', async () => {
+  it('ends for a copy of its cookie when the user signs out', async () => {
     const page = await visitor.signIn(authorizeLink(client), user);
     const copy = new Browser(app());
     for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
@@ -65,7 +65,7 @@ onOneEngine('The sign-in session', (database) => {
     expectSignedIn(await copy.open(authorizeLink(client)), false);
   });
 
-  it('O42 Its id changes at every sign-in, and the earlier one is dead', async () => {
+  it('O42 has a new id after every sign-in, and the earlier id is invalid', async () => {
     const waiting = await visitor.open(authorizeLink(client));
     await visitor.signIn(authorizeLink(client), user);
     const earlier = visitor.cookies.get('session') ?? '';
@@ -80,7 +80,7 @@ onOneEngine('The sign-in session', (database) => {
     expectSignedIn(await copy.open(authorizeLink(client)), false);
   });
 
-  it('O42 A value that somebody planted before is replaced, and opens nothing', async () => {
+  it('O42 replaces an id that was planted before the sign-in (session fixation)', async () => {
     const planted = 'planted'.repeat(6);
     visitor.cookies.set('session', planted);
     expectSignedIn(await visitor.open(authorizeLink(client)), false);
@@ -92,7 +92,7 @@ onOneEngine('The sign-in session', (database) => {
     expectSignedIn(await copy.open(authorizeLink(client)), false);
   });
 
-  it('O42 Its cookies are for this host, for HTTP and for our own forms only', async () => {
+  it('O42 sets host-only cookies with HttpOnly and SameSite=Lax', async () => {
     const opened = await visitor.open(authorizeLink(client));
     const codePage = await visitor.submit(opened, '/oauth/authorize/sign-in', {
       phone: user.phone,
@@ -109,22 +109,16 @@ onOneEngine('The sign-in session', (database) => {
     }
   });
 
-  it('O42 A browser that kept no cookie is told so', async () => {
+  it('O42 explains a missing cookie', async () => {
     const page = await visitor.open(authorizeLink(client));
     visitor.cookies.clear();
-    const refused = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
-    expectPage(refused, 403);
-    expect(refused.html).toContain('cookie');
+    const rejected = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
+    expectPage(rejected, 403);
+    expect(rejected.html).toContain('cookie');
   });
-});
 
-onOneEngine('Pages on plain http, on this machine', (database) => {
-  const app = useTestApp(database);
-
-  it('O152 No page asks for https, and the cookies are kept', async () => {
-    const client = await app().addClient();
-    const visitor = new Browser(app());
-    const consent = await visitor.signIn(authorizeLink(client), await app().addUser());
+  it('O152 sends no upgrade to https over http on localhost, and keeps the cookies', async () => {
+    const consent = await visitor.signIn(authorizeLink(client), user);
     const pages = [consent, await visitor.open('/oauth/authorize?'), await visitor.open('/')];
     for (const { headers } of pages) {
       expect(headers.has('strict-transport-security')).toBe(false);
@@ -134,24 +128,21 @@ onOneEngine('Pages on plain http, on this machine', (database) => {
   });
 });
 
-onOneEngine('The sign-in session behind https', (database) => {
-  const app = useTestApp(database, {
-    PUBLIC_URL: 'https://platform.example',
-    OAUTH_DECISION_FAILURES: '2',
-  });
+onOneEngine('Sign-in session behind https', (database) => {
+  const app = useTestApp(database, { PUBLIC_URL: 'https://platform.example' });
 
-  /** A visitor behind the proxy that ends https. */
+  /** Returns a browser that sends requests as the https proxy does. */
   function newVisitor(): Browser {
     const { baseUrl, sms, config } = app();
-    const behind = `http://127.0.0.1:${config.server.port}`;
+    const upstream = `http://127.0.0.1:${config.server.port}`;
     return new Browser({
       baseUrl,
       sms,
-      fetch: (path, init) => fetch(`${behind}${path}`, { redirect: 'manual', ...init }),
+      fetch: (path, init) => fetch(`${upstream}${path}`, { redirect: 'manual', ...init }),
     });
   }
 
-  it('O42 Its cookies are Secure and bound to the host', async () => {
+  it('O42 sets Secure cookies with the prefix __Host-', async () => {
     const visitor = newVisitor();
     const link = authorizeLink(await app().addClient());
     const opened = await visitor.open(link);
@@ -170,13 +161,14 @@ onOneEngine('The sign-in session behind https', (database) => {
     ]);
   });
 
-  it('O27 Every page asks for https from now on, errors too', async () => {
+  it('O27 sends Strict-Transport-Security with every page, errors included', async () => {
     const visitor = newVisitor();
     const link = authorizeLink(await app().addClient());
     const phone = await visitor.open(link);
     const consent = await visitor.signIn(link, await app().addUser());
     const decide = (fields: Record<string, string>): Promise<Page> =>
       visitor.submit(consent, '/oauth/authorize/decision', fields);
+    for (let failure = 0; failure < 18; failure += 1) await decide({ token: 'x' });
     const pages = [
       [phone, 200],
       [consent, 200],

@@ -7,17 +7,16 @@ import { SmsQueue, type Errand } from './sms-queue.js';
 
 const MESSAGE = { id: 'm-1', to: '+14155550101', text: '123456' };
 
-describe('The queue of text messages', () => {
+describe('SmsQueue', () => {
   let clock: FixedClock;
   let inbox: SmsInbox;
   let queue: SmsQueue;
   let failures: string[];
-  /** Of the log. */
-  let lines: string[];
+  let logged: string[];
 
   beforeEach(() => {
-    lines = [];
-    vi.spyOn(Logger.prototype, 'error').mockImplementation((line: string) => lines.push(line));
+    logged = [];
+    vi.spyOn(Logger.prototype, 'error').mockImplementation((line: string) => logged.push(line));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     clock = new FixedClock();
     inbox = new SmsInbox();
@@ -31,20 +30,20 @@ describe('The queue of text messages', () => {
     vi.restoreAllMocks();
   });
 
-  function errand(more: Partial<Errand> = {}): Errand {
+  function job(more: Partial<Errand> = {}): Errand {
     return {
       message: MESSAGE,
       expiresAt: later(clock.now(), 5 * MINUTE),
       admit: async () => true,
       failed: async () => {
-        failures.push(more.message === null ? 'nobody' : MESSAGE.id);
+        failures.push(more.message === null ? 'no user' : MESSAGE.id);
       },
       ...more,
     };
   }
 
-  /** Lets time go by, for the timers and for the clock. */
-  async function pass(seconds: number): Promise<void> {
+  /** Advances the timers and the clock. */
+  async function advance(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
       clock.advance(SECOND);
       await vi.advanceTimersByTimeAsync(SECOND);
@@ -63,63 +62,63 @@ describe('The queue of text messages', () => {
     return inbox.refused.length + inbox.messages.length;
   }
 
-  it('sends nothing before the request that asked has had its turn', async () => {
-    queue.add(errand());
+  it('sends nothing in the turn of the request that added the message', async () => {
+    queue.add(job());
     await Promise.resolve();
     expect(inbox.messages).toEqual([]);
     await settled();
     expect(inbox.messages).toEqual([MESSAGE]);
   });
 
-  it('has sent everything when the service has ended', async () => {
-    queue.add(errand());
+  it('sends every message before the shutdown completes', async () => {
+    queue.add(job());
     await queue.onApplicationShutdown();
     expect(inbox.messages).toEqual([MESSAGE]);
   });
 
-  it('drops what is not admitted, and asks no more than once for all tries', async () => {
-    let asked = 0;
+  it('drops a message that is not admitted and checks admission once for all tries', async () => {
+    let checks = 0;
     inbox.refuse(1);
-    queue.add(errand({ admit: async () => (asked += 1) > 0 }));
-    queue.add(errand({ admit: async () => false, message: { ...MESSAGE, id: 'm-2' } }));
-    await pass(50);
-    expect({ asked, failures, tries: tries() }).toEqual({ asked: 1, failures: [], tries: 2 });
+    queue.add(job({ admit: async () => (checks += 1) > 0 }));
+    queue.add(job({ admit: async () => false, message: { ...MESSAGE, id: 'm-2' } }));
+    await advance(50);
+    expect({ checks, failures, tries: tries() }).toEqual({ checks: 1, failures: [], tries: 2 });
     expect(inbox.messages).toEqual([MESSAGE]);
   });
 
-  it('O58 asks again whether a message may go while nobody can tell, and then sends it', async () => {
-    let asked = 0;
+  it('O58 repeats the admission check while it throws, then sends the message', async () => {
+    let checks = 0;
     const admit = async (): Promise<boolean> => {
-      asked += 1;
-      if (asked < 3) throw new Error('no database');
+      checks += 1;
+      if (checks < 3) throw new Error('no database');
       return true;
     };
-    queue.add(errand({ admit }));
-    await pass(11);
-    expect({ asked, tries: tries() }).toEqual({ asked: 2, tries: 0 });
-    await pass(50);
-    expect({ asked, failures, sent: inbox.messages }).toEqual({
-      asked: 3,
+    queue.add(job({ admit }));
+    await advance(11);
+    expect({ checks, tries: tries() }).toEqual({ checks: 2, tries: 0 });
+    await advance(50);
+    expect({ checks, failures, sent: inbox.messages }).toEqual({
+      checks: 3,
       failures: [],
       sent: [MESSAGE],
     });
   });
 
-  it('O58 fails as late as others when nobody can tell whether a message may go', async () => {
-    queue.add(errand({ admit: () => Promise.reject(new Error('no database')) }));
-    queue.add(errand({ message: null }));
-    await pass(41);
+  it('O58 fails after the same time as other messages when the admission check keeps throwing', async () => {
+    queue.add(job({ admit: () => Promise.reject(new Error('no database')) }));
+    queue.add(job({ message: null }));
+    await advance(41);
     expect(failures).toEqual([]);
-    await pass(2);
-    expect({ failures, tries: tries() }).toEqual({ failures: [MESSAGE.id, 'nobody'], tries: 0 });
+    await advance(2);
+    expect({ failures, tries: tries() }).toEqual({ failures: [MESSAGE.id, 'no user'], tries: 0 });
   });
 
-  it('O58 tries again after 2, 10 and 30 seconds, each time the same message', async () => {
+  it('O58 tries the same message again after 2, 10 and 30 seconds', async () => {
     inbox.refuse();
-    queue.add(errand());
+    queue.add(job());
     const made: number[] = [];
     for (const seconds of [0, 1, 1, 9, 1, 29, 1, 60]) {
-      await pass(seconds);
+      await advance(seconds);
       await settled();
       made.push(tries());
     }
@@ -128,10 +127,10 @@ describe('The queue of text messages', () => {
     expect(failures).toEqual([MESSAGE.id]);
   });
 
-  it('O58 is done with the first try that succeeds', async () => {
+  it('O58 stops after the first try that succeeds', async () => {
     inbox.refuse(2);
-    queue.add(errand());
-    await pass(60);
+    queue.add(job());
+    await advance(60);
     expect({ tries: tries(), sent: inbox.messages.length, failures }).toEqual({
       tries: 3,
       sent: 1,
@@ -139,87 +138,87 @@ describe('The queue of text messages', () => {
     });
   });
 
-  it('O58 makes no try when the password would not work any more', async () => {
+  it('O58 makes no try after the password expired', async () => {
     inbox.refuse();
-    queue.add(errand({ expiresAt: later(clock.now(), 12 * SECOND) }));
-    await pass(11);
+    queue.add(job({ expiresAt: later(clock.now(), 12 * SECOND) }));
+    await advance(11);
     expect({ tries: tries(), failures }).toEqual({ tries: 2, failures: [MESSAGE.id] });
   });
 
-  it('O58 makes one last try, at once, when the service ends', async () => {
+  it('O58 makes one last try at once when the service stops', async () => {
     inbox.refuse(1);
-    queue.add(errand());
-    await pass(1);
+    queue.add(job());
+    await advance(1);
     await queue.onApplicationShutdown();
     expect({ sent: inbox.messages, failures }).toEqual({ sent: [MESSAGE], failures: [] });
   });
 
-  it('O58 has told of every failure when the service has ended', async () => {
+  it('O58 reports every failure before the shutdown completes', async () => {
     inbox.refuse();
-    queue.add(errand());
-    await pass(1);
+    queue.add(job());
+    await advance(1);
     await queue.onApplicationShutdown();
     expect({ tries: tries(), failures }).toEqual({ tries: 2, failures: [MESSAGE.id] });
   });
 
-  it('O58 tries only once what a gateway may have taken, and fails as late as with others', async () => {
+  it('O58 tries a message once that the gateway may have accepted, and fails after the same time as other messages', async () => {
     let calls = 0;
-    const unsure = new (class extends SmsSender {
+    const slowGateway = new (class extends SmsSender {
       override async send(): Promise<void> {
         calls += 1;
         throw new GatewayError({ kind: 'timeout' }, false);
       }
     })();
-    const careful = new SmsQueue(unsure, clock);
-    careful.add(errand());
-    await pass(41);
+    const slowQueue = new SmsQueue(slowGateway, clock);
+    slowQueue.add(job());
+    await advance(41);
     expect({ calls, failures }).toEqual({ calls: 1, failures: [] });
-    await pass(2);
+    await advance(2);
     expect({ calls, failures }).toEqual({ calls: 1, failures: [MESSAGE.id] });
   });
 
-  it('O58 fails for a phone that nobody has while messages fail, as late as they do', async () => {
+  it('O58 fails for a phone without a user during an outage, after the same time as for a user', async () => {
     inbox.refuse();
-    queue.add(errand());
-    await pass(43);
+    queue.add(job());
+    await advance(43);
     expect(failures).toEqual([MESSAGE.id]);
-    queue.add(errand({ message: null }));
-    await pass(41);
+    queue.add(job({ message: null }));
+    await advance(41);
     expect(failures).toEqual([MESSAGE.id]);
-    await pass(2);
-    expect({ failures, tries: tries() }).toEqual({ failures: [MESSAGE.id, 'nobody'], tries: 4 });
+    await advance(2);
+    expect({ failures, tries: tries() }).toEqual({ failures: [MESSAGE.id, 'no user'], tries: 4 });
   });
 
-  it('O58 fails for a phone that nobody has when the outage began after it was asked for', async () => {
+  it('O58 fails for a phone without a user when the outage is detected after the message was added', async () => {
     inbox.refuse();
-    queue.add(errand());
-    await pass(5);
-    queue.add(errand({ message: null }));
-    await pass(60);
-    expect(failures).toEqual([MESSAGE.id, 'nobody']);
+    queue.add(job());
+    await advance(5);
+    queue.add(job({ message: null }));
+    await advance(60);
+    expect(failures).toEqual([MESSAGE.id, 'no user']);
   });
 
-  it('O58 does not fail for a phone that nobody has once messages arrive again', async () => {
+  it('O58 does not fail for a phone without a user after the outage ended', async () => {
     inbox.refuse();
-    queue.add(errand());
-    await pass(43);
-    queue.add(errand({ message: null }));
+    queue.add(job());
+    await advance(43);
+    queue.add(job({ message: null }));
     inbox.refuse(0);
-    queue.add(errand());
-    await pass(60);
+    queue.add(job());
+    await advance(60);
     expect(failures).toEqual([MESSAGE.id]);
   });
 
-  it('outlives a fault in what follows a failure, and logs neither phone nor text', async () => {
+  it('continues after the failure callback throws, and logs neither phone nor text', async () => {
     inbox.refuse();
     const expiresAt = later(clock.now(), SECOND);
-    queue.add(errand({ expiresAt, failed: () => Promise.reject(new Error('no database')) }));
+    queue.add(job({ expiresAt, failed: () => Promise.reject(new Error('no database')) }));
     await settled();
     inbox.refuse(0);
-    queue.add(errand());
+    queue.add(job());
     await settled();
     expect(inbox.messages).toEqual([MESSAGE]);
-    expect(lines).toEqual([
+    expect(logged).toEqual([
       'A one-time password could not be sent: The gateway is out of order.',
       'A message was lost: no database',
     ]);

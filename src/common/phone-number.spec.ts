@@ -1,0 +1,59 @@
+import { maskPhone, parsePhone } from './phone-number.js';
+
+describe('parsePhone', () => {
+  it.each([
+    '+14155552671',
+    '+1 (415) 555-2671',
+    '+1-415-555-2671',
+    '+1.415.555.2671',
+    '0014155552671',
+    '001 415 555 2671',
+    ' +14155552671 ',
+    '＋14155552671',
+    '+١٤١٥٥٥٥٢٦٧١',
+  ])('O53 parses "%s" as +14155552671', (typed) => {
+    expect(parsePhone(typed)).toBe('+14155552671');
+    expect(parsePhone(typed, 'DE')).toBe('+14155552671');
+  });
+
+  it.each(['(415) 555-2671', '415-555-2671', '4155552671'])(
+    'O53 parses the national number "%s" with a default country only',
+    (typed) => {
+      expect(parsePhone(typed, 'US')).toBe('+14155552671');
+      expect(parsePhone(typed)).toBeUndefined();
+    },
+  );
+
+  it('O150 parses a number of another country with a leading 00', () => {
+    expect(parsePhone('00442079460958')).toBe('+442079460958');
+  });
+
+  it.each([
+    'nobody',
+    '415 555 2671',
+    '',
+    '+',
+    '00',
+    '+1',
+    '+999123456789',
+    '+49301234567890123',
+    '+6281234567890123456',
+    '9'.repeat(30),
+    `+${'1'.repeat(5000)}`,
+    `'; DROP TABLE users; --`,
+    '<script>alert(1)</script>',
+    '+14155552671\r\nBcc: +14155552672',
+    '+1415\u0000555267',
+  ])('O150 rejects "%.30s"', (typed) => {
+    expect(parsePhone(typed)).toBeUndefined();
+  });
+});
+
+describe('maskPhone', () => {
+  it.each([
+    ['+14155552671', '+1 ••• ••71'],
+    ['+442079460958', '+44 ••• ••58'],
+  ])('shows the calling code and the last two digits of %s', (phone, masked) => {
+    expect(maskPhone(phone)).toBe(masked);
+  });
+});
