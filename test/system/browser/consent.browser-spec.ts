@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { MINUTE, SECOND } from '../../../src/common/clock.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
 import { authorizeLink, exchange } from '../../support/oauth-flow.js';
@@ -20,7 +21,7 @@ import type { TestClient } from '../../support/test-app.js';
 const SIGN_IN_BUTTON = 'form[action="/oauth/authorize/sign-in"] button';
 const VERIFY_BUTTON = 'form[action="/oauth/authorize/verify"] button';
 
-/** Plays the app that the browser comes back to. */
+/** Starts the redirect URI of the app. */
 async function startCallback(): Promise<{ server: Server; url: string }> {
   const port = await freePort();
   const server = createServer((_request, response) => {
@@ -31,7 +32,7 @@ async function startCallback(): Promise<{ server: Server; url: string }> {
   return { server, url: `http://127.0.0.1:${port}/callback` };
 }
 
-inChromium('The way through the consent page', {}, (chrome) => {
+inChromium('Consent page', {}, (chrome) => {
   const { app } = chrome;
   let callback: { server: Server; url: string };
   let user: User;
@@ -59,36 +60,36 @@ inChromium('The way through the consent page', {}, (chrome) => {
     await page.goto(new URL(authorizeLink(client), app().baseUrl).href);
   }
 
-  /** What the app is told when the browser comes back to it. */
-  async function arrival(page: Page): Promise<URLSearchParams> {
+  /** Waits for the redirect to the app and returns its parameters. */
+  async function redirectOf(page: Page): Promise<URLSearchParams> {
     await page.waitForURL((url) => url.href.startsWith(callback.url));
     expect(await page.title()).toBe('Back at the app');
     expect(chrome.complaints).toEqual([]);
     return new URL(page.url()).searchParams;
   }
 
-  async function tokensFrom(client: TestClient, told: URLSearchParams): Promise<TokenBody> {
-    expect(told.get('state')).toBe('af0ifjsldkj');
-    expect(told.get('iss')).toBe(app().baseUrl);
-    const answer = await exchange(app(), client, told.get('code') ?? '');
-    expect(answer.status).toBe(200);
-    return json<TokenBody>(answer);
+  async function tokensFrom(client: TestClient, parameters: URLSearchParams): Promise<TokenBody> {
+    expect(parameters.get('state')).toBe('af0ifjsldkj');
+    expect(parameters.get('iss')).toBe(app().baseUrl);
+    const response = await exchange(app(), client, parameters.get('code') ?? '');
+    expect(response.status).toBe(200);
+    return json<TokenBody>(response);
   }
 
   it.each(['confidential', 'public'] as const)(
-    'O147 C143 Without JavaScript, Allow brings a %s app its code',
+    'O147 C143 redirects to a %s app with a code after Allow, without JavaScript',
     async (kind) => {
       const client = await addClient(kind);
       const page = await newPage();
       await open(page, client);
       await chrome.signIn(page, user);
       await page.getByRole('button', { name: 'Allow' }).click();
-      const { scope } = await tokensFrom(client, await arrival(page));
+      const { scope } = await tokensFrom(client, await redirectOf(page));
       expect(scope).toBe('profile.read posts.read posts.write analytics.read');
     },
   );
 
-  it('A scope that the user unticked is not in the token', async () => {
+  it('excludes a cleared scope from the token', async () => {
     const client = await addClient('public');
     const page = await newPage();
     await open(page, client);
@@ -96,11 +97,11 @@ inChromium('The way through the consent page', {}, (chrome) => {
     await page.getByLabel('Publish and delete posts and comments in your name').uncheck();
     await page.screenshot({ path: join(SCREENSHOTS, 'consent-unticked.png'), fullPage: true });
     await page.getByRole('button', { name: 'Allow' }).click();
-    const { scope } = await tokensFrom(client, await arrival(page));
+    const { scope } = await tokensFrom(client, await redirectOf(page));
     expect(scope).toBe('profile.read posts.read analytics.read');
   });
 
-  it('C143 With the keyboard alone, Deny tells the app access_denied', async () => {
+  it('C143 redirects with access_denied after Deny, with the keyboard only', async () => {
     const page = await newPage({ javaScriptEnabled: true });
     await open(page, await addClient('confidential'));
     await tabTo(page, '[name=phone]');
@@ -119,24 +120,24 @@ inChromium('The way through the consent page', {}, (chrome) => {
     await tabTo(page, '[value=deny]');
     await page.screenshot({ path: join(SCREENSHOTS, 'consent-keyboard.png'), fullPage: true });
     await page.keyboard.press('Enter');
-    const told = await arrival(page);
-    expect(told.get('error')).toBe('access_denied');
-    expect(told.has('code')).toBe(false);
+    const parameters = await redirectOf(page);
+    expect(parameters.get('error')).toBe('access_denied');
+    expect(parameters.has('code')).toBe(false);
   });
 
-  it('O148 A double click on Allow makes one code', async () => {
+  it('O148 issues one code for a double click on Allow', async () => {
     const client = await addClient('confidential');
     const page = await newPage();
     await open(page, client);
     await chrome.signIn(page, user);
     await page.getByRole('button', { name: 'Allow' }).dblclick();
-    // Not waited for as one navigation: the second click may end that of the first.
+    // Polls instead of waiting for one navigation: the second click may abort the first navigation.
     await expect.poll(() => page.url()).not.toMatch(/\/verify$/);
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
   it.each(WISHES)(
-    'C143 In $colours colours and in $language axe finds nothing on any page, and 320 pixels need no sideways scrolling',
+    'C143 is accessible on every page of the flow, in $colours colours and in $language',
     async (wishes) => {
       const words = CATALOGUES[wishes.language];
       const page = await newPage({ javaScriptEnabled: true, ...wanting(wishes) });
@@ -149,6 +150,7 @@ inChromium('The way through the consent page', {}, (chrome) => {
       await page.fill('[name=phone]', user.phone);
       await page.click(SIGN_IN_BUTTON);
       await inspect('code');
+      app().clock.advance(MINUTE + SECOND);
       await page.getByRole('button', { name: words.code.sendNew }).click();
       await page.getByRole('status').waitFor();
       await inspect('code-notice');
@@ -161,8 +163,8 @@ inChromium('The way through the consent page', {}, (chrome) => {
       await inspect('consent');
       await page.goto(new URL('/oauth/authorize', app().baseUrl).href);
       await inspect('error');
-      const known = /^Failed to load resource: the server responded with a status of 400/;
-      expect(chrome.complaints.filter((complaint) => !known.test(complaint))).toEqual([]);
+      const expected = /^Failed to load resource: the server responded with a status of 400/;
+      expect(chrome.complaints.filter((complaint) => !expected.test(complaint))).toEqual([]);
     },
   );
 });

@@ -1,18 +1,18 @@
 import type { Page } from 'playwright-core';
+import { DAY } from '../../../src/common/clock.js';
 import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { expectAccessible, inChromium, wanting, WISHES } from '../../support/chromium.js';
 import type { TestClient } from '../../support/test-app.js';
 
-const DAY = 24 * 3_600_000;
-/** More authorization requests than the other pages of a test take. */
+/** More authorization requests than the other pages of a test need. */
 const CALLS = 20;
 
 const settings = {
   env: { OAUTH_AUTHORIZE_CALLS: String(CALLS), OAUTH_ERRORS_BEFORE_SIGN_IN: 'page' },
 };
 
-inChromium('The pages for who lost the way', settings, (chrome) => {
+inChromium('Error pages', settings, (chrome) => {
   const { app } = chrome;
   let client: TestClient;
 
@@ -25,19 +25,19 @@ inChromium('The pages for who lost the way', settings, (chrome) => {
     await page.goto(new URL(path, app().baseUrl).href);
   }
 
-  /** Answers the request of the consent page from elsewhere, as another tab with the same page would. */
-  async function denyElsewhere(page: Page): Promise<void> {
+  /** Submits the form of the consent page like another tab with the same page. */
+  async function denyInAnotherTab(page: Page): Promise<void> {
     await page.waitForSelector('[value=deny]');
     const form: Record<string, string> = { decision: 'deny' };
     for (const name of ['transaction', 'token', 'user'])
       form[name] = await page.inputValue(`[name=${name}]`);
     const url = new URL('/oauth/authorize/decision', app().baseUrl).href;
-    const answer = await page.context().request.post(url, { form, maxRedirects: 0 });
-    expect(answer.status()).toBe(303);
+    const response = await page.context().request.post(url, { form, maxRedirects: 0 });
+    expect(response.status()).toBe(303);
   }
 
   it.each(WISHES)(
-    'C143 In $colours colours and in $language axe finds nothing on the landing page, the error codes and the pages of errors',
+    'C143 are accessible, like the landing page, in $colours colours and in $language',
     async (wishes) => {
       const words = CATALOGUES[wishes.language];
       const errors = words.errors('');
@@ -71,7 +71,7 @@ inChromium('The pages for who lost the way', settings, (chrome) => {
 
       await open(page);
       await chrome.signIn(page, await app().addUser(), words);
-      await denyElsewhere(page);
+      await denyInAnotherTab(page);
       await page.getByRole('button', { name: words.consent.deny }).click();
       await inspect('answered', errors.alreadyAnswered);
 

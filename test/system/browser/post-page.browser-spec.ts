@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expectAccessible, inChromium, wanting, WISHES } from '../../support/chromium.js';
 import { Member } from '../../support/member.js';
 
-inChromium('The page of a post', {}, (chrome) => {
+inChromium('Post page', {}, (chrome) => {
   const { app } = chrome;
   let member: Member;
   beforeEach(async () => {
@@ -14,7 +14,7 @@ inChromium('The page of a post', {}, (chrome) => {
     await page.goto((await member.publish(post)).permalink);
   }
 
-  it('Without JavaScript, lines stay lines, and what looks like HTML is text', async () => {
+  it('keeps line breaks and shows HTML as text, without JavaScript', async () => {
     const page = await (await chrome.visitor({ javaScriptEnabled: false })).newPage();
     const content = 'One line.\nAnother <b>line</b>.\r\n\r\n  A third & last.';
     await open(page, { title: '<i>Block</i> party', content });
@@ -23,7 +23,7 @@ inChromium('The page of a post', {}, (chrome) => {
     expect(chrome.complaints).toEqual([]);
   });
 
-  it('Loads nothing from elsewhere; its images are links that leave no trace of the page', async () => {
+  it('loads nothing from other origins and links to images without a referrer', async () => {
     const page = await (await chrome.visitor()).newPage();
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).host));
@@ -34,23 +34,20 @@ inChromium('The page of a post', {}, (chrome) => {
     expect(chrome.complaints).toEqual([]);
   });
 
-  it.each(WISHES)(
-    'C143 In $colours colours and in $language axe finds nothing on it, and 320 pixels need no sideways scrolling',
-    async (wishes) => {
-      const page = await (await chrome.visitor(wanting(wishes))).newPage();
-      const content =
-        'Bring a chair and something to share. We start at noon, rain or shine.\n\nWhat we still need:\n- a grill\n- 20 m of cable\n- Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft\n\nאין צורך להירשם.';
-      await open(page, {
-        title: 'Block party on Saturday',
-        content,
-        tags: ['party', 'Saturday', 'lost and found', 'x'.repeat(50)],
-        images: ['https://images.example/party.jpg', 'https://images.example/map.png'],
-      });
-      await expectAccessible(page, 'post', wishes);
-      await open(page, { images: ['https://images.example/party.jpg'] });
-      await expectAccessible(page, 'post-untitled', wishes);
-      await page.goto(`${app().baseUrl}/post/x`);
-      await expectAccessible(page, 'post-absent', wishes);
-    },
-  );
+  it.each(WISHES)('C143 is accessible, in $colours colours and in $language', async (wishes) => {
+    const page = await (await chrome.visitor(wanting(wishes))).newPage();
+    const content =
+      'Bring a chair and something to share. We start at noon, rain or shine.\n\nWhat we still need:\n- a grill\n- 20 m of cable\n- Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft\n\nאין צורך להירשם.';
+    await open(page, {
+      title: 'Block party on Saturday',
+      content,
+      tags: ['party', 'Saturday', 'lost and found', 'x'.repeat(50)],
+      images: ['https://images.example/party.jpg', 'https://images.example/map.png'],
+    });
+    await expectAccessible(page, 'post', wishes);
+    await open(page, { images: ['https://images.example/party.jpg'] });
+    await expectAccessible(page, 'post-untitled', wishes);
+    await page.goto(`${app().baseUrl}/post/x`);
+    await expectAccessible(page, 'post-absent', wishes);
+  });
 });

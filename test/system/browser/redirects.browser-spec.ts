@@ -15,7 +15,7 @@ import type { TestClient } from '../../support/test-app.js';
 const NATIVE = 'com.example.app:/cb';
 const PAGE = '<!doctype html><title>Back at the app</title><link rel="icon" href="data:,">';
 
-/** A certificate that nobody trusts, made for this run. */
+/** A self-signed certificate. */
 async function certificate(): Promise<{ key: string; cert: string }> {
   const openssl = await findProgram('openssl');
   if (openssl === undefined) throw new Error('These tests need the program openssl.');
@@ -33,13 +33,13 @@ async function certificate(): Promise<{ key: string; cert: string }> {
 
 const settings = { args: ['--host-resolver-rules=MAP *.example 127.0.0.1'] };
 
-inChromium('Where Allow leads', settings, (chrome) => {
+inChromium('Redirects after Allow', settings, (chrome) => {
   let server: Server;
   let port: number;
-  /** What the app was asked for, in the order in which it was. */
-  let asked: string[];
+  /** The requests to the app, in order. */
+  let requests: string[];
 
-  /** Plays the app: `/callback` is a page, the others send the browser on with what they were told. */
+  /** Starts the app: `/callback` is a page, the other paths redirect with the same query. */
   beforeAll(async () => {
     port = await freePort();
     const onward: Record<string, string> = {
@@ -48,7 +48,7 @@ inChromium('Where Allow leads', settings, (chrome) => {
     };
     server = createServer(await certificate(), (request, response) => {
       const { pathname, search } = new URL(request.url ?? '/', 'https://app.example');
-      asked.push(`${request.headers.host}${pathname}${search}`);
+      requests.push(`${request.headers.host}${pathname}${search}`);
       const target = onward[pathname];
       if (target !== undefined) response.writeHead(302, { location: `${target}${search}` }).end();
       else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(PAGE);
@@ -60,7 +60,7 @@ inChromium('Where Allow leads', settings, (chrome) => {
     server?.close();
   });
   beforeEach(() => {
-    asked = [];
+    requests = [];
   });
 
   async function consentFor(redirectUri: string): Promise<{ page: Page; client: TestClient }> {
@@ -80,8 +80,8 @@ inChromium('Where Allow leads', settings, (chrome) => {
   }
 
   it.each([
-    ['O147 An https callback gets its code', '/callback'],
-    ['O28 A callback that redirects to another origin passes it on', '/to-other-host'],
+    ['O147 sends the code to an https callback', '/callback'],
+    ['O28 allows a callback to redirect to another origin', '/to-other-host'],
   ])('%s', async (_, path) => {
     const { page, client } = await consentFor(`https://api.example:${port}${path}`);
     await page.getByRole('button', { name: 'Allow' }).click();
@@ -91,23 +91,23 @@ inChromium('Where Allow leads', settings, (chrome) => {
     await expectCodeFor(client, page.url());
   });
 
-  it('O147 A private-use scheme is what the browser is sent to', async () => {
+  it('O147 redirects to a private-use scheme', async () => {
     const { page, client } = await consentFor(NATIVE);
-    const decision = page.waitForResponse((answer) => answer.url().endsWith('/decision'));
+    const decision = page.waitForResponse((response) => response.url().endsWith('/decision'));
     await page.getByRole('button', { name: 'Allow' }).click();
     const location = (await (await decision).headerValue('location')) ?? '';
     expect(location.slice(0, location.indexOf('?'))).toBe(NATIVE);
-    await page.waitForTimeout(500);
+    await page.waitForTimeout(200);
     expect(policyComplaints()).toEqual([]);
     await expectCodeFor(client, location);
   });
 
-  it('O28 A callback may lead on to an installed app', async () => {
+  it('O28 allows a callback to redirect to an installed app', async () => {
     const { page, client } = await consentFor(`https://api.example:${port}/to-native`);
     await page.getByRole('button', { name: 'Allow' }).click();
-    await expect.poll(() => asked).toHaveLength(1);
-    await page.waitForTimeout(500);
+    await expect.poll(() => requests).toHaveLength(1);
+    await page.waitForTimeout(200);
     expect(policyComplaints()).toEqual([]);
-    await expectCodeFor(client, asked[0] ?? '');
+    await expectCodeFor(client, requests[0] ?? '');
   });
 });

@@ -4,8 +4,8 @@ import { inChromium } from '../../support/chromium.js';
 import { expectTokenError, countGrantsAndCodes } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
-inChromium('Tabs, the back button and what is typed', {}, (chrome) => {
-  /** An app whose callback is a page of this service that needs no sign-in. */
+inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
+  /** Adds an app whose redirect URI is a page of this service. */
   function addClient(): Promise<TestClient> {
     return chrome.app().addClient({ redirectUris: [`${chrome.app().baseUrl}/livez`] });
   }
@@ -19,13 +19,13 @@ inChromium('Tabs, the back button and what is typed', {}, (chrome) => {
   const focused = (page: Page, member: 'id' | 'className'): Promise<string> =>
     page.evaluate<string>(`document.activeElement.${member}`);
 
-  it('O148 After Allow, back and a reload do not make a second code', async () => {
+  it('O148 issues no second code after Allow, back and a reload', async () => {
     const client = await addClient();
     const page = await chrome.tab(await chrome.visitor(), client);
     await chrome.signIn(page, await chrome.app().addUser());
     await allow(page);
     await page.goBack().catch(() => null);
-    // The page before came from a form, so the browser shows none until it may send that form again.
+    // The previous page is the result of a form, so the browser shows it only after the form is sent again.
     const reloaded = async (): Promise<string> => {
       await page.reload().catch(() => null);
       return page.title();
@@ -36,7 +36,7 @@ inChromium('Tabs, the back button and what is typed', {}, (chrome) => {
     expect(await countGrantsAndCodes(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it('O148 Two tabs of two apps, answered in reverse order, give each app its own code', async () => {
+  it('O148 sends each app its own code from two tabs that are decided in reverse order', async () => {
     const [first, second] = [await addClient(), await addClient()];
     const user = await chrome.app().addUser();
     const context = await chrome.visitor();
@@ -54,7 +54,7 @@ inChromium('Tabs, the back button and what is typed', {}, (chrome) => {
     expect((await exchange(chrome.app(), second, codeOfSecond)).status).toBe(200);
   });
 
-  it('O149 The message about a code takes focus, and its link leads to the field', async () => {
+  it('O149 focuses the error message of a code and links to its field', async () => {
     const page = await chrome.tab(await chrome.visitor(), await addClient());
     await chrome.askForCode(page, await chrome.app().addUser());
     await page.getByLabel('6-digit code').fill('12345');
@@ -66,7 +66,7 @@ inChromium('Tabs, the back button and what is typed', {}, (chrome) => {
     expect(await page.getAttribute('#code', 'aria-describedby')).toContain('code-error');
   });
 
-  it('O150 The message about a phone takes focus, and its link leads to the field', async () => {
+  it('O150 focuses the error message of a phone number and links to its field', async () => {
     const page = await chrome.tab(await chrome.visitor(), await addClient());
     await page.getByLabel('Your phone number').fill('nobody');
     await page.getByRole('button', { name: 'Send me a code' }).click();

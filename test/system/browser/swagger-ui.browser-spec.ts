@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { MINUTE, SECOND } from '../../../src/common/clock.js';
 import { DEMO_DOCS_CLIENT_ID } from '../../../src/config/app-config.js';
 import { ana, ben } from '../../../src/modules/demo/demo-content.js';
 import { DemoService } from '../../../src/modules/demo/demo.service.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
 
-inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
+inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
   const { app } = chrome;
   let docs: SwaggerUi;
 
@@ -13,14 +14,15 @@ inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
     await app().service(DemoService).seedIfEmpty();
   });
 
-  /** A partner opens the documentation in a fresh browser. */
+  /** Opens the documentation in a new browser. Ana signs in once a test, which takes a message a minute. */
   beforeEach(async () => {
+    app().clock.advance(MINUTE + SECOND);
     const context = await chrome.visitor({ viewport: { width: 1280, height: 900 } });
     docs = new SwaggerUi(chrome, await context.newPage());
     await docs.page.goto(new URL('/docs', app().baseUrl).href);
   });
 
-  it('O147 C142 a partner clicks Authorize, signs in, allows, and reads a 200 of GET /dev/v1/me', async () => {
+  it('O147 C142 authorizes with a sign-in and calls GET /dev/v1/me', async () => {
     await docs.tokens(ana);
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-authorized.png') });
     await docs.closeDialog();
@@ -31,7 +33,7 @@ inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
     expect(chrome.complaints).toEqual([]);
   });
 
-  it('C142 what the page fills in works as it is: publish, publish again, list', async () => {
+  it('C142 executes the prefilled examples: publish, publish again, list', async () => {
     await docs.tokens(ana);
     await docs.closeDialog();
     const first = await docs.execute('createPost');
@@ -48,7 +50,7 @@ inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
     expect(chrome.complaints).toEqual([]);
   });
 
-  it('O147 the pair that Swagger UI got is refreshed and revoked from its page', async () => {
+  it('O147 refreshes and revokes its tokens from its page', async () => {
     const first = await docs.tokens(ana);
     await docs.closeDialog();
     expect((await docs.tryMe()).status).toBe('200');
@@ -74,11 +76,11 @@ inChromium('Swagger UI as a client', { env: { DEMO: '1' } }, (chrome) => {
     });
   });
 
-  it('O147 a partner who denies is told so, and has no token', async () => {
+  it('O147 shows an error after Deny and has no token', async () => {
     await docs.authorize(ben, 'Deny');
-    const told = docs.dialog.locator('.errors');
-    await expect.poll(() => told.count()).toBe(1);
-    expect(await told.innerText()).toContain('The user did not allow it.');
+    const errors = docs.dialog.locator('.errors');
+    await expect.poll(() => errors.count()).toBe(1);
+    expect(await errors.innerText()).toContain('The user did not allow it.');
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-denied.png') });
     expect(chrome.complaints).toEqual([]);
     await docs.closeDialog();

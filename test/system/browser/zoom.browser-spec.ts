@@ -4,11 +4,11 @@ import { LANGUAGES } from '../../../src/pages/language.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { inChromium, tabTo, wanting } from '../../support/chromium.js';
 
-/** A screen of 1280 by 1024 pixels at 400 %: a quarter of it in each direction, four times as sharp (WCAG 2.2, 1.4.10). */
+/** A screen of 1280 by 1024 pixels at 400 % zoom (WCAG 2.2, 1.4.10). */
 const ZOOMED = { viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 };
 
-/** In the browser: whatever can be used but not be brought into view, or lies under something else. */
-const OUT_OF_REACH = `[...document.querySelectorAll('a, button, summary, input:not([type=hidden])')]
+/** In the browser: the controls that cannot be scrolled into view or are covered by another element. */
+const UNREACHABLE = `[...document.querySelectorAll('a, button, summary, input:not([type=hidden])')]
   .filter((control) => control.checkVisibility())
   .filter((control) => {
     control.scrollIntoView({ block: 'center', behavior: 'instant' });
@@ -19,31 +19,29 @@ const OUT_OF_REACH = `[...document.querySelectorAll('a, button, summary, input:n
   })
   .map((control) => control.outerHTML)`;
 
-/** In the browser: whether what has focus is seen whole. */
-const FOCUS_IS_SEEN = `(() => {
+/** In the browser: whether the focused element is completely visible. */
+const IS_FOCUS_VISIBLE = `(() => {
   const { left, right, top, bottom } = document.activeElement.getBoundingClientRect();
   return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
 })()`;
 
-inChromium('At 400 % zoom', {}, (chrome) => {
+inChromium('Pages at 400 % zoom', {}, (chrome) => {
   const { app } = chrome;
 
   async function expectUsable(page: Page): Promise<void> {
     expect(await page.evaluate('devicePixelRatio')).toBe(4);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-    expect(await page.evaluate(OUT_OF_REACH)).toEqual([]);
+    expect(await page.evaluate(UNREACHABLE)).toEqual([]);
   }
 
   async function reach(page: Page, selector: string): Promise<void> {
     await tabTo(page, selector);
-    expect({ selector, seen: await page.evaluate(FOCUS_IS_SEEN) }).toEqual({
-      selector,
-      seen: true,
-    });
+    const isVisible = await page.evaluate(IS_FOCUS_VISIBLE);
+    expect({ selector, isVisible }).toEqual({ selector, isVisible: true });
   }
 
   it.each(LANGUAGES)(
-    'C143 In "%s" the way from the phone to the decision needs the keyboard alone, and everything can be seen',
+    'C143 allow a sign-in and a decision with the keyboard only, with every control visible, in "%s"',
     async (language) => {
       const words = CATALOGUES[language];
       const user = await app().addUser({ name: 'Ana Lee' });
@@ -77,7 +75,7 @@ inChromium('At 400 % zoom', {}, (chrome) => {
   );
 
   it.each(LANGUAGES)(
-    'C143 In "%s" an app is removed with the keyboard alone, and everything can be seen',
+    'C143 allow to remove an app with the keyboard only, with every control visible, in "%s"',
     async (language) => {
       const words = CATALOGUES[language];
       const user = await app().addUser({ name: 'Ana Lee' });

@@ -13,10 +13,10 @@ const CALLBACK = `${PARTNER}/auth/callback/neighbourhood`;
 const SECRET = 'the key of the site under its own sessions';
 const NO_SESSION = null;
 
-/** A member's browser at a partner's site that is made with Auth.js. */
+/** A user's browser on a partner site that uses Auth.js. */
 class PartnerSite {
   readonly cookies = new Map<string, string>();
-  /** What the site logged, the innermost causes too. */
+  /** The errors that the site logged, with their causes. */
   readonly errors: unknown[] = [];
   private readonly config: AuthConfig;
 
@@ -27,21 +27,21 @@ class PartnerSite {
       trustHost: true,
       basePath: '/auth',
       logger: {
-        error: (error) => this.note(error),
+        error: (error) => this.log(error),
         warn: () => {},
-        debug: (message, told) => message === 'OAuthCallbackError' && this.errors.push(told),
+        debug: (message, error) => message === 'OAuthCallbackError' && this.errors.push(error),
       },
       ...keepingTokens(settings),
     };
   }
 
-  /** From the button "Sign in" to the link of our service. */
+  /** Clicks "Sign in" and returns the link to our service. */
   async signIn(): Promise<string> {
     return (await this.submit('/auth/signin/neighbourhood')).headers.get('location') ?? '';
   }
 
-  /** The browser arrives where our service sent it. Returns where the partner leads it then. */
-  async arrive(back: URL): Promise<URL> {
+  /** Follows our redirect to the partner. Returns the address that the partner redirects to. */
+  async callBack(back: URL): Promise<URL> {
     return new URL((await this.open(back)).headers.get('location') ?? '');
   }
 
@@ -53,19 +53,19 @@ class PartnerSite {
     await this.submit('/auth/signout');
   }
 
-  /** What the partner's server keeps about this browser. */
-  kept(): Promise<JWT | null> {
+  /** The session that the partner's server stores for this browser. */
+  storedSession(): Promise<JWT | null> {
     return getToken({ req: this.request(PARTNER), secret: SECRET, secureCookie: true });
   }
 
   async open(url: string | URL, init: RequestInit = {}): Promise<Response> {
-    const answer = await Auth(this.request(url, init), this.config);
-    for (const line of answer.headers.getSetCookie()) {
+    const response = await Auth(this.request(url, init), this.config);
+    for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === '') this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    return answer;
+    return response;
   }
 
   private async submit(path: string): Promise<Response> {
@@ -83,11 +83,11 @@ class PartnerSite {
     return new Request(url, { ...init, headers: { cookie } });
   }
 
-  private note(error: unknown): void {
+  private log(error: unknown): void {
     this.errors.push(error);
     const cause = error instanceof Error ? error.cause : undefined;
     const inner = cause instanceof Error ? cause : (cause as { err?: unknown } | undefined)?.err;
-    if (inner instanceof Error) this.note(inner);
+    if (inner instanceof Error) this.log(inner);
   }
 }
 
@@ -111,46 +111,46 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
 
   async function signedIn(): Promise<PartnerSite> {
     const site = new PartnerSite(settings());
-    await site.arrive(await decide(app(), await site.signIn()));
+    await site.callBack(await decide(app(), await site.signIn()));
     return site;
   }
 
-  /** The partner's clock goes on to when the access token ends; the service's stands still. */
+  /** Moves the partner's clock to the expiry of the access token; the clock of the service stands still. */
   function anHourLater(): void {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
   }
 
   async function tokenOf(site: PartnerSite, name: 'access_token' | 'refresh_token') {
-    return String((await site.kept())?.[name]);
+    return String((await site.storedSession())?.[name]);
   }
 
-  it('O59 O81 signs a member in with their profile of GET /dev/v1/me, and its token works', async () => {
+  it('O59 O81 signs in with the profile of GET /dev/v1/me and gets a working token', async () => {
     const site = new PartnerSite(settings());
     const link = await site.signIn();
     const { searchParams } = new URL(link);
     expect(searchParams.get('code_challenge_method')).toBe('S256');
-    expect((await site.arrive(await decide(app(), link))).href).toBe(`${PARTNER}/`);
+    expect((await site.callBack(await decide(app(), link))).href).toBe(`${PARTNER}/`);
     expect(site.errors).toEqual([]);
     expect(await site.session()).toMatchObject({ user: { name: 'Ana Lee' } });
     expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);
   });
 
-  it('O91 gets new tokens when the access token ends, and keeps both', async () => {
+  it('O91 refreshes when the access token expires, and stores both new tokens', async () => {
     const site = await signedIn();
-    const first = await site.kept();
+    const first = await site.storedSession();
     await site.session();
-    expect(await site.kept()).toMatchObject({ access_token: first?.access_token });
+    expect(await site.storedSession()).toMatchObject({ access_token: first?.access_token });
     anHourLater();
     await site.session();
-    const second = await site.kept();
+    const second = await site.storedSession();
     expect(second?.access_token).not.toBe(first?.access_token);
     expect(second?.refresh_token).not.toBe(first?.refresh_token);
     expect(await statusOfMe(app(), String(second?.access_token))).toBe(200);
     await site.session();
-    expect(await site.kept()).toMatchObject({ refresh_token: second?.refresh_token });
+    expect(await site.storedSession()).toMatchObject({ refresh_token: second?.refresh_token });
   });
 
-  it('O96 keeps a member signed in whose two tabs refresh at the same moment', async () => {
+  it('O96 keeps the session when two tabs refresh at the same time', async () => {
     const site = await signedIn();
     anHourLater();
     const sessions = await Promise.all([site.session(), site.session()]);
@@ -158,7 +158,7 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
     expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);
   });
 
-  it('O68 keeps a member signed in while the service is away, and refreshes once it is back', async () => {
+  it('O68 keeps the session during an outage of the service, and refreshes afterwards', async () => {
     const site = await signedIn();
     const first = await tokenOf(site, 'refresh_token');
     const away = new PartnerSite({ ...settings(), issuer: 'http://127.0.0.1:1' });
@@ -171,7 +171,7 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
     expect(await tokenOf(site, 'refresh_token')).not.toBe(first);
   });
 
-  it('O105 revokes at sign-out, after which the cookie of before is worth nothing', async () => {
+  it('O105 revokes at sign-out, which makes the previous cookie useless', async () => {
     const site = await signedIn();
     const cookies = new Map(site.cookies);
     const access = await tokenOf(site, 'access_token');
@@ -188,10 +188,10 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
   it.each([
     ['another state', 'state', 'x'],
     ['the iss of another server', 'iss', 'https://evil.example'],
-  ])('O15 O16 signs nobody in with %s', async (_what, name, value) => {
+  ])('O15 O16 rejects a redirect with %s', async (_what, name, value) => {
     const site = new PartnerSite(settings());
     const back = await decide(app(), await site.signIn());
-    const shown = await site.arrive(forged(back, name, value));
+    const shown = await site.callBack(forged(back, name, value));
     expect(shown.pathname).toBe('/auth/error');
     expect(await site.session()).toBe(NO_SESSION);
     expect(site.errors).toContainEqual(
@@ -199,37 +199,37 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
     );
   });
 
-  it('O16 signs nobody in while the site does not name the issuer, since every answer does', async () => {
+  it('O16 requires the issuer in its configuration, since every redirect contains iss', async () => {
     const site = new PartnerSite(settings(), { ...neighbourhood(settings()), issuer: undefined });
-    await site.arrive(await decide(app(), await site.signIn()));
+    await site.callBack(await decide(app(), await site.signIn()));
     expect(await site.session()).toBe(NO_SESSION);
     expect(site.errors).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining('"iss"') }),
     );
   });
 
-  it('O36 signs nobody in when the member denied', async () => {
+  it('O36 handles access_denied', async () => {
     const site = new PartnerSite(settings());
-    await site.arrive(await decide(app(), await site.signIn(), { decision: 'deny' }));
+    await site.callBack(await decide(app(), await site.signIn(), { decision: 'deny' }));
     expect(await site.session()).toBe(NO_SESSION);
     expect(site.errors).toContainEqual(expect.objectContaining({ error: 'access_denied' }));
   });
 
-  it('O77 signs nobody in with a code that was exchanged already', async () => {
+  it('O77 rejects a code that was already exchanged', async () => {
     const site = new PartnerSite(settings());
     const back = await decide(app(), await site.signIn());
     const thief = new PartnerSite(settings());
     for (const [name, value] of site.cookies) thief.cookies.set(name, value);
-    await site.arrive(back);
-    await thief.arrive(back);
+    await site.callBack(back);
+    await thief.callBack(back);
     expect(await thief.session()).toBe(NO_SESSION);
     expect(thief.errors).toContainEqual(expect.objectContaining({ error: 'invalid_grant' }));
     expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);
   });
 
-  it('O84 signs nobody in while the site has the wrong secret', async () => {
+  it('O84 fails with a wrong secret', async () => {
     const site = new PartnerSite(settings('svc_sec_wrong'));
-    await site.arrive(await decide(app(), await site.signIn()));
+    await site.callBack(await decide(app(), await site.signIn()));
     expect(await site.session()).toBe(NO_SESSION);
     expect(site.errors).toContainEqual(expect.objectContaining({ status: 401 }));
   });

@@ -3,8 +3,8 @@ import { Browser } from '../../support/browser.js';
 import type { TestApp } from '../../support/test-app.js';
 
 /**
- * Follows an app's link as a member, by default one who is new for each link, signs in and decides. Returns where the
- * browser is sent back to.
+ * Follows an app's link as a user, by default a new one, signs in and decides. Returns the address of the redirect to the
+ * app.
  */
 export async function decide(
   app: TestApp,
@@ -17,11 +17,11 @@ export async function decide(
     scope: new URL(link).searchParams.get('scope')?.split(' ') ?? [],
     decision,
   });
-  if (location === null) throw new Error(`The consent page does not lead back:\n${html}`);
+  if (location === null) throw new Error(`The consent page does not redirect:\n${html}`);
   return new URL(location);
 }
 
-/** The same answer with one parameter changed, as somebody in between would. */
+/** The redirect with one parameter changed, as by an attacker. */
 export function forged(back: URL, name: string, value: string): URL {
   const url = new URL(back);
   url.searchParams.set(name, value);

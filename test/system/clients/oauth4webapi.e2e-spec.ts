@@ -35,11 +35,11 @@ onOneEngine('oauth4webapi', (database) => {
     });
 
     async function tokens() {
-      const kept = await partner.begin(SCOPE);
-      return partner.finish(await decide(app(), kept.link), kept);
+      const stored = await partner.begin(SCOPE);
+      return partner.finish(await decide(app(), stored.link), stored);
     }
 
-    it('O120 O59 gets from the metadata to an answer of the API', async () => {
+    it('O120 O59 completes the flow from the metadata to an API call', async () => {
       const { access_token, refresh_token, token_type, expires_in, scope } = await tokens();
       expect({ token_type, expires_in, scope }).toEqual({
         token_type: 'bearer',
@@ -69,7 +69,7 @@ onOneEngine('oauth4webapi', (database) => {
       expect(await statusOfMe(app(), third.access_token)).toBe(200);
     });
 
-    it('O105 revokes its refresh token, after which nothing of the grant works', async () => {
+    it('O105 revokes the grant with its refresh token', async () => {
       const { access_token, refresh_token = '' } = await tokens();
       await partner.revoke(refresh_token);
       expect(await statusOfMe(app(), access_token)).toBe(401);
@@ -87,42 +87,44 @@ onOneEngine('oauth4webapi', (database) => {
       expect(await partner.refresh(refresh_token)).toHaveProperty('access_token');
     });
 
-    it('O15 O16 O120 refuses an answer with another state, another iss, or none', async () => {
-      const kept = await partner.begin(SCOPE);
-      const back = await decide(app(), kept.link);
+    it('O15 O16 O120 rejects a redirect with another state, another iss or no iss', async () => {
+      const stored = await partner.begin(SCOPE);
+      const back = await decide(app(), stored.link);
       const withoutIss = new URL(back);
       withoutIss.searchParams.delete('iss');
-      const refused = { code: oauth.INVALID_RESPONSE };
-      await expect(partner.finish(forged(back, 'state', 'x'), kept)).rejects.toMatchObject(refused);
+      const rejected = { code: oauth.INVALID_RESPONSE };
+      await expect(partner.finish(forged(back, 'state', 'x'), stored)).rejects.toMatchObject(
+        rejected,
+      );
       await expect(
-        partner.finish(forged(back, 'iss', 'https://evil.example'), kept),
-      ).rejects.toMatchObject(refused);
-      await expect(partner.finish(withoutIss, kept)).rejects.toMatchObject(refused);
-      expect(await partner.finish(back, kept)).toHaveProperty('access_token');
+        partner.finish(forged(back, 'iss', 'https://evil.example'), stored),
+      ).rejects.toMatchObject(rejected);
+      await expect(partner.finish(withoutIss, stored)).rejects.toMatchObject(rejected);
+      expect(await partner.finish(back, stored)).toHaveProperty('access_token');
     });
 
-    it('O36 tells the app that the member denied', async () => {
-      const kept = await partner.begin(SCOPE);
-      const back = await decide(app(), kept.link, { decision: 'deny' });
-      await expect(partner.finish(back, kept)).rejects.toMatchObject({
+    it('O36 reports access_denied', async () => {
+      const stored = await partner.begin(SCOPE);
+      const back = await decide(app(), stored.link, { decision: 'deny' });
+      await expect(partner.finish(back, stored)).rejects.toMatchObject({
         code: oauth.AUTHORIZATION_RESPONSE_ERROR,
         error: 'access_denied',
       });
     });
 
-    it('O12 tells the app that it asked for a scope that nobody knows', async () => {
+    it('O12 reports invalid_scope for an unknown scope', async () => {
       const { link } = await partner.begin('profile.write');
-      const answer = await app().fetch(link);
-      const back = new URL(answer.headers.get('location') ?? '');
-      const kept = { state: new URL(link).searchParams.get('state') ?? '', verifier: 'x' };
-      await expect(partner.finish(back, kept)).rejects.toMatchObject({ error: 'invalid_scope' });
+      const response = await app().fetch(link);
+      const back = new URL(response.headers.get('location') ?? '');
+      const stored = { state: new URL(link).searchParams.get('state') ?? '', verifier: 'x' };
+      await expect(partner.finish(back, stored)).rejects.toMatchObject({ error: 'invalid_scope' });
     });
 
-    it('O77 refuses a code that was exchanged already', async () => {
-      const kept = await partner.begin(SCOPE);
-      const back = await decide(app(), kept.link);
-      const first = await partner.finish(back, kept);
-      await expect(partner.finish(back, kept)).rejects.toMatchObject({
+    it('O77 rejects a code that was already exchanged', async () => {
+      const stored = await partner.begin(SCOPE);
+      const back = await decide(app(), stored.link);
+      const first = await partner.finish(back, stored);
+      await expect(partner.finish(back, stored)).rejects.toMatchObject({
         code: oauth.RESPONSE_BODY_ERROR,
         error: 'invalid_grant',
         status: 400,
@@ -130,33 +132,33 @@ onOneEngine('oauth4webapi', (database) => {
       expect(await statusOfMe(app(), first.access_token)).toBe(200);
     });
 
-    it('O75 refuses the verifier of another request', async () => {
-      const kept = await partner.begin(SCOPE);
-      const back = await decide(app(), kept.link);
+    it('O75 rejects the verifier of another request', async () => {
+      const stored = await partner.begin(SCOPE);
+      const back = await decide(app(), stored.link);
       const { verifier } = await partner.begin(SCOPE);
-      await expect(partner.finish(back, { ...kept, verifier })).rejects.toMatchObject({
+      await expect(partner.finish(back, { ...stored, verifier })).rejects.toMatchObject({
         error: 'invalid_grant',
       });
     });
 
-    it('O84 O85 O89 refuses a secret that the app does not have', async () => {
+    it('O84 O85 O89 rejects a wrong secret', async () => {
       const wrong = await connect(
         { ...settingsOf(client), clientSecret: 'svc_sec_wrong' },
         proofBy ?? oauth.ClientSecretPost,
       );
-      const kept = await wrong.begin(SCOPE);
-      const back = await decide(app(), kept.link);
-      const told =
+      const stored = await wrong.begin(SCOPE);
+      const back = await decide(app(), stored.link);
+      const expected =
         proofBy === oauth.ClientSecretBasic
           ? { code: oauth.WWW_AUTHENTICATE_CHALLENGE, status: 401 }
           : { code: oauth.RESPONSE_BODY_ERROR, status: 401, error: 'invalid_client' };
-      await expect(wrong.finish(back, kept)).rejects.toMatchObject(told);
-      await expect(wrong.revoke('svcrt_anything')).rejects.toMatchObject(told);
-      expect(await partner.finish(back, kept)).toHaveProperty('access_token');
+      await expect(wrong.finish(back, stored)).rejects.toMatchObject(expected);
+      await expect(wrong.revoke('svcrt_anything')).rejects.toMatchObject(expected);
+      expect(await partner.finish(back, stored)).toHaveProperty('access_token');
     });
   });
 
-  describe('about its own tokens', () => {
+  describe('metadata and introspection', () => {
     const options = { [oauth.allowInsecureRequests]: true };
 
     async function discovered(): Promise<oauth.AuthorizationServer> {
@@ -167,7 +169,7 @@ onOneEngine('oauth4webapi', (database) => {
       );
     }
 
-    it('O120 finds every endpoint that it knows how to use', async () => {
+    it('O120 discovers every endpoint', async () => {
       const server = await discovered();
       expect(server).toMatchObject({
         issuer: app().baseUrl,
@@ -179,13 +181,13 @@ onOneEngine('oauth4webapi', (database) => {
       });
     });
 
-    it('O111 learns from introspection that a token is active, and after its revocation that it is not', async () => {
+    it('O111 introspects an active and a revoked token', async () => {
       const registered = await app().addClient();
       const partner = await connect(settingsOf(registered));
       const user = await app().addUser();
-      const kept = await partner.begin(SCOPE);
-      const back = await decide(app(), kept.link, { user });
-      const { access_token } = await partner.finish(back, kept);
+      const stored = await partner.begin(SCOPE);
+      const back = await decide(app(), stored.link, { user });
+      const { access_token } = await partner.finish(back, stored);
       const server = await discovered();
       const client = { client_id: registered.clientId };
       const introspected = async () =>

@@ -6,8 +6,8 @@ import { connect } from './recipes/simple-oauth2.js';
 
 const SCOPE = 'profile.read posts.read';
 
-/** What the library throws when the service answered with an error: a Boom with the answer's body. */
-const answered = (status: number, error: string): object => ({
+/** The error of the library for an error response: a Boom with the body of the response. */
+const errorResponse = (status: number, error: string): object => ({
   output: { statusCode: status },
   data: { payload: { error } },
 });
@@ -32,17 +32,17 @@ onOneEngine('simple-oauth2', (database) => {
     });
 
     async function tokens() {
-      const kept = partner.begin(SCOPE);
-      return partner.finish(await decide(app(), kept.link), kept);
+      const stored = partner.begin(SCOPE);
+      return partner.finish(await decide(app(), stored.link), stored);
     }
 
-    it('O59 O81 gets from the link to an answer of the API', async () => {
+    it('O59 O81 completes the flow from the link to an API call', async () => {
       const { token } = await tokens();
       expect(token).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: SCOPE });
       expect(await statusOfMe(app(), String(token.access_token))).toBe(200);
     });
 
-    it('O91 refreshes a token that was stored, and the next one', async () => {
+    it('O91 refreshes a stored token and the next one', async () => {
       const first = await tokens();
       const second = await partner.restore(structuredClone(first.token)).refresh();
       const third = await second.refresh();
@@ -51,55 +51,57 @@ onOneEngine('simple-oauth2', (database) => {
       expect(await statusOfMe(app(), String(third.token.access_token))).toBe(200);
     });
 
-    it('O105 revokes its refresh token, after which nothing of the grant works', async () => {
+    it('O105 revokes the grant with its refresh token', async () => {
       const token = await tokens();
       await token.revoke('refresh_token');
       expect(await statusOfMe(app(), String(token.token.access_token))).toBe(401);
-      await expect(token.refresh()).rejects.toMatchObject(answered(400, 'invalid_grant'));
+      await expect(token.refresh()).rejects.toMatchObject(errorResponse(400, 'invalid_grant'));
     });
 
-    it('O107 revokes both tokens, one after the other, though the first could end the second', async () => {
+    it('O107 revokes both tokens in turn, also if they are already revoked', async () => {
       const token = await tokens();
       await expect(token.revokeAll()).resolves.toBeUndefined();
       await expect(token.revokeAll()).resolves.toBeUndefined();
-      await expect(token.refresh()).rejects.toMatchObject(answered(400, 'invalid_grant'));
+      await expect(token.refresh()).rejects.toMatchObject(errorResponse(400, 'invalid_grant'));
     });
 
-    it('O15 O16 refuses an answer with another state or iss', async () => {
-      const kept = partner.begin(SCOPE);
-      const back = await decide(app(), kept.link);
-      await expect(partner.finish(forged(back, 'state', 'x'), kept)).rejects.toThrow('request');
+    it('O15 O16 rejects a redirect with another state or iss', async () => {
+      const stored = partner.begin(SCOPE);
+      const back = await decide(app(), stored.link);
+      await expect(partner.finish(forged(back, 'state', 'x'), stored)).rejects.toThrow('request');
       const elsewhere = forged(back, 'iss', 'https://evil.example');
-      await expect(partner.finish(elsewhere, kept)).rejects.toThrow('Another server');
-      expect(await partner.finish(back, kept)).toHaveProperty('token');
+      await expect(partner.finish(elsewhere, stored)).rejects.toThrow('Another server');
+      expect(await partner.finish(back, stored)).toHaveProperty('token');
     });
 
-    it('O36 tells the app that the member denied', async () => {
-      const kept = partner.begin(SCOPE);
-      const back = await decide(app(), kept.link, { decision: 'deny' });
-      await expect(partner.finish(back, kept)).rejects.toThrow('Refused: access_denied');
+    it('O36 reports access_denied', async () => {
+      const stored = partner.begin(SCOPE);
+      const back = await decide(app(), stored.link, { decision: 'deny' });
+      await expect(partner.finish(back, stored)).rejects.toThrow('Refused: access_denied');
     });
 
-    it('O77 refuses a code that was exchanged already', async () => {
-      const kept = partner.begin(SCOPE);
-      const back = await decide(app(), kept.link);
-      const { token } = await partner.finish(back, kept);
-      await expect(partner.finish(back, kept)).rejects.toMatchObject(
-        answered(400, 'invalid_grant'),
+    it('O77 rejects a code that was already exchanged', async () => {
+      const stored = partner.begin(SCOPE);
+      const back = await decide(app(), stored.link);
+      const { token } = await partner.finish(back, stored);
+      await expect(partner.finish(back, stored)).rejects.toMatchObject(
+        errorResponse(400, 'invalid_grant'),
       );
       expect(await statusOfMe(app(), String(token.access_token))).toBe(200);
     });
 
-    it('O84 O89 refuses a secret that the app does not have', async () => {
+    it('O84 O89 rejects a wrong secret', async () => {
       const wrong = connect({ ...settingsOf(client), clientSecret: 'svc_sec_wrong' });
-      const kept = wrong.begin(SCOPE);
-      const back = await decide(app(), kept.link);
-      await expect(wrong.finish(back, kept)).rejects.toMatchObject(answered(401, 'invalid_client'));
-      expect(await partner.finish(back, kept)).toHaveProperty('token');
+      const stored = wrong.begin(SCOPE);
+      const back = await decide(app(), stored.link);
+      await expect(wrong.finish(back, stored)).rejects.toMatchObject(
+        errorResponse(401, 'invalid_client'),
+      );
+      expect(await partner.finish(back, stored)).toHaveProperty('token');
     });
   });
 
-  describe('without PKCE, as its own documentation shows it', () => {
+  describe('without PKCE, as in its documentation', () => {
     const redirect_uri = 'https://garden.example/callback';
     const state = 'xyzABC123';
 
@@ -122,11 +124,11 @@ onOneEngine('simple-oauth2', (database) => {
       expect(narrower.token.scope).toBe('posts.read');
       expect(await statusOfMe(app(), String(narrower.token.access_token))).toBe(403);
       await narrower.revokeAll();
-      await expect(narrower.refresh()).rejects.toMatchObject(answered(400, 'invalid_grant'));
+      await expect(narrower.refresh()).rejects.toMatchObject(errorResponse(400, 'invalid_grant'));
 
       const wrong = new AuthorizationCode({ client: { id, secret: 'x' }, auth, options });
       await expect(wrong.getToken({ code, redirect_uri })).rejects.toMatchObject(
-        answered(401, 'invalid_client'),
+        errorResponse(401, 'invalid_client'),
       );
     });
   });

@@ -12,7 +12,7 @@ const PAGE = `<!doctype html><title>API</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="/swagger-ui.css"><div id="swagger-ui"></div>
 <script src="/swagger-ui-bundle.js"></script>`;
 
-inChromium('Swagger UI on the site of a partner', {}, (chrome) => {
+inChromium('Swagger UI on a partner site', {}, (chrome) => {
   const { app } = chrome;
   let server: Server;
   let site: string;
@@ -20,17 +20,17 @@ inChromium('Swagger UI on the site of a partner', {}, (chrome) => {
   let client: TestClient;
   let partner: SwaggerUi;
 
-  /** Plays the partner's server: a page of its own and the files of Swagger UI. */
+  /** Starts the partner's server: a page and the files of Swagger UI. */
   beforeAll(async () => {
     const port = await freePort();
     site = `http://127.0.0.1:${port}`;
     server = createServer((request, response) => {
       const { url = '/' } = request;
       const passOn = async (): Promise<void> => {
-        const answer = await app().fetch(`/docs${url}`);
-        const type = answer.headers.get('content-type') ?? 'text/plain';
-        response.writeHead(answer.status, { 'content-type': type });
-        response.end(Buffer.from(await answer.arrayBuffer()));
+        const file = await app().fetch(`/docs${url}`);
+        const type = file.headers.get('content-type') ?? 'text/plain';
+        response.writeHead(file.status, { 'content-type': type });
+        response.end(Buffer.from(await file.arrayBuffer()));
       };
       if (url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
       else void passOn();
@@ -54,7 +54,7 @@ inChromium('Swagger UI on the site of a partner', {}, (chrome) => {
     partner = new SwaggerUi(chrome, page);
   });
 
-  it('O147 gets a token with PKCE from another origin and shows an answer of the API', async () => {
+  it('O147 gets a token with PKCE from another origin and calls the API', async () => {
     const { status, body } = await partner.tokens(user);
     expect(status).toBe(200);
     expect(body.scope).toBe('profile.read posts.read');
@@ -65,7 +65,7 @@ inChromium('Swagger UI on the site of a partner', {}, (chrome) => {
     expect(chrome.complaints).toEqual([]);
   });
 
-  it('O105 O123 does not revoke at Logout; a script of its page may refresh and revoke', async () => {
+  it('O105 O123 keeps the token at Logout; scripts of its page can refresh and revoke', async () => {
     const { body: first } = await partner.tokens(user);
     await partner.dialog.getByRole('button', { name: 'Remove authorization' }).click();
     expect(await statusOfMe(app(), first.access_token ?? '')).toBe(200);
@@ -83,10 +83,10 @@ inChromium('Swagger UI on the site of a partner', {}, (chrome) => {
     expect(await statusOfMe(app(), access_token)).toBe(401);
   });
 
-  it('O36 tells that the member denied', async () => {
+  it('O36 shows an error after Deny', async () => {
     await partner.authorize(user, 'Deny');
-    const told = partner.dialog.locator('.errors');
-    await expect.poll(() => told.count()).toBe(1);
-    expect(await told.innerText()).toContain('The user did not allow it.');
+    const errors = partner.dialog.locator('.errors');
+    await expect.poll(() => errors.count()).toBe(1);
+    expect(await errors.innerText()).toContain('The user did not allow it.');
   });
 });

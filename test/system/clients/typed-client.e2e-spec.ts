@@ -10,15 +10,15 @@ import { type TestClient, useTestApp } from '../../support/test-app.js';
 const TYPES = new URL('../../../openapi/types.d.ts', import.meta.url);
 const DOCUMENT = new URL('../../../openapi/openapi.json', import.meta.url);
 
-describe('The types of the published document', () => {
-  it('C144 are those of the committed document', async () => {
+describe('Types of the published document', () => {
+  it('C144 matches the committed types', async () => {
     const generated = astToString(await openapiTS(DOCUMENT));
     expect(await readFile(TYPES, 'utf8')).toContain(generated.trim());
   });
 });
 
-/** Everything below is what a partner writes who has the document and nothing else; `npm run types` compiles it. */
-onOneEngine('A client that was generated from the published document', (database) => {
+/** The code of a partner that has only the document; `npm run types` compiles it. */
+onOneEngine('Generated client', (database) => {
   const app = useTestApp(database);
   let client: TestClient;
   let credentials: { client_id: string; client_secret?: string };
@@ -35,7 +35,7 @@ onOneEngine('A client that was generated from the published document', (database
       headers: { authorization: `Bearer ${token}` },
     });
 
-  /** Ana allows the app everything, and the app exchanges its code. */
+  /** Approves all scopes and exchanges the code. */
   async function signedIn(): Promise<{ api: Client<paths>; refreshToken: string }> {
     const user = await app().addUser({ name: 'Ana Lee' });
     const code = (await approve(app(), user, client)).get('code') ?? '';
@@ -54,13 +54,13 @@ onOneEngine('A client that was generated from the published document', (database
     };
   }
 
-  it('C144 finds the endpoints of the authorization server', async () => {
+  it('C144 reads the metadata of the authorization server', async () => {
     const { data } = await anonymous().GET('/.well-known/oauth-authorization-server');
     expect(data?.token_endpoint).toBe(`${app().baseUrl}/oauth/token`);
     expect(data?.scopes_supported).toEqual(SCOPES);
   });
 
-  it('C144 publishes, reads, lists and deletes, and knows each answer', async () => {
+  it('C144 publishes, reads, lists and deletes with typed responses', async () => {
     const { api } = await signedIn();
     const { data: me } = await api.GET('/dev/v1/me');
     expect(me?.name).toBe('Ana Lee');
@@ -93,37 +93,37 @@ onOneEngine('A client that was generated from the published document', (database
     expect((await api.DELETE('/dev/v1/posts/{id}', { params: { path } })).data?.deleted).toBe(true);
   });
 
-  it('C144 is told what went wrong by code, and which field', async () => {
+  it('C144 gets errors with a code and a field', async () => {
     const { api } = await signedIn();
-    const gone = await api.GET('/dev/v1/posts/{id}', {
+    const missing = await api.GET('/dev/v1/posts/{id}', {
       params: { path: { id: 'post_01kahq5f3veqdr8bn3tdmx3q0a' } },
     });
-    expect(gone.error).toMatchObject({ error: 'not_found' });
-    expect(gone.error?.request_id).toBe(gone.response.headers.get('x-request-id'));
-    const broken = await api.POST('/dev/v1/posts', { body: { content: 'x'.repeat(10_001) } });
-    expect(broken.error?.errors?.map(({ field, code }) => [field, code])).toEqual([
+    expect(missing.error).toMatchObject({ error: 'not_found' });
+    expect(missing.error?.request_id).toBe(missing.response.headers.get('x-request-id'));
+    const invalid = await api.POST('/dev/v1/posts', { body: { content: 'x'.repeat(10_001) } });
+    expect(invalid.error?.errors?.map(({ field, code }) => [field, code])).toEqual([
       ['content', 'too_long'],
     ]);
   });
 
-  it('C144 does not compile what the document refuses, and the service refuses it, too', async () => {
+  it('C144 fails to compile invalid requests, which the service rejects, too', async () => {
     const { api } = await signedIn();
     const statuses = await Promise.all([
-      // @ts-expect-error Title, content or images must be there.
+      // @ts-expect-error Title, content or images are required.
       api.POST('/dev/v1/posts', { body: { tags: ['party'] } }),
-      // @ts-expect-error Latitude goes with longitude.
+      // @ts-expect-error Latitude requires longitude.
       api.POST('/dev/v1/posts', { body: { content: 'Here', latitude: 1 } }),
-      // @ts-expect-error There is no such visibility.
+      // @ts-expect-error The visibility does not exist.
       api.POST('/dev/v1/posts', { body: { content: 'Here', visibility: 'friends' } }),
       // @ts-expect-error A limit is a number.
       api.GET('/dev/v1/posts', { params: { query: { limit: 'all' } } }),
     ]);
     expect(statuses.map(({ response }) => response.status)).toEqual(statuses.map(() => 400));
-    // @ts-expect-error There is no such path.
+    // @ts-expect-error The path does not exist.
     expect((await api.GET('/dev/v1/drafts')).response.status).toBe(404);
   });
 
-  it('C144 refreshes, asks what the new token stands for, and gives it back', async () => {
+  it('C144 refreshes, introspects and revokes', async () => {
     const { refreshToken } = await signedIn();
     const { data: tokens } = await anonymous().POST('/oauth/token', {
       body: { grant_type: 'refresh_token', refresh_token: refreshToken, ...credentials },
@@ -132,12 +132,12 @@ onOneEngine('A client that was generated from the published document', (database
     expect(tokens?.scope.split(' ')).toEqual(SCOPES);
     const token = tokens?.access_token ?? '';
     const body = { token, ...credentials };
-    const ask = () => anonymous().POST('/oauth/introspect', { body, ...asForm });
-    expect((await ask()).data).toMatchObject({ active: true, client_id: client.clientId });
+    const introspect = () => anonymous().POST('/oauth/introspect', { body, ...asForm });
+    expect((await introspect()).data).toMatchObject({ active: true, client_id: client.clientId });
     const revoked = await anonymous().POST('/oauth/revoke', { body, ...asForm });
     expect(revoked.response.status).toBe(200);
-    expect((await ask()).data?.active).toBe(false);
-    const refused = await authorized(token).GET('/dev/v1/me');
-    expect(refused.error?.error).toBe('invalid_token');
+    expect((await introspect()).data?.active).toBe(false);
+    const rejected = await authorized(token).GET('/dev/v1/me');
+    expect(rejected.error?.error).toBe('invalid_token');
   });
 });

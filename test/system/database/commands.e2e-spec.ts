@@ -15,16 +15,16 @@ interface Status {
   migrations: { name: string; applied: boolean }[];
 }
 
-onEachEngine('The command line on an empty database', (database) => {
+onEachEngine('Commands on an empty database', (database) => {
   const cli = new CommandLine(database);
 
   it(
-    'asks for "db migrate" first, tells what is pending, and migrates once',
+    'require "db migrate", list pending migrations, and migrate once',
     { timeout: 90_000 },
     async () => {
-      const refused = await cli.run('app', 'list');
-      expect(refused).toMatchObject({ code: 1, stdout: '' });
-      expect(refused.stderr).toBe(
+      const rejected = await cli.run('app', 'list');
+      expect(rejected).toMatchObject({ code: 1, stdout: '' });
+      expect(rejected.stderr).toBe(
         'The database is not up to date. Run "npm run -s cli -- db migrate" first.\n',
       );
 
@@ -52,7 +52,7 @@ onEachEngine('The command line on an empty database', (database) => {
   );
 });
 
-onEachEngine('The command "db check"', (database) => {
+onEachEngine('Command "db check"', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
   beforeAll(async () => {
@@ -60,22 +60,22 @@ onEachEngine('The command "db check"', (database) => {
   });
   afterAll(() => dataSource.destroy());
 
-  /** What it prints where the database differs, by both forms. */
-  async function difference(): Promise<{ told: Check; text: string; sentence: string }> {
+  /** The output for a database that differs, as JSON and as text. */
+  async function difference(): Promise<{ check: Check; text: string; message: string }> {
     const text = await cli.run('db', 'check');
-    const told = await cli.run('db', 'check', '--json');
-    expect([text.code, told.code]).toEqual([1, 1]);
-    expect(told.stderr).toBe(text.stderr);
-    const check = JSON.parse(told.stdout) as Check;
+    const json = await cli.run('db', 'check', '--json');
+    expect([text.code, json.code]).toEqual([1, 1]);
+    expect(json.stderr).toBe(text.stderr);
+    const check = JSON.parse(json.stdout) as Check;
     expect(check.current).toBe(false);
-    return { told: check, text: text.stdout, sentence: text.stderr };
+    return { check, text: text.stdout, message: text.stderr };
   }
 
-  it('compares the database with this version, and changes nothing', async () => {
+  it('compares the database with this version and changes nothing', async () => {
     const empty = await difference();
-    expect(empty.told.pending.length).toBeGreaterThan(1);
+    expect(empty.check.pending.length).toBeGreaterThan(1);
     expect(empty.text).toMatch(/^pending {2}CreatePlatform\d+\n/);
-    expect(empty.sentence).toContain('Run "npm run -s cli -- db migrate"');
+    expect(empty.message).toContain('Run "npm run -s cli -- db migrate"');
 
     await new Migrator(dataSource).migrate();
     const none = { pending: [], unknown: [], statements: [] };
@@ -91,8 +91,8 @@ onEachEngine('The command "db check"', (database) => {
     );
     await dataSource.query('ALTER TABLE posts ADD COLUMN later integer');
     const newer = await difference();
-    expect(newer.told).toEqual({ current: false, ...none, unknown: ['Later1999999999999'] });
-    expect(newer.sentence).toContain('run "db revert" with the command line of the newer version');
+    expect(newer.check).toEqual({ current: false, ...none, unknown: ['Later1999999999999'] });
+    expect(newer.message).toContain('run "db revert" with the command line of the newer version');
     await dataSource.query('ALTER TABLE posts DROP COLUMN later');
     await dataSource.query("DELETE FROM migrations WHERE name = 'Later1999999999999'");
 
@@ -100,17 +100,17 @@ onEachEngine('The command "db check"', (database) => {
       `DROP INDEX ix_posts_deleted_at${database.engine.kind === 'sqlite' ? '' : ' ON posts'}`,
     );
     const changed = await difference();
-    expect(changed.told.statements).toEqual([
+    expect(changed.check.statements).toEqual([
       expect.stringMatching(/^CREATE INDEX .ix_posts_deleted_at. ON .posts. /),
     ]);
-    expect(changed.sentence).toContain('Somebody changed the schema by hand.');
+    expect(changed.message).toContain('Somebody changed the schema by hand.');
     await dataSource.query('CREATE INDEX ix_posts_deleted_at ON posts (deleted_at)');
     expect(await cli.json('db', 'check')).toMatchObject({ current: true });
   });
 });
 
-onEachServer('The command "db migrate" that has to wait', (database) => {
-  it('prints its result alone', { timeout: 60_000 }, async () => {
+onEachServer('Command "db migrate" while a table is locked', (database) => {
+  it('waits and prints only its result', { timeout: 60_000 }, async () => {
     const dataSource = await connect(database.url);
     await new Migrator(dataSource).migrate();
     await new Migrator(dataSource).revert('1.0.0', async () => undefined);
@@ -134,10 +134,10 @@ onEachServer('The command "db migrate" that has to wait', (database) => {
   });
 });
 
-onEachEngine('The command "db revert"', (database) => {
+onEachEngine('Command "db revert"', (database) => {
   const cli = new CommandLine(database);
 
-  it('goes back to the schema of a release, once, and only to a release', async () => {
+  it('reverts to the schema of a release, once, and to nothing else', async () => {
     expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: [] });
     const { applied } = await cli.json<{ applied: string[] }>('db', 'migrate');
     const [, ...since] = applied;
@@ -156,12 +156,12 @@ onEachEngine('The command "db revert"', (database) => {
       stdout: 'The schema has nothing that came after 1.0.0.\n',
       stderr: '',
     });
-    const refused = await cli.run('db', 'revert', '0.9.0');
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('Allowed choices are 1.0.0.');
+    const rejected = await cli.run('db', 'revert', '0.9.0');
+    expect(rejected).toMatchObject({ code: 2, stdout: '' });
+    expect(rejected.stderr).toContain('Allowed choices are 1.0.0.');
   });
 
-  it('leaves a schema that a newer version made', async () => {
+  it('keeps the schema of a newer version', async () => {
     await cli.json('db', 'migrate');
     const dataSource = await connect(database.url);
     const later = 'Later1999999999999';
@@ -177,7 +177,7 @@ onEachEngine('The command "db revert"', (database) => {
   });
 });
 
-/** Breaks what starts after the database has been connected to: the timers of those who write beside the requests. */
+/** Breaks the timers of the background writers, which start after the database connection. */
 const BREAKAGE = `
   const start = globalThis.setInterval;
   globalThis.setInterval = (...args) => {
@@ -185,8 +185,8 @@ const BREAKAGE = `
     return start(...args);
   };`;
 
-onEachEngine('A command whose application does not start', (database) => {
-  it('says why and ends with exit code 1, connected as it is', async () => {
+onEachEngine('Commands: failed start of the application', (database) => {
+  it('print the reason and exit with code 1', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(BREAKAGE)}`;
     const { code, stdout, stderr } = await runCommandProcess(['db', 'status'], {
       DATABASE_URL: database.url,

@@ -13,8 +13,8 @@ import {
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 
-/** What an app and a visitor hold when the database goes: none of it may be lost by that. */
-interface Possessions {
+/** Credentials and pages that a client and a user have before the database fails. They must still work afterwards. */
+interface ClientState {
   client: TestClient;
   code: string;
   tokens: TokenBody;
@@ -22,7 +22,7 @@ interface Possessions {
   consent: Page;
 }
 
-async function possessions(app: TestApp): Promise<Possessions> {
+async function prepareState(app: TestApp): Promise<ClientState> {
   const client = await app.addClient();
   const newCode = async (): Promise<string> =>
     (await approve(app, await app.addUser(), client)).get('code') ?? '';
@@ -32,27 +32,27 @@ async function possessions(app: TestApp): Promise<Possessions> {
   return { client, code: await newCode(), tokens, visitor, consent };
 }
 
-function refresh(app: TestApp, { client, tokens }: Possessions): Promise<Response> {
+function refresh(app: TestApp, { client, tokens }: ClientState): Promise<Response> {
   const { refresh_token } = tokens;
   return requestToken(app, client, { grant_type: 'refresh_token', refresh_token });
 }
 
-function decide({ visitor, consent }: Possessions): Promise<Page> {
+function decide({ visitor, consent }: ClientState): Promise<Page> {
   const fields = { scope: ['posts.read'], decision: 'approve' };
   return visitor.submit(consent, '/oauth/authorize/decision', fields);
 }
 
-async function expectUnavailable(answer: Response): Promise<void> {
-  await expectTokenError(answer, 'temporarily_unavailable', 503);
-  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  expect(answer.headers.get('www-authenticate')).toBeNull();
+async function expectUnavailable(response: Response): Promise<void> {
+  await expectTokenError(response, 'temporarily_unavailable', 503);
+  expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(response.headers.get('www-authenticate')).toBeNull();
 }
 
-async function expectApiUnavailable(answer: Response): Promise<void> {
-  const { error } = await json<ErrorBody>(answer);
-  expect({ status: answer.status, error }).toEqual({ status: 503, error: 'service_unavailable' });
-  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  expect(answer.headers.get('www-authenticate')).toBeNull();
+async function expectApiUnavailable(response: Response): Promise<void> {
+  const { error } = await json<ErrorBody>(response);
+  expect({ status: response.status, error }).toEqual({ status: 503, error: 'service_unavailable' });
+  expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(response.headers.get('www-authenticate')).toBeNull();
 }
 
 function expectUnavailablePage(page: Page): void {
@@ -60,19 +60,19 @@ function expectUnavailablePage(page: Page): void {
   expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
 }
 
-/** Nothing was spent: everything that was held does what it would have done. */
-async function expectNothingLost(app: TestApp, held: Possessions): Promise<void> {
-  expect((await app.call(held.tokens.access_token, 'GET', '/me')).status).toBe(200);
-  expect((await exchange(app, held.client, held.code)).status).toBe(200);
-  expect((await refresh(app, held)).status).toBe(200);
-  const done = await decide(held);
+/** Expects that every token, code and form still works. */
+async function expectAllUsable(app: TestApp, state: ClientState): Promise<void> {
+  expect((await app.call(state.tokens.access_token, 'GET', '/me')).status).toBe(200);
+  expect((await exchange(app, state.client, state.code)).status).toBe(200);
+  expect((await refresh(app, state)).status).toBe(200);
+  const done = await decide(state);
   expect(done.location).toMatch(/[?&]code=svcac_/);
 }
 
-onEachServer('While the database server is away', (database) => {
+onEachServer('Database outage', (database) => {
   let proxy: TcpProxy;
   let app: TestApp;
-  let held: Possessions;
+  let state: ClientState;
 
   beforeAll(async () => {
     proxy = await TcpProxy.start(database.url);
@@ -85,25 +85,25 @@ onEachServer('While the database server is away', (database) => {
     await proxy?.stop();
   });
   beforeEach(async () => {
-    held = await possessions(app);
+    state = await prepareState(app);
   });
   afterEach(() => proxy.mend());
 
-  describe.each(['refused', 'hung up'] as const)('and connections are %s', (how) => {
+  describe.each(['refused', 'hung up'] as const)('with connections %s', (how) => {
     beforeEach(() => proxy.cut(how));
 
-    it('O68 The token endpoint is temporarily_unavailable, and blames neither app nor token', async () => {
-      const { client, code } = held;
+    it('O68 returns temporarily_unavailable from the token endpoint, for valid and invalid credentials', async () => {
+      const { client, code } = state;
       await expectUnavailable(await exchange(app, client, code));
-      await expectUnavailable(await refresh(app, held));
+      await expectUnavailable(await refresh(app, state));
       await expectUnavailable(await exchange(app, client, code, { client_secret: 'wrong' }));
       await expectUnavailable(await exchange(app, client, `svcac_${'x'.repeat(43)}`));
       await proxy.mend();
-      await expectNothingLost(app, held);
+      await expectAllUsable(app, state);
     });
 
-    it('O68 So are revocation and introspection, and the token lives on', async () => {
-      const { client, tokens } = held;
+    it('O68 returns temporarily_unavailable from revocation and introspection, and keeps the token', async () => {
+      const { client, tokens } = state;
       const body = (): URLSearchParams =>
         new URLSearchParams({
           token: tokens.access_token,
@@ -113,27 +113,27 @@ onEachServer('While the database server is away', (database) => {
       for (const path of ['/oauth/revoke', '/oauth/introspect'])
         await expectUnavailable(await app.fetch(path, { method: 'POST', body: body() }));
       await proxy.mend();
-      await expectNothingLost(app, held);
+      await expectAllUsable(app, state);
     });
 
-    it('O118 The API says 503 to any token, never 401', async () => {
-      const { access_token } = held.tokens;
+    it('O118 returns 503 from the API for any token, never 401', async () => {
+      const { access_token } = state.tokens;
       for (const token of [access_token, `svcat_${'x'.repeat(43)}`])
         await expectApiUnavailable(await app.call(token, 'GET', '/me'));
       await expectApiUnavailable(await app.call(access_token, 'POST', '/posts', { content: 'Hi' }));
       await proxy.mend();
-      await expectNothingLost(app, held);
+      await expectAllUsable(app, state);
     });
 
-    it('O68 Pages say so, and the decision can be sent again', async () => {
-      const { client } = held;
+    it('O68 shows a 503 page, and accepts the decision again afterwards', async () => {
+      const { client } = state;
       expectUnavailablePage(await new Browser(app).open(authorizeLink(client)));
-      expectUnavailablePage(await decide(held));
+      expectUnavailablePage(await decide(state));
       await proxy.mend();
-      await expectNothingLost(app, held);
+      await expectAllUsable(app, state);
     });
 
-    it('O68 C145 The process lives, is not ready, and is ready again after', async () => {
+    it('O68 C145 stays alive, is not ready, and is ready again afterwards', async () => {
       expect((await app.fetch('/livez')).status).toBe(200);
       const away = await app.fetch('/readyz');
       expect([away.status, await json(away)]).toEqual([
@@ -146,37 +146,37 @@ onEachServer('While the database server is away', (database) => {
     });
   });
 
-  it('O68 An exchange that is cut off before its end spends nothing', async () => {
+  it('O68 keeps the code if the connection is lost before the COMMIT of an exchange', async () => {
     proxy.cutBefore('COMMIT');
-    await expectUnavailable(await exchange(app, held.client, held.code));
+    await expectUnavailable(await exchange(app, state.client, state.code));
     await proxy.mend();
-    await expectNothingLost(app, held);
+    await expectAllUsable(app, state);
   });
 
-  it('O68 A refresh that is cut off before its end spends nothing', async () => {
+  it('O68 keeps the refresh token if the connection is lost before the COMMIT of a refresh', async () => {
     proxy.cutBefore('COMMIT');
-    await expectUnavailable(await refresh(app, held));
+    await expectUnavailable(await refresh(app, state));
     await proxy.mend();
-    await expectNothingLost(app, held);
+    await expectAllUsable(app, state);
   });
 
-  it('O68 Fifty at once are told, and everything works again right after', async () => {
+  it('O68 returns 503 to fifty requests at once, and recovers immediately', async () => {
     await proxy.cut('hung up');
-    const many = Array.from({ length: 50 }, () => refresh(app, held));
-    for (const answer of await Promise.all(many)) await expectUnavailable(answer);
+    const many = Array.from({ length: 50 }, () => refresh(app, state));
+    for (const response of await Promise.all(many)) await expectUnavailable(response);
     await proxy.mend();
-    await expectNothingLost(app, held);
+    await expectAllUsable(app, state);
   });
 
-  it('O68 A slow network makes answers late, not wrong', async () => {
+  it('O68 returns correct responses over a slow network', async () => {
     proxy.slow(20);
-    await expectNothingLost(app, held);
+    await expectAllUsable(app, state);
   });
 });
 
-onEachServer('While somebody else holds a row', (database) => {
+onEachServer('Locks of another transaction', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
-  let held: Possessions;
+  let state: ClientState;
   let other: mysql.Connection;
 
   beforeAll(async () => {
@@ -184,35 +184,38 @@ onEachServer('While somebody else holds a row', (database) => {
   });
   afterAll(() => other?.end());
   beforeEach(async () => {
-    held = await possessions(app());
+    state = await prepareState(app());
   });
   afterEach(() => other.rollback());
 
-  async function hold(table: string): Promise<void> {
+  async function lock(table: string): Promise<void> {
     await other.beginTransaction();
     await other.query(`SELECT * FROM ${table} FOR UPDATE`);
   }
 
   it.each(['authorization_codes', 'grants'])(
-    'O68 An exchange that waits too long for %s is temporarily_unavailable and spends nothing',
+    'O68 returns temporarily_unavailable for an exchange that waits for %s, and consumes nothing',
     async (table) => {
-      await hold(table);
-      await expectUnavailable(await exchange(app(), held.client, held.code));
+      await lock(table);
+      await expectUnavailable(await exchange(app(), state.client, state.code));
       await other.rollback();
-      await expectNothingLost(app(), held);
+      await expectAllUsable(app(), state);
     },
   );
 
-  it.each(['refresh_tokens', 'grants'])('O68 So is a refresh that waits for %s', async (table) => {
-    await hold(table);
-    await expectUnavailable(await refresh(app(), held));
-    await other.rollback();
-    await expectNothingLost(app(), held);
-  });
+  it.each(['refresh_tokens', 'grants'])(
+    'O68 returns temporarily_unavailable for a refresh that waits for %s, and consumes nothing',
+    async (table) => {
+      await lock(table);
+      await expectUnavailable(await refresh(app(), state));
+      await other.rollback();
+      await expectAllUsable(app(), state);
+    },
+  );
 
-  it('O118 A post that waits for its author is a 503, and was not published', async () => {
-    const { access_token } = held.tokens;
-    await hold('users');
+  it('O118 returns 503 for a post that waits for its author, and does not publish it', async () => {
+    const { access_token } = state.tokens;
+    await lock('users');
     await expectApiUnavailable(await app().call(access_token, 'POST', '/posts', { content: 'Hi' }));
     await other.rollback();
     const { meta } = await json<{ meta: { total: number } }>(
@@ -221,27 +224,27 @@ onEachServer('While somebody else holds a row', (database) => {
     expect(meta.total).toBe(0);
   });
 
-  it('O68 A refresh that waits for a table, as during an ALTER TABLE, is temporarily_unavailable', async () => {
+  it('O68 returns temporarily_unavailable for a refresh that waits for a locked table, as during an ALTER TABLE', async () => {
     await other.query('LOCK TABLES refresh_tokens READ');
-    await expectUnavailable(await refresh(app(), held));
+    await expectUnavailable(await refresh(app(), state));
     await other.query('UNLOCK TABLES');
-    await expectNothingLost(app(), held);
+    await expectAllUsable(app(), state);
   });
 
-  it('O68 A decision that waits is a 503 page, and can be sent again', async () => {
-    await hold('authorizations');
-    expectUnavailablePage(await decide(held));
+  it('O68 shows a 503 page for a decision that waits, and accepts it again afterwards', async () => {
+    await lock('authorizations');
+    expectUnavailablePage(await decide(state));
     await other.rollback();
-    await expectNothingLost(app(), held);
+    await expectAllUsable(app(), state);
   });
 });
 
-onEachEngine('A fault of our own', (database) => {
+onEachEngine('Internal errors', (database) => {
   const app = useTestApp(database);
-  let held: Possessions;
+  let state: ClientState;
 
   beforeEach(async () => {
-    held = await possessions(app());
+    state = await prepareState(app());
   });
 
   async function without<T>(table: string, work: () => Promise<T>): Promise<T> {
@@ -256,73 +259,75 @@ onEachEngine('A fault of our own', (database) => {
   }
 
   it.each(['app_secrets', 'authorization_codes', 'access_tokens'])(
-    'O68 Without the table %s an exchange is a server_error and spends nothing',
+    'O68 returns server_error for an exchange without the table %s, and consumes nothing',
     async (table) => {
-      const answer = await without(table, () => exchange(app(), held.client, held.code));
-      await expectTokenError(answer, 'server_error', 500);
-      await expectNothingLost(app(), held);
+      const response = await without(table, () => exchange(app(), state.client, state.code));
+      await expectTokenError(response, 'server_error', 500);
+      await expectAllUsable(app(), state);
     },
   );
 
   it.each(['grants', 'refresh_tokens', 'access_tokens'])(
-    'O68 Without the table %s so is a refresh',
+    'O68 returns server_error for a refresh without the table %s, and consumes nothing',
     async (table) => {
-      const answer = await without(table, () => refresh(app(), held));
-      await expectTokenError(answer, 'server_error', 500);
-      await expectNothingLost(app(), held);
+      const response = await without(table, () => refresh(app(), state));
+      await expectTokenError(response, 'server_error', 500);
+      await expectAllUsable(app(), state);
     },
   );
 
   it.each(['access_tokens', 'grants', 'users'])(
-    'O118 Without the table %s the API is at fault, not the token',
+    'O118 returns 500 from the API without the table %s, never 401',
     async (table) => {
-      const answer = await without(table, () => app().call(held.tokens.access_token, 'GET', '/me'));
-      expect([answer.status, (await json<ErrorBody>(answer)).error]).toEqual([
+      const response = await without(table, () =>
+        app().call(state.tokens.access_token, 'GET', '/me'),
+      );
+      expect([response.status, (await json<ErrorBody>(response)).error]).toEqual([
         500,
         'internal_error',
       ]);
-      expect(answer.headers.get('www-authenticate')).toBeNull();
-      await expectNothingLost(app(), held);
+      expect(response.headers.get('www-authenticate')).toBeNull();
+      await expectAllUsable(app(), state);
     },
   );
 
-  it('O68 Without the table grants a decision is a 500 page that tells no SQL', async () => {
-    expectPage(await without('grants', () => decide(held)), 500);
-    await expectNothingLost(app(), held);
+  it('O68 shows a 500 page without SQL for a decision without the table grants', async () => {
+    expectPage(await without('grants', () => decide(state)), 500);
+    await expectAllUsable(app(), state);
   });
 });
 
-onSqlite('While another process has locked the file', (database) => {
+onSqlite('SQLite file locked by another process', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: '100' });
-  let held: Possessions;
+  let state: ClientState;
   let other: Sqlite.Database;
 
   beforeEach(async () => {
-    held = await possessions(app());
+    state = await prepareState(app());
     other = new Sqlite(database.url.slice('sqlite:'.length));
     other.exec('BEGIN EXCLUSIVE');
   });
   afterEach(() => other.close());
 
-  it('O68 The token endpoint is temporarily_unavailable and spends nothing', async () => {
-    await expectUnavailable(await exchange(app(), held.client, held.code));
-    await expectUnavailable(await refresh(app(), held));
+  it('O68 returns temporarily_unavailable from the token endpoint, and consumes nothing', async () => {
+    await expectUnavailable(await exchange(app(), state.client, state.code));
+    await expectUnavailable(await refresh(app(), state));
     other.exec('ROLLBACK');
-    await expectNothingLost(app(), held);
+    await expectAllUsable(app(), state);
   });
 
-  it('O118 The API says 503 where it writes, and answers where it reads', async () => {
-    const { access_token } = held.tokens;
+  it('O118 returns 503 for writes to the API, and serves reads', async () => {
+    const { access_token } = state.tokens;
     await expectApiUnavailable(await app().call(access_token, 'POST', '/posts', { content: 'Hi' }));
     expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
     other.exec('ROLLBACK');
-    await expectNothingLost(app(), held);
+    await expectAllUsable(app(), state);
   });
 
-  it('O68 Pages say so, and the decision can be sent again', async () => {
-    expectUnavailablePage(await new Browser(app()).open(authorizeLink(held.client)));
-    expectUnavailablePage(await decide(held));
+  it('O68 shows a 503 page, and accepts the decision again afterwards', async () => {
+    expectUnavailablePage(await new Browser(app()).open(authorizeLink(state.client)));
+    expectUnavailablePage(await decide(state));
     other.exec('ROLLBACK');
-    await expectNothingLost(app(), held);
+    await expectAllUsable(app(), state);
   });
 });

@@ -10,10 +10,10 @@ import { expectPage } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, type TestClient } from '../../support/test-app.js';
 
-/** Less than anybody waits for the database. */
-const LOOKED_MS = 500;
+/** Less than the database timeout. */
+const FIRST_CHECK_MS = 500;
 
-onEachServer('A sign-in in which the database is lost', (database) => {
+onEachServer('Loss of the database during a sign-in', (database) => {
   let proxy: TcpProxy;
   let app: TestApp;
   let other: mysql.Connection;
@@ -23,8 +23,15 @@ onEachServer('A sign-in in which the database is lost', (database) => {
 
   beforeAll(async () => {
     proxy = await TcpProxy.start(database.url);
-    // Whatever were used up would be missed at once.
-    const env = { DB_TIMEOUT_MS: '1000', OTP_PHONE_FAILURES: '1', OTP_PHONE_HOURLY: '1' };
+    const env = {
+      DB_TIMEOUT_MS: '1000',
+      // With limits of one, any message or guess that is counted by mistake makes the next step fail.
+      OTP_PHONE_FAILURES: '1',
+      OTP_PHONE_HOURLY: '1',
+      // Counters of calls have a COMMIT of their own, which the proxy would take for that of the sign-in.
+      OAUTH_DECISION_CALLS: '0',
+      OAUTH_DECISION_ADDRESS_CALLS: '0',
+    };
     app = await TestApp.start({ ...database, url: proxy.url }, env);
     other = await mysql.createConnection(database.url);
   });
@@ -46,7 +53,7 @@ onEachServer('A sign-in in which the database is lost', (database) => {
 
   const sendPhone = (page: Page): Promise<Page> =>
     visitor.submit(page, '/oauth/authorize/sign-in', { phone: user.phone });
-  const typeIn = (page: Page, code: string): Promise<Page> =>
+  const enterCode = (page: Page, code: string): Promise<Page> =>
     visitor.submit(page, '/oauth/authorize/verify', { code });
   const allow = (page: Page): Promise<Page> =>
     visitor.submit(page, '/oauth/authorize/decision', {
@@ -55,11 +62,11 @@ onEachServer('A sign-in in which the database is lost', (database) => {
     });
   const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
 
-  /** Others wait for the table, as during an ALTER TABLE. */
-  const hold = (table: string): Promise<unknown> => other.query(`LOCK TABLES ${table} READ`);
-  const letGo = (): Promise<unknown> => other.query('UNLOCK TABLES');
+  /** Makes other transactions wait for the table, as during an ALTER TABLE. */
+  const lock = (table: string): Promise<unknown> => other.query(`LOCK TABLES ${table} READ`);
+  const unlock = (): Promise<unknown> => other.query('UNLOCK TABLES');
 
-  async function passwordPage(): Promise<{ page: Page; code: string }> {
+  async function openCodePage(): Promise<{ page: Page; code: string }> {
     const page = await sendPhone(await visitor.open(authorizeLink(client)));
     return { page, code: await app.sms.password(user.phone) };
   }
@@ -69,27 +76,27 @@ onEachServer('A sign-in in which the database is lost', (database) => {
     expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
 
-  /** No code is exchanged: what is noted of that in the background would have a COMMIT, too. */
+  /** Does not exchange the code: the background writes of an exchange would have another COMMIT. */
   async function expectConsent(page: Page): Promise<void> {
     expect((await allow(page)).location).toMatch(/[?&]code=svcac_/);
   }
 
   it.each(['otp_challenges', 'throttle_hits'])(
-    'O68 Sends the message when it is asked for again, though %s could not be written',
+    'O68 sends the message on a retry after %s could not be written',
     async (table) => {
       const page = await visitor.open(authorizeLink(client));
-      await hold(table);
+      await lock(table);
       expectUnavailable(await sendPhone(page));
       expectUnavailable(await sendPhone(page));
       expect(app.sms.count(user.phone)).toBe(0);
-      await letGo();
+      await unlock();
       const codePage = await sendPhone(page);
       expectPage(codePage, 200);
-      await expectConsent(await typeIn(codePage, await app.sms.password(user.phone)));
+      await expectConsent(await enterCode(codePage, await app.sms.password(user.phone)));
     },
   );
 
-  it('O68 Sends the message beside the request when the end of making it was not heard', async () => {
+  it('O68 sends the message after an in-doubt commit', async () => {
     const page = await visitor.open(authorizeLink(client));
     proxy.cutAfterStatement('COMMIT');
     expectUnavailable(await sendPhone(page));
@@ -97,23 +104,23 @@ onEachServer('A sign-in in which the database is lost', (database) => {
     const code = await app.sms.password(user.phone);
     const again = await sendPhone(page);
     expectPage(again, 429);
-    await expectConsent(await typeIn(again, code));
+    await expectConsent(await enterCode(again, code));
     expect(app.sms.count(user.phone)).toBe(1);
   });
 
-  it('O68 Sends the message beside the request when the end of making it took longer than anybody waits', async () => {
+  it('O68 sends the message after a commit that takes longer than the timeout', async () => {
     const page = await visitor.open(authorizeLink(client));
     proxy.holdBack('COMMIT');
     expectUnavailable(await sendPhone(page));
-    // So long that the first look at what is stored comes before the COMMIT.
-    await sleep(LOOKED_MS);
+    // The service checks the outcome for the first time before the COMMIT arrives.
+    await sleep(FIRST_CHECK_MS);
     await proxy.mend();
     const code = await app.sms.password(user.phone);
-    await expectConsent(await typeIn(await sendPhone(page), code));
+    await expectConsent(await enterCode(await sendPhone(page), code));
     expect(app.sms.count(user.phone)).toBe(1);
   });
 
-  it('O68 Sends one message, of the password that is stored, when the end of making it was not sent', async () => {
+  it('O68 sends one message, with the stored password, after a commit that was not sent', async () => {
     const page = await visitor.open(authorizeLink(client));
     proxy.cutBefore('COMMIT');
     expectUnavailable(await sendPhone(page));
@@ -123,62 +130,62 @@ onEachServer('A sign-in in which the database is lost', (database) => {
     const code = await app.sms.password(user.phone);
     await app.service(SmsQueue).idle();
     expect(app.sms.count(user.phone)).toBe(1);
-    await expectConsent(await typeIn(codePage, code));
+    await expectConsent(await enterCode(codePage, code));
   });
 
   it.each(['otp_challenges', 'known_browsers', 'sign_in_sessions', 'authorizations'])(
-    'O68 Takes the right password when it comes again, though %s could not be written',
+    'O68 accepts the correct password on a retry after %s could not be written',
     async (table) => {
-      const { page, code } = await passwordPage();
-      await hold(table);
-      expectUnavailable(await typeIn(page, code));
-      expectUnavailable(await typeIn(page, code));
-      await letGo();
+      const { page, code } = await openCodePage();
+      await lock(table);
+      expectUnavailable(await enterCode(page, code));
+      expectUnavailable(await enterCode(page, code));
+      await unlock();
       const { attempts } = await app.dataSource.manager.findOneByOrFail(OtpChallenge, {
         phone: user.phone,
       });
       expect(attempts).toBe(0);
-      await expectConsent(await typeIn(page, code));
+      await expectConsent(await enterCode(page, code));
     },
   );
 
-  it('O68 Does not count a wrong password that could not be counted, and counts the next', async () => {
-    const { page, code } = await passwordPage();
-    await hold('otp_failures');
-    expectUnavailable(await typeIn(page, wrong(code)));
-    await letGo();
-    expectPage(await typeIn(page, wrong(code)), 400);
-    expectPage(await typeIn(page, code), 429);
+  it('O68 ignores a wrong password that could not be counted, and counts the next', async () => {
+    const { page, code } = await openCodePage();
+    await lock('otp_failures');
+    expectUnavailable(await enterCode(page, wrong(code)));
+    await unlock();
+    expectPage(await enterCode(page, wrong(code)), 400);
+    expectPage(await enterCode(page, code), 429);
   });
 
-  it('O68 Takes the right password when it comes again, though its end was not sent', async () => {
-    const { page, code } = await passwordPage();
+  it('O68 accepts the correct password on a retry after a commit that was not sent', async () => {
+    const { page, code } = await openCodePage();
     proxy.cutBefore('COMMIT');
-    expectUnavailable(await typeIn(page, code));
+    expectUnavailable(await enterCode(page, code));
     await proxy.mend();
-    await expectConsent(await typeIn(page, code));
+    await expectConsent(await enterCode(page, code));
   });
 
-  it('O68 Leads on when the form comes again, though its end was not heard', async () => {
-    const { page, code } = await passwordPage();
+  it('O68 continues on a retry after an in-doubt commit of the correct password', async () => {
+    const { page, code } = await openCodePage();
     proxy.cutAfterStatement('COMMIT');
-    expectUnavailable(await typeIn(page, code));
+    expectUnavailable(await enterCode(page, code));
     await proxy.mend();
-    await expectConsent(await typeIn(page, code));
+    await expectConsent(await enterCode(page, code));
   });
 
-  it('O68 Is not signed in by a wrong password whose end was not heard', async () => {
-    const { page, code } = await passwordPage();
+  it('O68 does not sign in after an in-doubt commit of a wrong password', async () => {
+    const { page, code } = await openCodePage();
     proxy.cutAfterStatement('COMMIT');
-    expectUnavailable(await typeIn(page, wrong(code)));
+    expectUnavailable(await enterCode(page, wrong(code)));
     await proxy.mend();
     expect([...visitor.cookies.keys()]).toEqual(['browser']);
-    expectPage(await typeIn(page, code), 429);
+    expectPage(await enterCode(page, code), 429);
   });
 
-  it('O68 Is told that it was answered when the end of the decision was not heard, and may begin again', async () => {
-    const { page, code } = await passwordPage();
-    const consent = await typeIn(page, code);
+  it('O68 returns 409 for a retry after an in-doubt commit of a decision, and allows a new request', async () => {
+    const { page, code } = await openCodePage();
+    const consent = await enterCode(page, code);
     proxy.cutAfterStatement('COMMIT');
     expectUnavailable(await allow(consent));
     await proxy.mend();

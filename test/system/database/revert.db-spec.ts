@@ -13,26 +13,27 @@ import {
 } from '../../support/database.js';
 import { releasedDatabase, restore, schemaOf } from '../../support/released.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
+import { times } from '../../suite.js';
 
 const FIRST = '1.0.0';
 const SINCE = migrations.slice(1).map(({ name }) => name);
-/** For others to go back and forward, if they may. */
-const LONG_ENOUGH_MS = 3000;
+/** Long enough for the other processes to revert and migrate, if nothing stops them. */
+const OVERTAKING_MS = 1500;
 const NONE = { pending: [], unknown: [], statements: [] };
-const ROUNDS = 4;
-/** SQLite waits without letting go of the process, which the others of a test share. */
-const IMPATIENT = { DB_TIMEOUT_MS: '100' };
+const ROUNDS = times(4, 2);
+/** SQLite blocks the process while it waits, and all connections of a test share one process. */
+const SHORT_TIMEOUT = { DB_TIMEOUT_MS: '100' };
 
-const nobodyAsks = async (): Promise<void> => undefined;
+const doNothing = async (): Promise<void> => undefined;
 
 interface Upgraded {
-  /** A connection of its own, as another process has. */
+  /** Opens a separate connection, as another process does. */
   open(): Promise<{ migrator: Migrator; dataSource: DataSource }>;
-  /** The schema before the upgrade. */
+  /** The schema of the first release. */
   released: string[];
 }
 
-/** A database of the first release, with the schema of this version before each test. */
+/** Restores a database of the first release and migrates it to this version before each test. */
 function useUpgraded(database: TestDatabase): Upgraded {
   const open: DataSource[] = [];
   const upgraded: Upgraded = {
@@ -40,7 +41,7 @@ function useUpgraded(database: TestDatabase): Upgraded {
     open: async () => {
       const dataSource = await connect(
         database.url,
-        database.engine.kind === 'sqlite' ? IMPATIENT : {},
+        database.engine.kind === 'sqlite' ? SHORT_TIMEOUT : {},
       );
       open.push(dataSource);
       return { migrator: new Migrator(dataSource), dataSource };
@@ -59,18 +60,18 @@ function useUpgraded(database: TestDatabase): Upgraded {
   return upgraded;
 }
 
-it('knows of each release which migration is its newest, the first of all included', () => {
+it('names the newest migration of each release, in order', () => {
   const names = migrations.map(({ name }) => name);
   const places = Object.values(RELEASES).map((name) => names.indexOf(name));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((one, other) => one - other));
 });
 
-onEachEngine('A schema that goes back to a release', (database) => {
+onEachEngine('Migrator: revert to a release', (database) => {
   const upgraded = useUpgraded(database);
   const schema = () => schemaOf(database);
 
-  it('is exactly what it was, and comes forward again', async () => {
+  it('restores the released schema exactly, and migrates again', async () => {
     const { migrator } = await upgraded.open();
     const before = await schema();
     const undone: string[] = [];
@@ -78,12 +79,12 @@ onEachEngine('A schema that goes back to a release', (database) => {
     expect(names).toEqual(SINCE.toReversed());
     expect(undone).toEqual(names);
     expect(await schema()).toEqual(upgraded.released);
-    expect(await migrator.revert(FIRST, nobodyAsks)).toEqual([]);
+    expect(await migrator.revert(FIRST, doNothing)).toEqual([]);
     expect(await migrator.migrate()).toEqual(SINCE);
     expect(await schema()).toEqual(before);
   });
 
-  it('is undone once by several processes at once', async () => {
+  it('reverts each migration once if several processes revert', async () => {
     const processes = await Promise.all([upgraded.open(), upgraded.open(), upgraded.open()]);
     const undone: string[] = [];
     await Promise.all(
@@ -96,13 +97,13 @@ onEachEngine('A schema that goes back to a release', (database) => {
   });
 
   it(
-    'is whole in either direction when others migrate meanwhile',
+    'leaves a complete schema if another process migrates at the same time',
     { timeout: 60_000 },
     async () => {
       const [back, forward] = await Promise.all([upgraded.open(), upgraded.open()]);
       for (let round = 0; round < ROUNDS; round += 1) {
         await Promise.all([
-          back.migrator.revert(FIRST, nobodyAsks),
+          back.migrator.revert(FIRST, doNothing),
           sleep(round * 15).then(() => forward.migrator.migrate()),
         ]);
         const { pending, ...rest } = await forward.migrator.difference();
@@ -112,11 +113,11 @@ onEachEngine('A schema that goes back to a release', (database) => {
     },
   );
 
-  it('stays as it is when a newer version migrated it', async () => {
+  it('keeps the schema of a newer version', async () => {
     const { migrator, dataSource } = await upgraded.open();
     const later = 'Later1999999999999';
     await dataSource.query(`INSERT INTO migrations (timestamp, name) VALUES (1, '${later}')`);
-    await expect(migrator.revert(FIRST, nobodyAsks)).rejects.toThrow(
+    await expect(migrator.revert(FIRST, doNothing)).rejects.toThrow(
       `A newer version migrated this database: ${later}. Run "db revert" of that version.`,
     );
     await dataSource.query(`DELETE FROM migrations WHERE name = '${later}'`);
@@ -124,10 +125,10 @@ onEachEngine('A schema that goes back to a release', (database) => {
   });
 });
 
-onSqlite('A schema whose way back to a release fails', (database) => {
+onSqlite('Migrator: failed revert', (database) => {
   const upgraded = useUpgraded(database);
 
-  it('tells of what failed, and not that it could not be rolled back any more', async () => {
+  it('throws the original error if the rollback fails as well', async () => {
     const { migrator } = await upgraded.open();
     const failing = migrator.revert(FIRST, async (tx) => {
       await entities(tx).query('ROLLBACK');
@@ -136,15 +137,15 @@ onSqlite('A schema whose way back to a release fails', (database) => {
     await expect(failing).rejects.toThrow('The audit trail is full.');
   });
 
-  it('goes back by migrations that are called by their class alone, too', async () => {
+  it('reverts migrations that have only a class name', async () => {
     const { migrator, dataSource } = await upgraded.open();
     for (const migration of dataSource.migrations) Reflect.deleteProperty(migration, 'name');
-    await migrator.revert(FIRST, nobodyAsks);
+    await migrator.revert(FIRST, doNothing);
     expect(await schemaOf(database)).toEqual(upgraded.released);
   });
 });
 
-onEachServer('A schema on its way back to a release', (database) => {
+onEachServer('Migrator: interrupted revert', (database) => {
   const upgraded = useUpgraded(database);
 
   it.each([
@@ -154,25 +155,25 @@ onEachServer('A schema on its way back to a release', (database) => {
       'the indices of a table',
       `DROP INDEX ix_comments_user_id ON comments; DROP INDEX ix_comments_deleted_at ON comments`,
     ],
-  ])('goes on where a run has dropped %s', async (_what, statements) => {
+  ])('continues after a run that has dropped %s', async (_what, statements) => {
     const { migrator, dataSource } = await upgraded.open();
     for (const statement of statements.split('; ')) await dataSource.query(statement);
-    await migrator.revert(FIRST, nobodyAsks);
+    await migrator.revert(FIRST, doNothing);
     expect(await schemaOf(database)).toEqual(upgraded.released);
   });
 
-  it('is left alone by those who would overtake it', { timeout: 60_000 }, async () => {
+  it('blocks other processes until the revert ends', { timeout: 60_000 }, async () => {
     const before = await schemaOf(database);
-    const [swift, forward] = await Promise.all([upgraded.open(), upgraded.open()]);
+    const [fast, forward] = await Promise.all([upgraded.open(), upgraded.open()]);
     const proxy = await TcpProxy.start(database.url);
     const slow = await connect(proxy.url);
     const held = proxy.holdAfter('DROP INDEX `ix_audit_events_client_id`');
-    const undoing = new Migrator(slow).revert(FIRST, nobodyAsks);
+    const undoing = new Migrator(slow).revert(FIRST, doNothing);
     await held;
-    const overtaking = swift.migrator
-      .revert(FIRST, nobodyAsks)
+    const overtaking = fast.migrator
+      .revert(FIRST, doNothing)
       .then(() => forward.migrator.migrate());
-    await Promise.race([overtaking, sleep(LONG_ENOUGH_MS)]);
+    await Promise.race([overtaking, sleep(OVERTAKING_MS)]);
     await proxy.mend();
     await Promise.all([undoing, overtaking]);
     await slow.destroy();

@@ -18,8 +18,8 @@ import { TestApp } from '../../support/test-app.js';
 
 const RELEASES = await readdir('test/released');
 
-/** With `WRITE_RELEASE`, keeps the database of the newest release in CHANGELOG.md, with the demo in it. */
-async function keepRelease(database: TestDatabase, app: TestApp): Promise<void> {
+/** Writes the database of the newest release in CHANGELOG.md, with the demo in it, to test/released. */
+async function writeRelease(database: TestDatabase, app: TestApp): Promise<void> {
   const [, release = ''] =
     /^## (\d+\.\d+\.\d+)\b/m.exec(await readFile('CHANGELOG.md', 'utf8')) ?? [];
   await app.service(DemoService).seedIfEmpty();
@@ -28,24 +28,24 @@ async function keepRelease(database: TestDatabase, app: TestApp): Promise<void> 
   await writeFile(file, `${JSON.stringify(await dump(database), null, 2)}\n`);
 }
 
-/** Once a release: `npm run db:release`. */
-function keeping(): void {
-  onEachEngine('The database of a release is kept', (database) => {
-    it('with its schema and a demo', async () => {
+/** `npm run db:release`, once for each release. */
+function defineWriting(): void {
+  onEachEngine('Database of a release', (database) => {
+    it('is written with its schema and a demo', async () => {
       const app = await TestApp.start(database, { DEMO: '1' });
-      await keepRelease(database, app);
+      await writeRelease(database, app);
       await app.stop();
     });
   });
 }
 
-function checking(): void {
-  it('has a kept database for the newest release', async () => {
+function defineTests(): void {
+  it('has a database of the newest release', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
     expect(RELEASES).toContain(version);
   });
 
-  it('can go back to each release: its newest migration is named in src/database/releases.ts', async () => {
+  it('names the newest migration of each release in src/database/releases.ts', async () => {
     const newest = RELEASES.map(async (release) => {
       const kept = await readFile(`test/released/${release}/sqlite.json`, 'utf8');
       const { rows } = JSON.parse(kept) as ReleasedDatabase;
@@ -54,8 +54,8 @@ function checking(): void {
     expect(KNOWN_RELEASES).toEqual(Object.fromEntries(await Promise.all(newest)));
   });
 
-  describe.each(RELEASES)('The database of %s', (release) => {
-    onEachEngine('upgrades', (database) => {
+  describe.each(RELEASES)('Upgrade from %s', (release) => {
+    onEachEngine('Database', (database) => {
       let app: TestApp | undefined;
       beforeAll(async () => {
         await restore(database, await releasedDatabase(release, database));
@@ -63,14 +63,14 @@ function checking(): void {
       });
       afterAll(() => app?.stop());
 
-      it('to the schema of this version', async () => {
+      it('has the schema of this version', async () => {
         const dataSource = await connect(database.url);
         const difference = await new Migrator(dataSource).difference();
         await dataSource.destroy();
         expect(difference).toEqual({ pending: [], unknown: [], statements: [] });
       });
 
-      it('and serves what it held', async () => {
+      it('serves its data', async () => {
         if (!app) throw new Error('The app has started.');
         const token = await app.service(DemoService).accessToken();
         const { data, meta } = await json<PageBody<PostBody>>(
@@ -90,16 +90,16 @@ function checking(): void {
     });
   });
 
-  describe('A released migration', () => {
-    onSqlite('is never edited:', (database) => {
-      it.each(RELEASES)('those of %s make what they made then', async (release) => {
+  describe('Released migrations', () => {
+    onSqlite('Schema', (database) => {
+      it.each(RELEASES)('is the same as in %s', async (release) => {
         const kept = await releasedDatabase(release, database);
         const names = (kept.rows['migrations'] ?? []).map(({ name }) => name);
         const dataSource = await connect(database.url);
-        const ours = dataSource.migrations.filter(({ name }) => names.includes(name));
-        expect(ours).toHaveLength(names.length);
+        const released = dataSource.migrations.filter(({ name }) => names.includes(name));
+        expect(released).toHaveLength(names.length);
         const runner = dataSource.createQueryRunner();
-        for (const migration of ours) await migration.up(runner);
+        for (const migration of released) await migration.up(runner);
         await runner.release();
         await dataSource.destroy();
         const withoutLog = (statements: string[]) =>
@@ -110,5 +110,5 @@ function checking(): void {
   });
 }
 
-if (process.env.WRITE_RELEASE === undefined) checking();
-else keeping();
+if (process.env.WRITE_RELEASE === undefined) defineTests();
+else defineWriting();

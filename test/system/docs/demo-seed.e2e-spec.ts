@@ -16,10 +16,10 @@ async function contents(app: TestApp) {
   };
 }
 
-onOneEngine('Seeding a demo that was interrupted', (database) => {
+onOneEngine('Demo: interrupted seeding', (database) => {
   const app = useTestApp(database, { DEMO: '1' });
 
-  it('goes on where it stopped, tells the secret it made, and is done then', async () => {
+  it('continues, prints the secret that it creates, and seeds only once', async () => {
     const [first] = demoApps(app().baseUrl);
     if (first) await app().service(AppsService).register(first, change);
     const landing = async () => (await app().fetch('/')).text();
@@ -35,18 +35,18 @@ onOneEngine('Seeding a demo that was interrupted', (database) => {
   });
 });
 
-onOneEngine('Seeding a demo', (database) => {
+onOneEngine('Demo: seeding', (database) => {
   const app = useTestApp(database);
 
-  it('leaves a database alone that has an app of somebody else', async () => {
+  it('skips a database with another app', async () => {
     await app().addClient();
     expect(await app().service(DemoService).seedIfEmpty()).toBeUndefined();
     expect(await contents(app())).toEqual({ apps: 1, posts: 0 });
   });
 });
 
-onOneEngine('Two processes on an empty demo database', (database) => {
-  it('both start, and one of them seeds', async () => {
+onOneEngine('Demo: two processes on an empty database', (database) => {
+  it('start both and seed once', async () => {
     const env = { DEMO: '1' };
     const processes = await Promise.all([1, 2].map(() => startProcess({ ...database, env })));
     const app = await TestApp.start(database);
@@ -60,12 +60,12 @@ onOneEngine('Two processes on an empty demo database', (database) => {
   });
 });
 
-onOneEngine('The service on a schema that is not there', (database) => {
-  it('warns instead of seeding', async () => {
+onOneEngine('Demo: missing schema', (database) => {
+  it('causes a warning instead of seeding', async () => {
     const process = await startProcess({ ...database, env: { DEMO: '1', MIGRATE: '0' } });
-    const told = warningsAndErrors(process.output());
-    expect(told).toEqual([expect.objectContaining({ level: 'warn', context: 'Migrations' })]);
-    expect(told[0]?.msg).toContain('Migrations are pending');
+    const warnings = warningsAndErrors(process.output());
+    expect(warnings).toEqual([expect.objectContaining({ level: 'warn', context: 'Migrations' })]);
+    expect(warnings[0]?.msg).toContain('Migrations are pending');
     expect(await process.stop()).toBe(0);
   });
 });

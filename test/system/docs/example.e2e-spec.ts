@@ -8,7 +8,7 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 
 const ANAS_PHONE = '+14155550101';
 
-/** A browser without scripts, at the pages of two servers: cookies are kept by host and port. */
+/** A browser without scripts that visits two servers and stores cookies by host and port. */
 class Browser {
   private readonly cookies = new Map<string, Map<string, string>>();
 
@@ -17,19 +17,19 @@ class Browser {
     const jar = this.cookies.get(origin) ?? new Map<string, string>();
     this.cookies.set(origin, jar);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       redirect: 'manual',
       ...init,
       headers: { ...(cookie !== '' && { cookie }), ...(init.method === 'POST' && { origin }) },
     });
-    for (const line of answer.headers.getSetCookie()) {
+    for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       jar.set(name, value);
     }
-    return answer;
+    return response;
   }
 
-  /** Sends the form of `page` that posts to `action`, with its hidden fields and `fields`. */
+  /** Submits the form of `page` that posts to `action`, with its hidden fields and `fields`. */
   async submit(page: Response, action: string, fields: [string, string][]): Promise<Response> {
     const html = await page.text();
     const form = new RegExp(`<form[^>]*action="${action}".*?</form>`, 's').exec(html)?.[0] ?? '';
@@ -42,7 +42,7 @@ class Browser {
   }
 }
 
-/** The example, running. */
+/** The running example. */
 class Example {
   private constructor(
     private readonly child: ChildProcess,
@@ -67,11 +67,11 @@ class Example {
   }
 }
 
-/** Goes from the example's link to its result page, as Ana, who finds the code among her messages. */
+/** Runs the flow as Ana, from the example's link to its result page. Reads the code from the messages. */
 async function runFlow(
   example: Example,
   service: ServiceProcess,
-  answer: [string, string][],
+  decision: [string, string][],
 ): Promise<string> {
   const browser = new Browser();
   const link = (await browser.open(example.url)).headers.get('location') ?? '';
@@ -83,7 +83,7 @@ async function runFlow(
   await expect.poll(async () => (await messages(service)).length).toBe(earlier + 1);
   const code = /\b\d{6}\b/.exec((await messages(service)).at(-1) ?? '')?.[0] ?? '';
   const consent = await browser.submit(codePage, '/oauth/authorize/verify', [['code', code]]);
-  const decided = await browser.submit(consent, '/oauth/authorize/decision', answer);
+  const decided = await browser.submit(consent, '/oauth/authorize/decision', decision);
   const back = await browser.open(decided.headers.get('location') ?? '');
   return back.text();
 }
@@ -100,18 +100,19 @@ const allowing = (scopes: string[]): [string, string][] => [
   ALLOW,
 ];
 
-onOneEngine('The example app against the demo', (database) => {
+onOneEngine('Example app with the demo', (database) => {
   let service: ServiceProcess;
   let example: Example | undefined;
 
   beforeAll(async () => {
+    // Ana signs in several times within seconds of real time.
     const env = { DEMO: '1', OTP_RESEND_SECONDS: '0', OTP_PHONE_HOURLY: '0', LOG_LEVEL: 'warn' };
     service = await startProcess({ url: database.url, env });
   });
   afterEach(() => example?.stop());
   afterAll(() => service?.stop());
 
-  it('runs the whole flow as the public app of the demo', async () => {
+  it('runs the complete flow as the public app of the demo', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
     const result = await runFlow(example, service, allowing(SCOPES));
     expect(result).toContain('<h1>It works</h1>');
@@ -122,7 +123,7 @@ onOneEngine('The example app against the demo', (database) => {
     expect(result).toContain('Posts: 4, the newest says "Hello from a third-party app');
   });
 
-  it('does with fewer scopes what they allow', async () => {
+  it('uses only the granted scopes', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
     const result = await runFlow(example, service, allowing(['profile.read']));
     expect(result).toContain('Granted: profile.read<');
@@ -130,13 +131,13 @@ onOneEngine('The example app against the demo', (database) => {
     expect(result).not.toContain('Published');
   });
 
-  it('says so when the member does not allow it', async () => {
+  it('shows access_denied after Deny', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
     const result = await runFlow(example, service, [['decision', 'deny']]);
     expect(result).toContain('access_denied');
   });
 
-  it('runs the whole flow as a confidential app that the operator registered', async () => {
+  it('runs the complete flow as a confidential app that the operator registered', async () => {
     const port = String(await freePort());
     const app = await register(database.url, `http://127.0.0.1:${port}/callback`);
     example = await Example.start({
@@ -150,14 +151,14 @@ onOneEngine('The example app against the demo', (database) => {
     expect(result).toContain('Published: ');
   });
 
-  it('finishes nothing that another browser began', async () => {
+  it('rejects a callback of another browser', async () => {
     example = await Example.start({ ISSUER: service.baseUrl });
-    const begun = new URL(
+    const link = new URL(
       (await fetch(example.url, { redirect: 'manual' })).headers.get('location') ?? '',
     );
-    const state = begun.searchParams.get('state') ?? '';
-    const answer = await fetch(`${example.url}/callback?code=svcac_x&state=${state}`);
-    expect(answer.status).toBe(400);
+    const state = link.searchParams.get('state') ?? '';
+    const response = await fetch(`${example.url}/callback?code=svcac_x&state=${state}`);
+    expect(response.status).toBe(400);
   });
 });
 

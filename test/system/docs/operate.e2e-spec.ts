@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onEachEngine } from '../../support/database.js';
+import { IS_QUICK } from '../../suite.js';
+import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import {
   asWritten,
@@ -17,14 +18,15 @@ import { TestApp } from '../../support/test-app.js';
 
 /** Each command starts a process. */
 const COMMANDS_MS = 90_000;
+const onEngines = IS_QUICK ? onSqliteAndOneServer : onEachEngine;
 
-onEachEngine('docs/operate.md', (database) => {
+onEngines('docs/operate.md', (database) => {
   let folder: string;
   let app: TestApp | undefined;
   let operator: PastedCommands;
   const variables: Record<string, string> = { DATABASE_URL: database.url };
 
-  /** What all blocks of a section print, one after the other. */
+  /** Runs all blocks of a section in order and returns their output. */
   async function section(name: string, kind = 'run', named = asWritten): Promise<string> {
     let printed = '';
     for (const line of linesOf(name, kind)) printed += await operator.run(named(line));
@@ -40,28 +42,24 @@ onEachEngine('docs/operate.md', (database) => {
     await rm(folder, { recursive: true });
   });
 
-  it(
-    'Install: an empty database gets its schema and the first app',
-    { timeout: COMMANDS_MS },
-    async () => {
-      const printed = await section('Install');
-      expect(printed).toContain('Applied CreatePlatform');
-      variables.CLIENT_ID = /svc_app_\w{26}/.exec(printed)?.[0] ?? '';
-      app = await TestApp.start(database);
-      // Commands go by the real clock.
-      app.clock.set(new Date().toISOString());
-      const member = await Member.join(app);
-      const { user, token } = member;
-      const { id } = await member.publish();
-      await member.delete(`/posts/${id}`);
-      Object.assign(variables, { USER_ID: user.id, POST_ID: id });
-      await writeFile(join(folder, 'token.txt'), `${token}\n`);
-      await writeFile(
-        join(folder, 'members.csv'),
-        'phone,name,neighborhood\n+14155550142,Dana Reyes,Riverside\n',
-      );
-    },
-  );
+  it('Install: creates the schema and the first app', { timeout: COMMANDS_MS }, async () => {
+    const printed = await section('Install');
+    expect(printed).toContain('Applied CreatePlatform');
+    variables.CLIENT_ID = /svc_app_\w{26}/.exec(printed)?.[0] ?? '';
+    app = await TestApp.start(database);
+    // Commands use the real clock.
+    app.clock.set(new Date().toISOString());
+    const member = await Member.join(app);
+    const { user, token } = member;
+    const { id } = await member.publish();
+    await member.delete(`/posts/${id}`);
+    Object.assign(variables, { USER_ID: user.id, POST_ID: id });
+    await writeFile(join(folder, 'token.txt'), `${token}\n`);
+    await writeFile(
+      join(folder, 'members.csv'),
+      'phone,name,neighborhood\n+14155550142,Dana Reyes,Riverside\n',
+    );
+  });
 
   it.each([
     ['# Operate the platform', /ok/],
@@ -79,19 +77,19 @@ onEachEngine('docs/operate.md', (database) => {
     ['Counters do not add up', /ok/],
     ['A post was deleted by mistake', /Restored/],
     ['Members', /Dana|added/],
-  ])('%s: does what it says', { timeout: COMMANDS_MS }, async (name, expected) => {
+  ])('%s: works as documented', { timeout: COMMANDS_MS }, async (name, expected) => {
     if (name === 'A credential has leaked') await section(name, 'run-token');
     expect(await section(name)).toMatch(expected);
   });
 
-  it('Upgrade: goes back to the release before, and forward again', async () => {
+  it('Upgrade: reverts to the previous release and upgrades again', async () => {
     expect(await section('Upgrade', 'run-back')).toMatch(/^Undid Operate/);
     expect(await section('Upgrade')).toContain('Applied Operate');
   });
 
   const { kind } = database.engine;
   it.skipIf(!canBackUp(database))(
-    'Back up and restore: the copy is whole, and the doctor tells what a dump does not hold',
+    'Back up and restore: restores a complete copy, and the doctor reports what the dump lacks',
     async () => {
       const url = await restore(database, folder, (...block) => section(BACKUP, ...block));
       try {

@@ -6,14 +6,14 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 
 const HERE = 'http://localhost:3000';
 
-/** The README's blocks to paste, in their order. */
+/** The blocks of the README's walk-through, in order. */
 async function blocks(): Promise<string[]> {
   const readme = await readFile('README.md', 'utf8');
   return [...readme.matchAll(/^```sh walk\n(.*?)^```$/gms)].map(([, block = '']) => block);
 }
 
-/** What the blocks print, pasted into one shell, block by block. */
-async function pasted(script: string, env: Record<string, string>): Promise<string> {
+/** Runs the blocks in one shell and returns their output. */
+async function runInShell(script: string, env: Record<string, string>): Promise<string> {
   const shell = spawn('bash', ['-c', script], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -26,7 +26,7 @@ async function pasted(script: string, env: Record<string, string>): Promise<stri
   return printed;
 }
 
-describe('The walk of the README', () => {
+describe('README: walk-through', () => {
   const { url } = sqliteFile();
   let service: ServiceProcess;
 
@@ -37,16 +37,19 @@ describe('The walk of the README', () => {
     await service?.stop();
   });
 
-  it('does what it says when its blocks are pasted in order', async () => {
+  it('works when its blocks are pasted in order', async () => {
     const walk = await blocks();
     expect(walk.length).toBeGreaterThan(8);
     const script = walk.map((block, number) => `echo "# block ${number}"\n${block}`).join('\n');
     expect(script).toContain(HERE);
-    const printed = await pasted(`set -euo pipefail\n${script.replaceAll(HERE, service.baseUrl)}`, {
-      DATABASE_URL: url,
-    });
-    const answers = printed.split(/^# block \d+\n/m).slice(1);
-    expect(answers.map((answer) => answer.match(/^\d{3}$/gm)?.join(' ') ?? '')).toEqual([
+    const printed = await runInShell(
+      `set -euo pipefail\n${script.replaceAll(HERE, service.baseUrl)}`,
+      {
+        DATABASE_URL: url,
+      },
+    );
+    const responses = printed.split(/^# block \d+\n/m).slice(1);
+    expect(responses.map((response) => response.match(/^\d{3}$/gm)?.join(' ') ?? '')).toEqual([
       '',
       '200',
       '201',
@@ -59,17 +62,17 @@ describe('The walk of the README', () => {
       '400',
       '401',
     ]);
-    expect(answers[1]).toContain('"name":"Ana Lee"');
-    expect(answers[2]).toContain('"content":"Hello from the README"');
-    expect(answers[3]).toMatch(/^idempotency-replayed: true\r?$/im);
-    expect(answers[3]).toMatch(/^ratelimit: "posts-month";r=\d+;t=\d+\r?$/im);
-    expect(answers[3]).toContain('"period":');
-    expect(answers[4]).toContain('"meta":{"page":1,"limit":2,"total":4}');
-    expect(answers[5]).toContain('"likes":0,"comments":0');
-    expect(answers[6]).toContain('"text":"Count me in!"');
-    expect(answers[7]).toContain('"deleted":true');
-    expect(answers[8]).toContain('"error":"not_found"');
-    expect(answers[9]).toContain('"error":"invalid_request"');
-    expect(answers[10]).toContain('"error":"unauthorized"');
+    expect(responses[1]).toContain('"name":"Ana Lee"');
+    expect(responses[2]).toContain('"content":"Hello from the README"');
+    expect(responses[3]).toMatch(/^idempotency-replayed: true\r?$/im);
+    expect(responses[3]).toMatch(/^ratelimit: "posts-month";r=\d+;t=\d+\r?$/im);
+    expect(responses[3]).toContain('"period":');
+    expect(responses[4]).toContain('"meta":{"page":1,"limit":2,"total":4}');
+    expect(responses[5]).toContain('"likes":0,"comments":0');
+    expect(responses[6]).toContain('"text":"Count me in!"');
+    expect(responses[7]).toContain('"deleted":true');
+    expect(responses[8]).toContain('"error":"not_found"');
+    expect(responses[9]).toContain('"error":"invalid_request"');
+    expect(responses[10]).toContain('"error":"unauthorized"');
   });
 });

@@ -15,19 +15,19 @@ import { useTestApp } from '../../support/test-app.js';
 import { requestsDuring } from './request-load.js';
 
 /**
- * What it takes to prune a long call log: `npm run measure:prune`, with `MEASURE_ROWS` for another number of rows than five
- * million. The figures depend on the machine; it tells them, and decides nothing.
+ * Measures the pruning of a long call log: `npm run measure:prune`. `MEASURE_ROWS` sets another number of rows than five
+ * million. The figures depend on the machine; they are printed and not compared.
  */
 const ROWS = Number(process.env.MEASURE_ROWS ?? 5_000_000);
 const DOUBLINGS = [...'ABCDEFGH'];
-const LONGEST_MS = 2 * HOUR;
+const TIMEOUT_MS = 2 * HOUR;
 
 onEachEngine(`Pruning ${ROWS} calls`, (database) => {
   const app = useTestApp(database);
 
-  it('by the command, in a process of its own', { timeout: LONGEST_MS }, async () => {
+  it('measures the command in its own process', { timeout: TIMEOUT_MS }, async () => {
     await fill(database, app().dataSource);
-    const began = performance.now();
+    const startedAt = performance.now();
     const command = spawn(process.execPath, ['dist/src/bundle/cli.js', 'prune', '--json'], {
       env: { PATH: process.env.PATH, NODE_ENV: 'test', DATABASE_URL: database.url },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -41,32 +41,32 @@ onEachEngine(`Pruning ${ROWS} calls`, (database) => {
       await sleep(250);
     }
     await exit;
-    tell(database, 'command', {
-      seconds: secondsSince(began),
+    print(database, 'command', {
+      seconds: secondsSince(startedAt),
       largestResidentMegabytes: memory,
       deleted: (JSON.parse(printed) as { total: number }).total,
     });
     expect(await app().dataSource.manager.count(ApiCall)).toBe(0);
   });
 
-  it('by the service, while it answers', { timeout: LONGEST_MS }, async () => {
+  it('measures the service under load', { timeout: TIMEOUT_MS }, async () => {
     await fill(database, app().dataSource);
     app().clock.set(new Date().toISOString());
     const { token } = await Member.join(app());
     const url = `${app().baseUrl}/dev/v1/me`;
-    tell(database, 'before', await requestsDuring(url, token, () => sleep(15_000)));
-    const began = performance.now();
+    print(database, 'before', await requestsDuring(url, token, () => sleep(15_000)));
+    const startedAt = performance.now();
     const during = await requestsDuring(url, token, async () => {
       await app().service(UsageRollup).run();
     });
-    tell(database, 'while it adds up', { seconds: secondsSince(began), ...during });
+    print(database, 'while it adds up', { seconds: secondsSince(startedAt), ...during });
     const middle = performance.now();
     const pruning = await requestsDuring(url, token, () => app().service(Prune).run());
-    tell(database, 'while it prunes', { seconds: secondsSince(middle), ...pruning });
+    print(database, 'while it prunes', { seconds: secondsSince(middle), ...pruning });
   });
 });
 
-/** A hundred days of calls, 600 days ago. The rows double until there are enough, without a limit for a statement. */
+/** Inserts a hundred days of calls, 600 days ago, and doubles the rows without a statement timeout. */
 async function fill({ url, engine }: TestDatabase, dataSource: DataSource): Promise<void> {
   const seeds = Math.round(ROWS / 2 ** DOUBLINGS.length);
   const start = later(new Date(), -600 * DAY);
@@ -93,10 +93,10 @@ function residentMegabytes(pid: number | undefined): number | undefined {
   }
 }
 
-function secondsSince(began: number): number {
-  return Math.round((performance.now() - began) / 100) / 10;
+function secondsSince(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) / 100) / 10;
 }
 
-function tell({ engine }: TestDatabase, what: string, figures: object): void {
-  process.stdout.write(`${engine.label}, ${what}: ${JSON.stringify(figures)}\n`);
+function print({ engine }: TestDatabase, label: string, figures: object): void {
+  process.stdout.write(`${engine.label}, ${label}: ${JSON.stringify(figures)}\n`);
 }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** What so many requests took, in milliseconds. */
+/** Latencies of requests, in milliseconds. */
 export interface Latencies {
   requests: number;
   failed: number;
@@ -9,18 +9,18 @@ export interface Latencies {
   worst: number;
 }
 
-/** Four callers that ask again and again, in a thread of their own: what they wait for is the service, and not each other. */
+/** Four callers that send requests continuously in their own thread, so that they wait only for the service. */
 const CALLERS = `
   const { workerData: { url, token, over }, parentPort } = require('node:worker_threads');
   async function call() {
     const times = [];
     let failed = 0;
     while (Atomics.load(over, 0) === 0) {
-      const began = performance.now();
-      const answer = await fetch(url, { headers: { authorization: 'Bearer ' + token } });
-      await answer.text();
-      if (answer.status !== 200) failed += 1;
-      times.push(performance.now() - began);
+      const startedAt = performance.now();
+      const response = await fetch(url, { headers: { authorization: 'Bearer ' + token } });
+      await response.text();
+      if (response.status !== 200) failed += 1;
+      times.push(performance.now() - startedAt);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return { times, failed };

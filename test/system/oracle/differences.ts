@@ -1,6 +1,6 @@
 import type { Difference, Outcome } from './outcome.js';
 
-/** A difference that is meant, and why it is right: the section that wants or allows it. */
+/** An intended difference, with the section that requires or allows it. */
 export interface KnownDifference extends Difference {
   why: string;
 }
@@ -9,7 +9,7 @@ const ASKS_USER: Outcome = { asksUser: true };
 const JSON_ERROR = ['error', 'error_description'];
 const EVERY_SCOPE = 'profile.read posts.read posts.write analytics.read';
 
-/** What differs of an error that goes to the app, where the other server asks its user. */
+/** Our outcome where we redirect to the app with an error and the reference asks its user. */
 function toApp(error: string, changed: Outcome = {}): Outcome {
   return {
     status: 303,
@@ -24,14 +24,14 @@ function toApp(error: string, changed: Outcome = {}): Outcome {
   };
 }
 
-/** What differs of tokens, where the other server answers with an error. */
+/** The outcome of a server that issues tokens where the other returns an error. */
 function granted(scope = EVERY_SCOPE): Outcome {
   const members = ['access_token', 'expires_in', 'refresh_token', 'scope', 'token_type'];
   return { status: 200, scope, tokenType: 'Bearer', members };
 }
 
-/** What differs of an error, where the other server gives tokens. */
-function refused(error: string, status = 400): Outcome {
+/** The outcome of a server that returns an error where the other issues tokens. */
+function failed(error: string, status = 400): Outcome {
   return { status, error, members: JSON_ERROR };
 }
 
@@ -44,7 +44,7 @@ function inRows(
 }
 
 const metadata: Record<string, KnownDifference> = {
-  ...inRows(['metadata: the document', 'metadata: asked for by another host name'], {
+  ...inRows(['metadata: the document', 'metadata: another host name'], {
     ours: { scopes: ['analytics.read', 'posts.read', 'posts.write', 'profile.read'] },
     theirs: { scopes: ['analytics.read', 'openid', 'posts.read', 'posts.write', 'profile.read'] },
     why: 'The reference is an OpenID provider and cannot leave openid out; ours lists what it has (RFC 8414 §2).',
@@ -65,12 +65,12 @@ const authorize: Record<string, KnownDifference> = {
   ...inRows(['authorize: response_type token', 'authorize: response_type code token'], {
     ours: { in: 'query' },
     theirs: { in: 'fragment' },
-    why: 'A type that is not understood is told as in RFC 6749 §4.1.2.1 (§3.1.1), in the query; fragments belong to the implicit grant, which RFC 9700 §2.1.2 advises against.',
+    why: 'An unsupported type is reported in the query (RFC 6749 §3.1.1, §4.1.2.1); fragments belong to the implicit grant, which RFC 9700 §2.1.2 advises against.',
   }),
   'authorize: nonce': {
     ours: ASKS_USER,
     theirs: toApp('invalid_request'),
-    why: 'Parameters of OpenID Connect are unrecognized ones here, which must be ignored (RFC 6749 §3.1).',
+    why: 'Parameters of OpenID Connect are unrecognized here and must be ignored (RFC 6749 §3.1).',
   },
   ...inRows(['authorize: state missing', 'authorize: a state in array syntax only'], {
     ours: toApp('invalid_request', { state: null }),
@@ -80,32 +80,32 @@ const authorize: Record<string, KnownDifference> = {
   'authorize: state of 4,097 characters': {
     ours: { status: 400, type: 'text/html', challenge: null },
     theirs: ASKS_USER,
-    why: 'It must come back as it was (RFC 6749 §4.1.2), and browsers and apps cut long addresses: ours says so before anybody signs in, to the person, since an error without this state would tell the app nothing.',
+    why: 'The state must be returned unchanged (RFC 6749 §4.1.2), but browsers and apps cut long addresses. Our server shows a page before the sign-in, since the app could not match an error without this state.',
   },
   ...inRows(['authorize: scope unknown', 'authorize: scope in upper case'], {
     ours: toApp('invalid_scope'),
     theirs: ASKS_USER,
-    why: 'RFC 6749 §3.3 lets a server ignore unknown scopes or refuse them (§4.1.2.1); a typo should be noticed before users are.',
+    why: 'RFC 6749 §3.3 allows a server to ignore unknown scopes or to reject them (§4.1.2.1); developers notice a typo earlier if it is rejected.',
   }),
   ...inRows(['authorize: scope missing', 'authorize: scope empty'], {
     ours: toApp('invalid_scope'),
     theirs: ASKS_USER,
-    why: 'RFC 6749 §3.3 wants a default scope or an error; the source document, section 4.1, requires scope.',
+    why: 'RFC 6749 §3.3 requires a default scope or an error; the source document, section 4.1, requires scope.',
   }),
   'authorize: scope not registered for the app': {
     ours: { others: [] },
     theirs: { others: ['scope'] },
-    why: 'The reference adds the scope that it refused; RFC 6749 §4.1.2.1 has no such parameter.',
+    why: 'The reference adds the rejected scope; RFC 6749 §4.1.2.1 has no such parameter.',
   },
   'authorize: code_challenge of 44 characters': {
     ours: toApp('invalid_request', { to: 'http://127.0.0.1/callback' }),
     theirs: ASKS_USER,
-    why: 'A SHA-256 is 43 characters of base64url (RFC 7636 §4.2), so no verifier could ever match: ours says so at once.',
+    why: 'A SHA-256 is 43 characters of base64url (RFC 7636 §4.2), so no verifier can match. Our server rejects the challenge immediately.',
   },
   'authorize: prompt none': {
     ours: { error: 'interaction_required' },
     theirs: { error: 'login_required' },
-    why: 'Signing in would not be enough, since the consent is always shown (OpenID Connect Core §3.1.2.6, by analogy: RFC 6749 knows no prompt).',
+    why: 'A sign-in is not sufficient, since the consent page is always shown (OpenID Connect Core §3.1.2.6, by analogy: RFC 6749 has no prompt).',
   },
   ...inRows(['authorize: the method POST', 'authorize: the method PUT'], {
     ours: {
@@ -116,44 +116,44 @@ const authorize: Record<string, KnownDifference> = {
       noStore: true,
     },
     theirs: { status: 404, type: 'text/plain', noStore: false },
-    why: 'Only GET is a must (RFC 6749 §3.1); ours tells a wrong method from a wrong address (RFC 9110 §15.5.6).',
+    why: 'Only GET is required (RFC 6749 §3.1); our server distinguishes a wrong method from a wrong address (RFC 9110 §15.5.6).',
   }),
 };
 
-const UNNAMED =
-  'A request without any client authentication is an invalid_client (RFC 6749 §5.2), which is 401 since no other status says that credentials are missing (RFC 9110 §15.5.2); the reference calls it malformed.';
+const UNAUTHENTICATED =
+  'A request without client authentication is an invalid_client (RFC 6749 §5.2) and 401, the status for missing credentials (RFC 9110 §15.5.2); the reference treats it as malformed.';
 
 const clients: Record<string, KnownDifference> = {
   ...inRows(
     [
-      'client: nobody',
+      'client: no credentials',
       'client: a secret without an app',
       'token: the parameters in the query',
-      'introspect: nobody',
+      'introspect: no credentials',
     ],
     {
       ours: { status: 401, error: 'invalid_client' },
       theirs: { status: 400, error: 'invalid_request' },
-      why: UNNAMED,
+      why: UNAUTHENTICATED,
     },
   ),
-  'revoke: nobody': {
+  'revoke: no credentials': {
     ours: { status: 401, error: 'invalid_client', noStore: true },
     theirs: { status: 400, error: 'invalid_request', noStore: false },
-    why: UNNAMED,
+    why: UNAUTHENTICATED,
   },
   'client: a public app by Basic with an empty password': {
     ours: granted('profile.read posts.read'),
-    theirs: refused('invalid_request'),
-    why: 'An empty secret may as well be left out (RFC 6749 §2.3.1), and some client libraries name a public app in this way.',
+    theirs: failed('invalid_request'),
+    why: 'An empty secret may be left out (RFC 6749 §2.3.1), and some client libraries identify a public app in this way.',
   },
   ...inRows(
     [
       'client: a confidential app with an empty password in Basic',
       'client: Authorization with no credentials',
-      'client: Authorization with what is not base64',
+      'client: Authorization with invalid base64',
       'client: Authorization with base64 without a colon',
-      'client: Authorization with nothing but a colon',
+      'client: Authorization with only a colon',
       'client: Authorization with an empty id',
       'client: Authorization with control characters',
       'client: Authorization with a broken encoding',
@@ -162,7 +162,7 @@ const clients: Record<string, KnownDifference> = {
     {
       ours: { status: 401, error: 'invalid_client', challenge: 'Basic' },
       theirs: { status: 400, error: 'invalid_request', challenge: null },
-      why: 'Whoever tried the Authorization header and failed must get 401 and a challenge (RFC 6749 §5.2).',
+      why: 'A failed attempt with the Authorization header requires 401 and a challenge (RFC 6749 §5.2).',
     },
   ),
 };
@@ -177,7 +177,7 @@ const token: Record<string, KnownDifference> = {
       noStore: true,
     },
     theirs: { status: 404, type: 'text/plain', noStore: false },
-    why: 'Only POST is allowed (RFC 6749 §3.2); ours tells a wrong method from a wrong address (RFC 9110 §15.5.6).',
+    why: 'Only POST is allowed (RFC 6749 §3.2); our server distinguishes a wrong method from a wrong address (RFC 9110 §15.5.6).',
   }),
   ...inRows(
     [
@@ -189,18 +189,18 @@ const token: Record<string, KnownDifference> = {
     {
       ours: { error: 'invalid_request' },
       theirs: { error: 'invalid_grant' },
-      why: 'RFC 7636 §4.6 names invalid_grant for verifiers that do not match; a missing or superfluous one is a malformed request (RFC 6749 §5.2), after which the code still works.',
+      why: 'RFC 7636 §4.6 requires invalid_grant for verifiers that do not match; a missing or superfluous verifier is a malformed request (RFC 6749 §5.2), which does not consume the code.',
     },
   ),
   'token: code after another verifier': {
-    ours: refused('invalid_grant'),
+    ours: failed('invalid_grant'),
     theirs: granted('profile.read posts.read'),
-    why: 'Whoever holds a stolen code gets one guess at its verifier (RFC 6749 §10.10); the reference lets them go on.',
+    why: 'The holder of a stolen code gets one guess at its verifier (RFC 6749 §10.10); the reference allows more.',
   },
   'token: refresh after the code came twice': {
     ours: granted(),
-    theirs: refused('invalid_grant'),
-    why: 'Ours takes a repetition within 10 seconds for a retry: the code is refused, the tokens live; RFC 6749 §4.1.2 wants them revoked when possible (SHOULD), which happens from then on.',
+    theirs: failed('invalid_grant'),
+    why: 'Our server treats a repetition within 10 seconds as a retry: it rejects the code and keeps the tokens. Later repetitions revoke them, which RFC 6749 §4.1.2 recommends (SHOULD).',
   },
 };
 
@@ -208,22 +208,22 @@ const refresh: Record<string, KnownDifference> = {
   'refresh: scope wider': {
     ours: { members: JSON_ERROR },
     theirs: { scope: 'posts.write', members: [...JSON_ERROR, 'scope'] },
-    why: 'The reference repeats the scope that it refused; RFC 6749 §5.2 has no such member.',
+    why: 'The reference repeats the rejected scope; RFC 6749 §5.2 has no such member.',
   },
   'refresh: scope unknown': {
     ours: { members: JSON_ERROR },
     theirs: { scope: 'posts.delete', members: [...JSON_ERROR, 'scope'] },
-    why: 'The reference repeats the scope that it refused; RFC 6749 §5.2 has no such member.',
+    why: 'The reference repeats the rejected scope; RFC 6749 §5.2 has no such member.',
   },
   ...inRows(['refresh: a used token at once', 'refresh: the successor after a token came twice'], {
     ours: granted(),
-    theirs: refused('invalid_grant'),
-    why: 'Ours repeats its answer for 30 seconds while the successor is unused, for lost responses and parallel workers; the family does not fork, so reuse still shows at the next refresh (RFC 9700 §4.14.2).',
+    theirs: failed('invalid_grant'),
+    why: 'Our server repeats its response for 30 seconds while the successor is unused, for lost responses and parallel workers. The family does not fork, so the next refresh still detects reuse (RFC 9700 §4.14.2).',
   }),
 };
 
 const UNCACHED =
-  'Answers to credentials stay out of caches (RFC 6749 §5.1); RFC 7009 says nothing.';
+  'Responses to requests with credentials must not be cached (RFC 6749 §5.1); RFC 7009 has no rule.';
 
 const revocation: Record<string, KnownDifference> = {
   ...inRows(
@@ -237,7 +237,7 @@ const revocation: Record<string, KnownDifference> = {
     {
       ours: { type: 'application/json', members: [], noStore: true },
       theirs: { type: 'text/plain', noStore: false },
-      why: 'Clients ignore the body (RFC 7009 §2.2); ours is {}, since some parse it before they do. And it stays out of caches.',
+      why: 'Clients ignore the body (RFC 7009 §2.2); ours is {}, since some clients parse it anyway. It must not be cached.',
     },
   ),
   ...inRows(
@@ -256,14 +256,14 @@ const revocation: Record<string, KnownDifference> = {
   ),
   'revoke: refresh after the access token': {
     ours: granted(),
-    theirs: refused('invalid_grant'),
-    why: 'An access token may end alone or with its refresh token (RFC 7009 §2.1): ours ends alone.',
+    theirs: failed('invalid_grant'),
+    why: 'A server may revoke the refresh token together with the access token (RFC 7009 §2.1); our server does not.',
   },
 };
 
 const introspection: Record<string, KnownDifference> = {
   'introspect: by a public app': {
-    ours: refused('invalid_client', 401),
+    ours: failed('invalid_client', 401),
     theirs: {
       status: 200,
       active: true,
@@ -271,12 +271,12 @@ const introspection: Record<string, KnownDifference> = {
       tokenType: 'Bearer',
       members: ['active', 'client_id', 'exp', 'iat', 'iss', 'scope', 'sub', 'token_type'],
     },
-    why: 'The endpoint must require some authorization (RFC 7662 §2.1), and a public app has none.',
+    why: 'The endpoint must require authorization (RFC 7662 §2.1), and a public app has none.',
   },
   'introspect: by a public app with an empty password in Basic': {
     ours: { status: 401, error: 'invalid_client', challenge: 'Basic' },
     theirs: { status: 400, error: 'invalid_request', challenge: null },
-    why: 'A public app has no authorization for this endpoint (RFC 7662 §2.1), and whoever tried the Authorization header must get a challenge (RFC 7662 §2.3, RFC 6749 §5.2).',
+    why: 'A public app has no authorization for this endpoint (RFC 7662 §2.1), and a failed attempt with the Authorization header requires a challenge (RFC 7662 §2.3, RFC 6749 §5.2).',
   },
   ...inRows(['introspect: the method GET', 'revoke: the method GET'], {
     ours: {
@@ -287,11 +287,11 @@ const introspection: Record<string, KnownDifference> = {
       noStore: true,
     },
     theirs: { status: 404, type: 'text/plain', noStore: false },
-    why: 'Only POST is defined (RFC 7662 §2.1, RFC 7009 §2.1); ours tells a wrong method from a wrong address (RFC 9110 §15.5.6).',
+    why: 'Only POST is defined (RFC 7662 §2.1, RFC 7009 §2.1); our server distinguishes a wrong method from a wrong address (RFC 9110 §15.5.6).',
   }),
 };
 
-/** Where our server answers otherwise than the reference on purpose, by the row's name. */
+/** Intended differences between our server and the reference, by the name of the row. */
 export const differences: Readonly<Record<string, KnownDifference>> = {
   ...metadata,
   ...authorize,

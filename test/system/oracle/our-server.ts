@@ -1,7 +1,7 @@
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../../support/browser.js';
 import type { TestApp } from '../../support/test-app.js';
-import type { Apps, Party } from './party.js';
+import type { Apps, TestedServer } from './tested-server.js';
 
 const DECISION = '/oauth/authorize/decision';
 const SECOND = 1000;
@@ -23,8 +23,8 @@ export async function registerApps(app: TestApp): Promise<Apps> {
   };
 }
 
-/** Our server, with a member who signs in by phone and stays signed in while the session lives. */
-export function ourServer(app: TestApp, apps: Apps, member: User): Party {
+/** Our server, with a member that signs in by phone and stays signed in during the session. */
+export function ourServer(app: TestApp, apps: Apps, member: User): TestedServer {
   const visitor = new Browser(app);
   return {
     baseUrl: app.baseUrl,
@@ -34,13 +34,13 @@ export function ourServer(app: TestApp, apps: Apps, member: User): Party {
       const page = await visitor.open(link);
       const consent = page.html.includes(DECISION) ? page : await visitor.signIn(link, member);
       const scope = new URL(link, app.baseUrl).searchParams.get('scope')?.split(' ') ?? [];
-      return answerOf(await visitor.submit(consent, DECISION, { scope, decision }));
+      return responseOf(await visitor.submit(consent, DECISION, { scope, decision }));
     },
     advance: (seconds) => app.clock.advance(seconds * SECOND),
   };
 }
 
-/** A page as the answer that it was read from. */
-export function answerOf({ status, headers, html }: Page): Response {
+/** Converts a page back to the response that it was read from. */
+export function responseOf({ status, headers, html }: Page): Response {
   return new Response(html === '' ? null : html, { status, headers });
 }

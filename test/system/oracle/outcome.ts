@@ -1,40 +1,41 @@
-import type { Party, Row } from './party.js';
+import type { TestedServer, Row } from './tested-server.js';
 
-/** What is compared of an answer: plain values by name, so that differences can be listed. */
+/** The compared parts of a response, by name. */
 export type Outcome = Record<string, unknown>;
 
-/** What differs between two answers, with a value that one of them lacks as undefined. */
+/** The different parts of two outcomes. Missing values are undefined. */
 export interface Difference {
   ours: Outcome;
   theirs: Outcome;
 }
 
-/** What a server answers to a row: that it goes on with its user, where it redirects to, or what its body says. */
-export async function outcomeOf(row: Row, party: Party): Promise<Outcome> {
-  const answer = await row.ask(party);
-  const body = await answer.text();
-  const { status, headers } = answer;
-  if (status >= 500) throw new Error(`${party.baseUrl} failed at "${row.name}": ${status} ${body}`);
+/** Sends the request of a row. The outcome is that the server asks its user, the redirect, or the content of the body. */
+export async function outcomeOf(row: Row, server: TestedServer): Promise<Outcome> {
+  const response = await row.ask(server);
+  const body = await response.text();
+  const { status, headers } = response;
+  if (status >= 500)
+    throw new Error(`${server.baseUrl} failed at "${row.name}": ${status} ${body}`);
   const location = headers.get('location');
   const common = { noStore: (headers.get('cache-control') ?? '').includes('no-store') };
-  if (asksUser(party, location, body)) return { asksUser: true, ...common };
-  if (location !== null) return { status, ...redirectOf(location, party), ...common };
+  if (asksUser(server, location, body)) return { asksUser: true, ...common };
+  if (location !== null) return { status, ...redirectOf(location, server), ...common };
   return {
     status,
     type: headers.get('content-type')?.split(';')[0] ?? null,
-    ...bodyOf(row, party, body),
+    ...bodyOf(row, server, body),
     challenge: headers.get('www-authenticate')?.split(' ')[0] ?? null,
     ...common,
   };
 }
 
-/** How a server asks its user is its own affair (RFC 6749 §3.1): ours with a page, the other one after a redirect to one. */
-function asksUser({ baseUrl }: Party, location: string | null, body: string): boolean {
+/** RFC 6749 §3.1 leaves open how a server asks its user: ours shows a page, the reference redirects to one. */
+function asksUser({ baseUrl }: TestedServer, location: string | null, body: string): boolean {
   if (location !== null) return new URL(location, baseUrl).pathname.startsWith('/interaction/');
   return body.includes('<form');
 }
 
-function redirectOf(location: string, { baseUrl }: Party): Outcome {
+function redirectOf(location: string, { baseUrl }: TestedServer): Outcome {
   const { protocol, host, pathname, search, hash } = new URL(location);
   const parameters = new URLSearchParams(hash === '' ? search : hash.slice(1));
   const iss = parameters.get('iss');
@@ -51,10 +52,10 @@ function redirectOf(location: string, { baseUrl }: Party): Outcome {
 
 const COMPARED = new Set(['code', 'error', 'error_description', 'state', 'iss']);
 
-function bodyOf(row: Row, party: Party, text: string): Outcome {
+function bodyOf(row: Row, server: TestedServer, text: string): Outcome {
   const body = parsed(text);
   if (body === undefined) return {};
-  if (row.read) return row.read(body, party);
+  if (row.read) return row.read(body, server);
   const { error, scope, token_type: tokenType, active } = body;
   return { error, scope, tokenType, active, members: Object.keys(body).toSorted() };
 }
@@ -67,7 +68,7 @@ function parsed(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The values that are not the same, or undefined when all are. */
+/** The different values, or undefined if all are equal. */
 export function differenceOf(ours: Outcome, theirs: Outcome): Difference | undefined {
   const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].filter(
     (name) => JSON.stringify(ours[name]) !== JSON.stringify(theirs[name]),

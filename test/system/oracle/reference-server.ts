@@ -7,26 +7,26 @@ import type { AppConfig } from '../../../src/config/app-config.js';
 import { Browser } from '../../support/browser.js';
 import { freePort } from '../../support/free-port.js';
 import type { TestClient } from '../../support/test-app.js';
-import { answerOf } from './our-server.js';
-import type { Apps, Party } from './party.js';
-import { Shelf } from './shelf.js';
+import { responseOf } from './our-server.js';
+import type { Apps, TestedServer } from './tested-server.js';
+import { MemoryStore } from './memory-store.js';
 
 const MEMBER = 'usr_reference';
 
-/** The server that ours is compared with: `oidc-provider`, configured as ours behaves where it lets us. */
-export interface ReferenceServer extends Party {
+/** `oidc-provider`, configured to behave like our server as far as possible. */
+export interface ReferenceServer extends TestedServer {
   stop(): Promise<void>;
 }
 
-/** Starts it on a free port of the loopback interface, with the same apps. Its users sign in and decide at once. */
+/** Starts the reference on a free loopback port with the same apps. Its users sign in and decide immediately. */
 export async function startReferenceServer(
   apps: Apps,
   lifetimes: AppConfig['lifetimes'],
 ): Promise<ReferenceServer> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const shelf = new Shelf();
-  const provider = new Provider(baseUrl, configuration(apps, lifetimes, shelf));
+  const store = new MemoryStore();
+  const provider = new Provider(baseUrl, configuration(apps, lifetimes, store));
   const protocol = provider.callback();
   const server = createServer((request, response) => {
     if (request.url?.startsWith('/interaction/')) void interact(provider, request, response);
@@ -34,7 +34,7 @@ export async function startReferenceServer(
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');
 
-  const ask: Party['fetch'] = (path, init = {}) =>
+  const ask: TestedServer['fetch'] = (path, init = {}) =>
     fetch(new URL(path, baseUrl), { redirect: 'manual', ...init });
   return {
     baseUrl,
@@ -49,9 +49,9 @@ export async function startReferenceServer(
       let page = await visitor.open(link);
       while (page.location !== null && new URL(page.location, baseUrl).origin === baseUrl)
         page = await visitor.open(withDecision(page.location, decision));
-      return answerOf(page);
+      return responseOf(page);
     },
-    advance: (seconds) => shelf.age(seconds),
+    advance: (seconds) => store.age(seconds),
     async stop() {
       server.closeAllConnections();
       server.close();
@@ -60,7 +60,7 @@ export async function startReferenceServer(
   };
 }
 
-/** The page of the sign-in and of the consent in one, which answers by itself. */
+/** Replaces the sign-in page and the consent page: decides without a user. */
 async function interact(
   provider: Provider,
   request: IncomingMessage,
@@ -80,10 +80,14 @@ async function interact(
   });
 }
 
-function configuration(apps: Apps, lifetimes: AppConfig['lifetimes'], shelf: Shelf): Configuration {
+function configuration(
+  apps: Apps,
+  lifetimes: AppConfig['lifetimes'],
+  store: MemoryStore,
+): Configuration {
   const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   return {
-    adapter: (kind) => shelf.adapter(kind),
+    adapter: (kind) => store.adapter(kind),
     clients: Object.values(apps).map(metadataOf),
     jwks: { keys: [{ ...key.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
     cookies: { keys: ['a key of this run'] },
@@ -146,7 +150,7 @@ function metadataOf({ clientId, secret, kind, redirectUris, scopes }: TestClient
   };
 }
 
-/** As its own default says for confidential apps, and ours for all. */
+/** Applies the default of the reference for confidential apps to all apps, like our server. */
 function mayRevoke(
   _: unknown,
   { clientId }: { clientId: string },
@@ -161,5 +165,5 @@ function withDecision(location: string, decision: string): string {
 }
 
 function noPassword(): never {
-  throw new Error('Nobody signs in by phone at the reference server.');
+  throw new Error('The reference server has no sign-in by phone.');
 }

@@ -6,11 +6,11 @@ import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
 
 const BUNDLE = 'dist/src/bundle';
-/** The packages that a process loads from their own folder, since they find files there. */
-const APART = ['better-sqlite3', 'bindings', 'file-uri-to-path'];
+/** The packages that are not bundled, since they load files from their own folder. */
+const NOT_BUNDLED = ['better-sqlite3', 'bindings', 'file-uri-to-path'];
 
-/** Prints, at the end of a process, the packages that it loaded from their folder. */
-const TELL_PACKAGES = `
+/** Prints the packages that a process loaded from node_modules, at its exit. */
+const PRINT_PACKAGES = `
   import { Module } from 'node:module';
   process.on('exit', () => {
     const packages = Object.keys(Module._cache).map((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1]);
@@ -21,13 +21,15 @@ interface Document {
   servers: unknown;
 }
 
-describe('What the build makes of the two programs', () => {
+describe('Bundles', () => {
   const database = sqliteFile();
 
-  it('answers the published document', async () => {
+  it('serve the published document and the integration guide', async () => {
     const service = await startProcess({ url: database.url });
     const served = await json<Document>(await fetch(`${service.baseUrl}/openapi.json`));
+    const guide = await (await fetch(`${service.baseUrl}/docs/integrate.md`)).text();
     await service.stop();
+    expect(guide).toBe(await readFile('docs/integrate.md', 'utf8'));
     const committed = JSON.parse(await readFile('openapi/openapi.json', 'utf8')) as Document;
     const publicUrl = JSON.stringify(committed).match(/http:\/\/localhost:\d+/)?.[0] ?? '';
     expect(JSON.parse(JSON.stringify(served).replaceAll(service.baseUrl, publicUrl))).toEqual(
@@ -35,16 +37,16 @@ describe('What the build makes of the two programs', () => {
     );
   });
 
-  it('holds all packages but those that need their own folder', async () => {
-    const preload = `data:text/javascript,${encodeURIComponent(TELL_PACKAGES)}`;
+  it('contain all packages except those that need their own folder', async () => {
+    const preload = `data:text/javascript,${encodeURIComponent(PRINT_PACKAGES)}`;
     const { code, stderr } = await runCommandProcess(['db', 'status'], {
       DATABASE_URL: database.url,
       NODE_OPTIONS: `--import=${preload}`,
     });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: `loaded: ${JSON.stringify(APART)}` });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `loaded: ${JSON.stringify(NOT_BUNDLED)}` });
   });
 
-  it('has no character that makes V8 keep a text in two bytes each', async () => {
+  it('contain only characters that V8 stores in one byte', async () => {
     const files = (await readdir(BUNDLE)).filter((name) => name.endsWith('.js'));
     expect(files).toContain('main.js');
     for (const file of files) {

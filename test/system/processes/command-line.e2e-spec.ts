@@ -10,13 +10,13 @@ import { runCommandProcess } from '../../support/command-line.js';
 import { connectMigrated, sqliteFile } from '../../support/database.js';
 
 const PROGRAM = 'dist/src/bundle/cli.js';
-/** A device of Linux that never has room. */
+/** The Linux device on which every write fails for lack of space. */
 const FULL = '/dev/full';
 
-describe('The command line as a process', () => {
+describe('Command line process', () => {
   const { url } = sqliteFile();
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     expect(await runCommandProcess(['--version'])).toEqual({
       code: 0,
       stdout: `${VERSION}\n`,
@@ -24,7 +24,7 @@ describe('The command line as a process', () => {
     });
   });
 
-  it('ends with 130 and a sentence when it is interrupted', async () => {
+  it('exits with 130 and a message on SIGINT', async () => {
     const silent = createServer();
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -45,7 +45,7 @@ describe('The command line as a process', () => {
     silent.close();
   });
 
-  it('ends without a word when its reader has read enough', async () => {
+  it('exits silently when its reader closes the pipe', async () => {
     const dataSource = await connectMigrated(url);
     const at = new Date();
     const event = {
@@ -68,7 +68,7 @@ describe('The command line as a process', () => {
     expect({ stdout, stderr }).toEqual({ stdout: `${at.toISOString()}  x\n`, stderr: '' });
   });
 
-  it.skipIf(!existsSync(FULL))('says that its result cannot be written', async () => {
+  it.skipIf(!existsSync(FULL))('reports that its output cannot be written', async () => {
     const command = `${process.execPath} ${PROGRAM} db status > ${FULL}`;
     const failure: unknown = await promisify(execFile)('sh', ['-c', command], {
       env: { PATH: process.env.PATH, DATABASE_URL: url },

@@ -7,14 +7,14 @@ import { freePort } from '../../support/free-port.js';
 import { startProcess } from '../../support/service-process.js';
 import { TestApp } from '../../support/test-app.js';
 
-onOneEngine('The metrics', (database) => {
+onOneEngine('Metrics', (database) => {
   let app: TestApp;
   let metricsUrl: string;
 
   beforeAll(async () => {
     const port = await freePort();
     metricsUrl = `http://127.0.0.1:${port}/metrics`;
-    // One second is shorter than the first pause between tries, so that the first one is the last.
+    // One second is shorter than the delay before the first retry, so the message is sent only once.
     app = await TestApp.start(database, { METRICS_PORT: String(port), OTP_SECONDS: '1' });
     await app.service(MetricsServer).listen();
   });
@@ -22,25 +22,28 @@ onOneEngine('The metrics', (database) => {
 
   const metrics = async (): Promise<string> => (await fetch(metricsUrl)).text();
 
-  it('are text for Prometheus, on a port of their own', async () => {
-    const answer = await fetch(metricsUrl);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await answer.text()).toMatch(/^nodejs_eventloop_lag_seconds /m);
+  it('have the Prometheus text format and their own port', async () => {
+    const response = await fetch(metricsUrl);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(await response.text()).toMatch(/^nodejs_eventloop_lag_seconds /m);
     expect((await app.fetch('/metrics')).status).toBe(404);
   });
 
-  it('tell which version runs, on which Node', async () => {
+  it('contain the version of the service and of Node', async () => {
     const labels = `version="${VERSION}",node_version="${process.versions.node}"`;
     expect(await metrics()).toContain(`build_info{${labels}} 1\n`);
   });
 
-  it('are nowhere else on that port', async () => {
-    const answer = await fetch(metricsUrl.replace('/metrics', '/'));
-    expect([answer.status, await answer.text()]).toEqual([404, 'The metrics are at /metrics.\n']);
+  it('have no other path on that port', async () => {
+    const response = await fetch(metricsUrl.replace('/metrics', '/'));
+    expect([response.status, await response.text()]).toEqual([
+      404,
+      'The metrics are at /metrics.\n',
+    ]);
   });
 
-  it('O58 count one-time passwords that could not be sent', async () => {
+  it('O58 counts one-time passwords that could not be sent', async () => {
     expect(await metrics()).toMatch(/^otp_send_failures_total 0$/m);
     const user = await app.addUser();
     const visitor = new Browser(app);
@@ -51,37 +54,29 @@ onOneEngine('The metrics', (database) => {
   });
 });
 
-onSqlite('The port of the metrics', (database) => {
+onSqlite('Metrics port', (database) => {
   const port = freePort();
+  const start = (metricsPort: number | 'off') =>
+    startProcess({ url: database.url, env: { METRICS_PORT: String(metricsPort), DEMO: '0' } });
 
-  it('is served by the service, and given back when it ends', async () => {
-    const env = { METRICS_PORT: String(await port), DEMO: '0' };
-    const service = await startProcess({ url: database.url, env });
+  it('serves metrics, stops a second process that needs it, and is free after the shutdown', async () => {
+    const service = await start(await port);
     const address = `http://127.0.0.1:${await port}/metrics`;
-    expect((await fetch(address)).status).toBe(200);
-    expect(await service.stop()).toBe(0);
+    try {
+      expect((await fetch(address)).status).toBe(200);
+      await expect(start(await port)).rejects.toThrow(`Port ${await port} is in use.`);
+    } finally {
+      expect(await service.stop()).toBe(0);
+    }
     await expect(fetch(address)).rejects.toThrow('fetch failed');
   });
 
-  it('may be off', async () => {
-    const service = await startProcess({ url: database.url, env: { METRICS_PORT: 'off' } });
+  it('stays closed with METRICS_PORT=off', async () => {
+    const service = await start('off');
     try {
       await expect(fetch(`http://127.0.0.1:${await port}/metrics`)).rejects.toThrow('fetch failed');
     } finally {
       await service.stop();
-    }
-  });
-
-  it('names itself when it is in use', async () => {
-    const taken = await startProcess({
-      url: database.url,
-      env: { METRICS_PORT: String(await port) },
-    });
-    try {
-      const start = startProcess({ url: database.url, env: { METRICS_PORT: String(await port) } });
-      await expect(start).rejects.toThrow(`Port ${await port} is in use.`);
-    } finally {
-      await taken.stop();
     }
   });
 });

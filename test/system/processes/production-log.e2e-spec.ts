@@ -1,10 +1,10 @@
 import { sqliteFile } from '../../support/database.js';
 import { startProcess } from '../../support/service-process.js';
 
-describe('The log in production', () => {
+describe('Production log', () => {
   const { url } = sqliteFile();
 
-  it('is JSON from its first line to its last, also where the service tells that it started', async () => {
+  it('contains only JSON lines, including the start message', async () => {
     const service = await startProcess({
       url,
       env: {
@@ -21,10 +21,10 @@ describe('The log in production', () => {
     await fetch(`${service.baseUrl}/dev/v1/me`);
     expect(await service.stop()).toBe(0);
     const lines = service.output().trimEnd().split('\n');
-    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(told).toContainEqual(
+    const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(entries).toContainEqual(
       expect.objectContaining({ context: 'Start', msg: 'Serving https://api.example' }),
     );
-    expect(told).toContainEqual(expect.objectContaining({ route: '/dev/v1/me', status: 401 }));
+    expect(entries).toContainEqual(expect.objectContaining({ route: '/dev/v1/me', status: 401 }));
   });
 });

@@ -8,7 +8,7 @@ import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
 
-onOneEngine('The line of a request', (database) => {
+onOneEngine('Request log', (database) => {
   const operator = useTestApp(database);
   let service: ServiceProcess;
   let requests = 0;
@@ -20,7 +20,7 @@ onOneEngine('The line of a request', (database) => {
     await service?.stop();
   });
 
-  /** What is logged of this request, once its end is. */
+  /** Sends a request and returns its log lines after its last one. */
   async function linesOf(path: string, init: RequestInit = {}): Promise<LogLine[]> {
     requests += 1;
     const id = `request-${requests}`;
@@ -35,7 +35,7 @@ onOneEngine('The line of a request', (database) => {
     return lines();
   }
 
-  it('tells method, pattern of the route, status, milliseconds, and the app of the token', async () => {
+  it('contains method, route pattern, status, milliseconds, and the app of the token', async () => {
     const member = await Member.join(operator());
     const post = await member.publish();
     const headers = { authorization: `Bearer ${member.token}` };
@@ -63,9 +63,9 @@ onOneEngine('The line of a request', (database) => {
     expect(service.output()).not.toContain('of=nobody');
   });
 
-  it('tells the app that proved itself at the token endpoint, and none before it did', async () => {
+  it('contains the app of a token request after its authentication', async () => {
     const client = await operator().addClient();
-    const ask = (secret?: string): Promise<LogLine[]> =>
+    const refresh = (secret?: string): Promise<LogLine[]> =>
       linesOf('/oauth/token', {
         method: 'POST',
         body: new URLSearchParams({
@@ -75,47 +75,66 @@ onOneEngine('The line of a request', (database) => {
           refresh_token: 'none',
         }),
       });
-    const [proven] = await ask(client.secret);
-    expect(proven).toMatchObject({
+    const [authenticated] = await refresh(client.secret);
+    expect(authenticated).toMatchObject({
       status: 400,
       client_id: client.clientId,
       error: 'invalid_grant',
     });
-    const [claimed] = await ask('wrong');
-    expect(claimed).toMatchObject({ status: 401, error: 'invalid_client' });
-    expect(claimed).not.toHaveProperty('client_id');
+    const [rejected] = await refresh('wrong');
+    expect(rejected).toMatchObject({ status: 401, error: 'invalid_client' });
+    expect(rejected).not.toHaveProperty('client_id');
   });
 
-  it('tells the app whose request a form of the pages belongs to', async () => {
+  it('contains the app of a submitted sign-in form', async () => {
     const client = await operator().addClient();
     const visitor = new Browser(new Cluster(service.baseUrl, [service]));
     const page = await visitor.open(authorizeLink(client));
     await visitor.submit(page, '/oauth/authorize/sign-in', { phone: 'none' });
-    const told = (): LogLine[] =>
+    const lines = (): LogLine[] =>
       logLines(service.output()).filter(({ route }) => route === '/oauth/authorize/sign-in');
-    await expect.poll(told).toMatchObject([{ method: 'POST', client_id: client.clientId }]);
+    await expect.poll(lines).toMatchObject([{ method: 'POST', client_id: client.clientId }]);
   });
 
   it.each([
     ['an unknown path', 'GET', '/nothing/here', 'unrouted', 404, 'not_found'],
     ['an unknown path of OAuth', 'GET', '/oauth/nothing', 'unrouted', 404, 'invalid_request'],
-    ['another method', 'DELETE', '/dev/v1/me', 'unrouted', 405, 'method_not_allowed'],
+    ['a wrong method', 'DELETE', '/dev/v1/me', 'unrouted', 405, 'method_not_allowed'],
     ['OPTIONS', 'OPTIONS', '/dev/v1/me', 'unrouted', 204, undefined],
     ['a file of the documentation', 'GET', '/docs/swagger-ui.css', 'unrouted', 200, undefined],
     ['the document', 'GET', '/openapi.json', '/openapi.json', 200, undefined],
-    ['a link of no app', 'GET', '/oauth/authorize', '/oauth/authorize', 400, 'unknown_app'],
-  ])('is written for %s: %s %s', async (_kind, method, path, route, status, error) => {
+    ['a link without an app', 'GET', '/oauth/authorize', '/oauth/authorize', 400, 'unknown_app'],
+  ])('has a line for %s: %s %s', async (_kind, method, path, route, status, error) => {
     const lines = await linesOf(path, { method });
     expect(lines).toMatchObject([
       { level: 'info', method, route, status, ...(error && { error }) },
     ]);
   });
 
-  it.each(['/livez', '/readyz'])('is one for debugging where %s is asked for', async (path) => {
+  it.each([
+    ['GET', '/dev/v1/me', '/dev/v1/me', 401, 'unauthorized'],
+    ['GET', '/dev/v1/nope', 'unrouted', 404, 'not_found'],
+    ['PUT', '/dev/v1/me', 'unrouted', 405, 'method_not_allowed'],
+    ['GET', '/dev/v1/posts/%E0%A4%A', 'unrouted', 400, 'invalid_request'],
+  ])(
+    'C26 contains a rejected %s %s once, with the id of its response: %s, %i %s',
+    async (method, path, route, status, error) => {
+      const id = `rejected-${status}-${error}`;
+      const headers = { 'x-request-id': id };
+      const response = await fetch(`${service.baseUrl}${path}`, { method, headers });
+      expect(await response.json()).toMatchObject({ request_id: id });
+      expect(await linesOfId(id)).toMatchObject([
+        { level: 'info', msg: 'request', method, route, status, error },
+      ]);
+      expect(service.output().split(id)).toHaveLength(2);
+    },
+  );
+
+  it.each(['/livez', '/readyz'])('has a debug line for %s', async (path) => {
     expect(await linesOf(path)).toMatchObject([{ level: 'debug', route: path, status: 200 }]);
   });
 
-  it('is followed by no other, but for a fault of ours, which has its stack', async () => {
+  it('has a second line, with a stack, for an internal error', async () => {
     const member = await Member.join(operator());
     const rename = (from: string, to: string): Promise<unknown> =>
       operator().dataSource.query(`ALTER TABLE ${from} RENAME TO ${to}`);
@@ -130,7 +149,7 @@ onOneEngine('The line of a request', (database) => {
     expect(lines[0]?.stack).toMatch(/^QueryFailedError: .*\n {4}at /);
   });
 
-  it('has the status 499 when the client left, and no error, since nobody was told one', async () => {
+  it('has the status 499 and no error if the client disconnects', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const member = await Member.join(operator());
     const socket = connect(Number(port), hostname);
@@ -143,8 +162,10 @@ onOneEngine('The line of a request', (database) => {
     expect(lines[0]).not.toHaveProperty('error');
   });
 
-  it('does not make the log of a service that is well complain', () => {
-    const told = warningsAndErrors(service.output()).filter(({ msg }) => msg !== 'internal_error');
-    expect(told).toEqual([]);
+  it('has no other warnings or errors', () => {
+    const unexpected = warningsAndErrors(service.output()).filter(
+      ({ msg }) => msg !== 'internal_error',
+    );
+    expect(unexpected).toEqual([]);
   });
 });

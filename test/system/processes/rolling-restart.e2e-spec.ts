@@ -7,10 +7,10 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 import { useTestApp } from '../../support/test-app.js';
 
 const CLIENTS = 6;
-/** Several looks of the balancer. */
+/** Several health checks of the balancer. */
 const DELAY_MS = 1000;
 
-onOneServer('A rolling restart of two processes behind a balancer', (database) => {
+onOneServer('Rolling restart of two processes behind a balancer', (database) => {
   const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let processes: ServiceProcess[] = [];
   let balancer: Balancer;
@@ -43,20 +43,20 @@ onOneServer('A rolling restart of two processes behind a balancer', (database) =
       authorization: `Bearer ${member.token}`,
       'content-type': 'application/json',
     };
-    const answers: string[] = [];
-    const over = new AbortController();
+    const responses: string[] = [];
+    const stopped = new AbortController();
     const calls = [
       { method: 'GET', path: '/me' },
       { method: 'POST', path: '/posts', body: JSON.stringify({ content: 'Hi' }) },
       { method: 'GET', path: '/posts?limit=1' },
     ];
     const client = async (): Promise<void> => {
-      for (let turn = 0; !over.signal.aborted; turn += 1) {
+      for (let turn = 0; !stopped.signal.aborted; turn += 1) {
         const { method = '', path = '', body } = calls[turn % calls.length] ?? {};
         const url = `${balancer.baseUrl}/dev/v1${path}`;
-        const answer = await fetch(url, { method, headers, body });
-        const text = await answer.text();
-        answers.push(answer.ok ? `${method} ${answer.status}` : `${answer.status} ${text}`);
+        const response = await fetch(url, { method, headers, body });
+        const text = await response.text();
+        responses.push(response.ok ? `${method} ${response.status}` : `${response.status} ${text}`);
       }
     };
     const load = Array.from({ length: CLIENTS }, client);
@@ -69,11 +69,11 @@ onOneServer('A rolling restart of two processes behind a balancer', (database) =
       processes[place] = renewed;
       await expect.poll(() => balancer.sendsTo(renewed.baseUrl), { timeout: 10_000 }).toBe(true);
     }
-    over.abort();
+    stopped.abort();
     await Promise.all(load);
 
-    expect(new Set(answers)).toEqual(new Set(['GET 200', 'POST 201']));
-    const published = answers.filter((answer) => answer === 'POST 201').length;
+    expect(new Set(responses)).toEqual(new Set(['GET 200', 'POST 201']));
+    const published = responses.filter((response) => response === 'POST 201').length;
     expect(published).toBeGreaterThan(50);
     expect(await countPublished(operator(), member)).toEqual(allEqual(published));
   });

@@ -16,14 +16,14 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { MANY_SIGN_INS, type TestClient, useTestApp } from '../../support/test-app.js';
 
-const LONGEST_MS = 120_000;
-/** Statements, queries of URLs and headers, whose values are the secrets of somebody else's run; of JSON, too. */
+const TIMEOUT_MS = 120_000;
+/** SQL statements, query parameters and headers, which may contain secrets, also as JSON. */
 const CARRIERS = /\bSELECT .+ FROM\b|[?&](code|state|client_secret)=|"?(authorization|cookie)"?:/i;
 
-onOneEngine('The log of a run at its most talkative', (database) => {
+onOneEngine('Verbose log', (database) => {
   const operator = useTestApp(database);
   const cli = new CommandLine(database);
-  /** What must not be printed, by what it is. */
+  /** Values that must not be printed, by description. */
   const secrets = new Map<string, string>();
   let proxy: TcpProxy | undefined;
   let service: ServiceProcess;
@@ -42,8 +42,8 @@ onOneEngine('The log of a run at its most talkative', (database) => {
     await proxy?.stop();
   });
 
-  function keep(what: string, value: string | undefined): string {
-    secrets.set(`${what} ${secrets.size}`, value ?? '');
+  function keep(name: string, value: string | undefined): string {
+    secrets.set(`${name} ${secrets.size}`, value ?? '');
     return value ?? '';
   }
 
@@ -61,7 +61,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
     return { authorization: `Basic ${keep('Basic credentials', credentials)}` };
   }
 
-  /** Keeps the database from answering, as a cut cable or, on SQLite, as another program in the file. */
+  /** Makes the database unavailable: cuts the connection or, on SQLite, locks the file. */
   async function withoutDatabase(work: () => Promise<void>): Promise<void> {
     const file = proxy ? undefined : new Sqlite(database.url.slice('sqlite:'.length));
     file?.exec('BEGIN EXCLUSIVE');
@@ -85,7 +85,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
     }
   }
 
-  /** Signs in, with a wrong code first, and allows everything: the code. Nothing of it works while the database is away. */
+  /** Signs in, with a wrong code first, and allows everything. Tries each step during an outage first. Returns the code. */
   async function approve(client: TestClient): Promise<string> {
     const { phone } = await operator().addUser();
     for (const part of [phone.slice(1), phone.slice(2)]) keep('phone', part);
@@ -116,8 +116,8 @@ onOneEngine('The log of a run at its most talkative', (database) => {
   }
 
   it(
-    'O143 Holds no secret, code, token, password, verifier, cookie or phone, whatever goes wrong',
-    { timeout: LONGEST_MS },
+    'O143 contains no secret, code, token, password, verifier, cookie or phone',
+    { timeout: TIMEOUT_MS },
     async () => {
       keep('verifier', VERIFIER);
       const client = await operator().addClient();
@@ -136,10 +136,12 @@ onOneEngine('The log of a run at its most talkative', (database) => {
       for (const [status, attempt] of attempts) expect((await attempt()).status).toBe(status);
       const inUrl = `/oauth/token?code=${code}&client_secret=${client.secret}`;
       await site.fetch(inUrl, { method: 'POST', body: new URLSearchParams(form) });
-      const trade = () => requestToken(site, client, { ...form, ...none }, basic(client));
-      await withoutDatabase(async () => expect((await trade()).status).toBe(503));
-      await withoutTable('refresh_tokens', async () => expect((await trade()).status).toBe(500));
-      const first = await json<TokenBody>(await trade());
+      const exchangeCode = () => requestToken(site, client, { ...form, ...none }, basic(client));
+      await withoutDatabase(async () => expect((await exchangeCode()).status).toBe(503));
+      await withoutTable('refresh_tokens', async () =>
+        expect((await exchangeCode()).status).toBe(500),
+      );
+      const first = await json<TokenBody>(await exchangeCode());
       keepTokens(first);
 
       const refresh = ({ refresh_token }: TokenBody) =>
@@ -171,30 +173,30 @@ onOneEngine('The log of a run at its most talkative', (database) => {
       const phoneApp = await operator().addClient({ kind: 'public' });
       const tokens = await json<TokenBody>(await exchange(site, phoneApp, await approve(phoneApp)));
       keepTokens(tokens);
-      const ask = (path: string, of: TestClient, token: string) => {
+      const send = (path: string, of: TestClient, token: string) => {
         const body = { client_id: of.clientId, client_secret: of.secret ?? '', token };
         return site.fetch(path, { method: 'POST', body: new URLSearchParams(body) });
       };
       const { access_token, refresh_token } = tokens;
       await withoutDatabase(async () => {
-        await ask('/oauth/introspect', client, access_token);
-        expect((await ask('/oauth/revoke', phoneApp, refresh_token)).status).toBe(503);
+        await send('/oauth/introspect', client, access_token);
+        expect((await send('/oauth/revoke', phoneApp, refresh_token)).status).toBe(503);
       });
-      expect((await ask('/oauth/introspect', client, access_token)).status).toBe(200);
-      expect((await ask('/oauth/revoke', client, access_token)).status).toBe(400);
-      expect((await ask('/oauth/revoke', phoneApp, refresh_token)).status).toBe(200);
+      expect((await send('/oauth/introspect', client, access_token)).status).toBe(200);
+      expect((await send('/oauth/revoke', client, access_token)).status).toBe(400);
+      expect((await send('/oauth/revoke', phoneApp, refresh_token)).status).toBe(200);
 
-      await expectNothingTold(service.output());
+      expectNoSecrets(service.output());
     },
   );
 
-  it('O143 The commands print a client secret once, as the answer, and nothing of the others', async () => {
+  it('O143 prints a client secret once, as the result of its command', async () => {
     const { clientId, secret } = await operator().addClient();
     keep('client secret', secret);
     const rotated = await cli.run('app', 'secret', 'rotate', clientId);
-    const [fresh = ''] = /svc_sec_[A-Za-z0-9_-]{43}/.exec(rotated.stdout) ?? [];
-    expect(rotated.stdout.split(fresh)).toHaveLength(2);
-    keep('client secret', fresh);
+    const [newSecret = ''] = /svc_sec_[A-Za-z0-9_-]{43}/.exec(rotated.stdout) ?? [];
+    expect(rotated.stdout.split(newSecret)).toHaveLength(2);
+    keep('client secret', newSecret);
     const outcomes = [
       await cli.run('app', 'list'),
       await cli.run('app', 'show', clientId, '--json'),
@@ -205,23 +207,23 @@ onOneEngine('The log of a run at its most talkative', (database) => {
       await cli.run('db', 'status'),
     ];
     for (const { code } of outcomes) expect(code).toBe(0);
-    const failed = await cli.run('app', 'show', fresh);
+    const failed = await cli.run('app', 'show', newSecret);
     expect(failed.code).not.toBe(0);
     const printed = outcomes.map(({ stdout, stderr }) => stdout + stderr).join('\n');
-    await expectNothingTold(`${printed}\n${rotated.stderr}`);
+    expectNoSecrets(`${printed}\n${rotated.stderr}`);
   });
 
-  async function expectNothingTold(printed: string): Promise<void> {
+  function expectNoSecrets(printed: string): void {
     expect(secrets.size).toBeGreaterThan(1);
-    const told = [...secrets].filter(([, value]) =>
+    const leaked = [...secrets].filter(([, value]) =>
       /^\d{6}$/.test(value) ? new RegExp(`\\b${value}\\b`).test(printed) : printed.includes(value),
     );
-    expect(told.map(([what]) => what)).toEqual([]);
+    expect(leaked.map(([name]) => name)).toEqual([]);
     expect(printed).not.toMatch(/\b(Bearer|Basic) [A-Za-z0-9+/_=-]{8,}/);
     expect(printed).not.toMatch(CARRIERS);
   }
 
-  it('O143 Holds what went wrong, so that an operator can look into it', () => {
+  it('O143 contains request ids, stacks and database errors', () => {
     const printed = service.output();
     expect(printed.match(/req_[0-9a-z]{26}/g)?.length).toBeGreaterThan(10);
     const stacks = warningsAndErrors(printed).map(({ stack }) => stack ?? '');
@@ -232,7 +234,7 @@ onOneEngine('The log of a run at its most talkative', (database) => {
     );
   });
 
-  it('Tells of each request in one line, by the route and never by the address', () => {
+  it('contains one line for each request, with its route and without its address', () => {
     const lines = requestLines(service.output());
     expect(lines.length).toBeGreaterThan(20);
     expect(new Set(lines.map(({ request_id }) => request_id)).size).toBe(lines.length);
@@ -242,15 +244,15 @@ onOneEngine('The log of a run at its most talkative', (database) => {
     expect(routes).toContain('/dev/v1/posts');
   });
 
-  it('Tells of a fault of ours by the id of its request, with a stack, and of its end like any other', () => {
-    const faults = warningsAndErrors(service.output()).filter(
+  it('contains the request id and the stack of internal errors, and a line for their request', () => {
+    const errors = warningsAndErrors(service.output()).filter(
       ({ level, stack }) => level === 'error' && stack,
     );
-    const ids = faults.map(({ request_id }) => request_id).filter((id) => id !== undefined);
-    const ends = requestLines(service.output());
+    const ids = errors.map(({ request_id }) => request_id).filter((id) => id !== undefined);
+    const lines = requestLines(service.output());
     for (const id of ids) {
-      const [end] = ends.filter(({ request_id }) => request_id === id);
-      expect(end).toMatchObject({ status: expect.toBeOneOf([200, 500, 503]) });
+      const [line] = lines.filter(({ request_id }) => request_id === id);
+      expect(line).toMatchObject({ status: expect.toBeOneOf([200, 500, 503]) });
     }
     expect(ids.length).toBeGreaterThan(5);
   });

@@ -15,7 +15,7 @@ const DELAY_MS = 1500;
 const PUBLISHERS = 8;
 const PAUSE_MS = 50;
 
-onOneEngine('SIGTERM during traffic', (database) => {
+onOneEngine('Shutdown under load', (database) => {
   const operator = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '100000' });
   let service: ServiceProcess;
   beforeEach(async () => {
@@ -32,52 +32,52 @@ onOneEngine('SIGTERM during traffic', (database) => {
   });
   afterEach(() => service?.stop());
 
-  /** Publishes one post after the other until it is refused. Answers the statuses; fails when there is no answer. */
-  async function publishUntilRefused(token: string): Promise<number[]> {
+  /** Publishes posts one after the other until the response is 503. Returns the statuses. */
+  async function publishUntilRejected(token: string): Promise<number[]> {
     const statuses: number[] = [];
     while (statuses.at(-1) !== 503) {
-      const answer = await fetch(`${service.baseUrl}/dev/v1/posts`, {
+      const response = await fetch(`${service.baseUrl}/dev/v1/posts`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ content: 'Hi' }),
       });
-      await answer.text();
-      statuses.push(answer.status);
+      await response.text();
+      statuses.push(response.status);
     }
     return statuses;
   }
 
-  /** Asks every now and then, until it is refused. */
-  async function askUntilRefused(path: string, init?: RequestInit): Promise<void> {
-    let answer: Response;
+  /** Sends requests at intervals until the response is 503. */
+  async function requestUntilRejected(path: string, init?: RequestInit): Promise<void> {
+    let response: Response;
     do {
       await sleep(PAUSE_MS);
-      answer = await fetch(service.baseUrl + path, init);
-      await answer.text();
-    } while (answer.status !== 503);
+      response = await fetch(service.baseUrl + path, init);
+      await response.text();
+    } while (response.status !== 503);
   }
 
   const readiness = async (): Promise<unknown> => {
-    const answer = await fetch(`${service.baseUrl}/readyz`);
-    const { status, headers } = answer;
-    return [status, await json(answer), headers.get('connection'), headers.get('retry-after')];
+    const response = await fetch(`${service.baseUrl}/readyz`);
+    const { status, headers } = response;
+    return [status, await json(response), headers.get('connection'), headers.get('retry-after')];
   };
 
   it(
-    'C28 C145 unreadies the service at once, serves on, refuses in words, and loses no publish: exit code 0',
+    'C28 C145 is not ready at once, serves for the delay, then returns 503, and loses no post: exit code 0',
     { timeout: 60_000 },
     async () => {
       const member = await Member.join(operator());
       const posts = async (): Promise<number> => (await countPublished(operator(), member)).posts;
       const publishing = Array.from({ length: PUBLISHERS }, () =>
-        publishUntilRefused(member.token),
+        publishUntilRejected(member.token),
       );
       await expect.poll(posts, { timeout: 10_000 }).toBeGreaterThan(10);
       expect(await readiness()).toEqual([200, { status: 'ok' }, 'keep-alive', null]);
       const others = [
-        askUntilRefused('/oauth/token', { method: 'POST', body: new URLSearchParams() }),
-        askUntilRefused('/oauth/authorize'),
-        askUntilRefused('/post/unknown'),
+        requestUntilRejected('/oauth/token', { method: 'POST', body: new URLSearchParams() }),
+        requestUntilRejected('/oauth/authorize'),
+        requestUntilRejected('/post/unknown'),
       ];
 
       service.signal('SIGTERM');
@@ -96,28 +96,28 @@ onOneEngine('SIGTERM during traffic', (database) => {
       expect(await service.ended).toBe(0);
 
       expect(new Set(statuses)).toEqual(new Set([201, 503]));
-      const answered = statuses.filter((status) => status === 201).length;
-      expect(await countPublished(operator(), member)).toEqual(allEqual(answered));
+      const confirmed = statuses.filter((status) => status === 201).length;
+      expect(await countPublished(operator(), member)).toEqual(allEqual(confirmed));
       expect(warningsAndErrors(service.output())).toEqual([]);
     },
   );
 
   it(
-    'C28 lets a request finish that was under way, refuses the next on an open connection, and writes the call log',
+    'C28 finishes requests in progress, rejects the next on an open connection, and writes the call log',
     { timeout: 60_000 },
     async () => {
       const member = await Member.join(operator());
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const headers = {
         authorization: `Bearer ${member.token}`,
-        'x-request-id': 'asked-of-an-ending-service',
+        'x-request-id': 'request-during-shutdown',
       };
       const get = async (): Promise<IncomingMessage> => {
-        const [answer] = (await once(
+        const [response] = (await once(
           request(`${service.baseUrl}/dev/v1/me`, { agent, headers }).end(),
           'response',
         )) as [IncomingMessage];
-        return answer;
+        return response;
       };
       const body = JSON.stringify({ content: 'Slow' });
       const slow = request(`${service.baseUrl}/dev/v1/posts`, {
@@ -132,15 +132,15 @@ onOneEngine('SIGTERM during traffic', (database) => {
 
       service.signal('SIGTERM');
       await sleep(DELAY_MS + 400);
-      const refused = await get();
-      const { error, request_id } = (await jsonOf(refused)) as ErrorBody;
-      expect([refused.statusCode, error, request_id]).toEqual([
+      const rejected = await get();
+      const { error, request_id } = (await jsonOf(rejected)) as ErrorBody;
+      expect([rejected.statusCode, error, request_id]).toEqual([
         503,
         'service_unavailable',
-        'asked-of-an-ending-service',
+        'request-during-shutdown',
       ]);
-      expect(refused.headers.connection).toBe('close');
-      expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+      expect(rejected.headers.connection).toBe('close');
+      expect(rejected.headers['retry-after']).toMatch(/^[1-9]\d*$/);
       await expect
         .poll(() => fetch(`${service.baseUrl}/livez`).catch((failure: Error) => failure.message), {
           timeout: 3000,
@@ -156,7 +156,7 @@ onOneEngine('SIGTERM during traffic', (database) => {
     },
   );
 
-  it('C28 does nothing that is sent behind the last request of a connection', async () => {
+  it('C28 ignores requests that are pipelined after the last one of a connection', async () => {
     const member = await Member.join(operator());
     const { host, hostname, port } = new URL(service.baseUrl);
     const body = JSON.stringify({ content: 'Hi' });
@@ -173,28 +173,28 @@ onOneEngine('SIGTERM during traffic', (database) => {
     await expect.poll(readiness).toEqual([503, expect.anything(), 'close', expect.anything()]);
     const connection = connect(Number(port), hostname);
     connection.write(publish.repeat(3));
-    const answers = await textOf(connection);
-    expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
+    const responses = await textOf(connection);
+    expect(responses.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
     expect(await service.ended).toBe(0);
     expect(await countPublished(operator(), member)).toEqual(allEqual(1));
   });
 });
 
-onSqlite('The signals that end the service', (database) => {
-  const started = (env: Record<string, string> = {}): Promise<ServiceProcess> =>
+onSqlite('Shutdown signals', (database) => {
+  const start = (env: Record<string, string> = {}): Promise<ServiceProcess> =>
     startProcess({ url: database.url, env: { DEMO: '0', ...env } });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    '%s ends it with exit code 0',
+    '%s stops the service with exit code 0',
     async (signal) => {
-      const service = await started();
+      const service = await start();
       service.signal(signal);
       expect(await service.ended).toBe(0);
     },
   );
 
-  it('C28 A second one ends it at once', async () => {
-    const service = await started({ SHUTDOWN_DELAY_MS: '20000' });
+  it('C28 stops the service at once on a second signal', async () => {
+    const service = await start({ SHUTDOWN_DELAY_MS: '20000' });
     service.signal('SIGINT');
     const readiness = async (): Promise<number> =>
       (await fetch(`${service.baseUrl}/readyz`)).status;
@@ -204,8 +204,8 @@ onSqlite('The signals that end the service', (database) => {
     expect(await service.ended).toBe(1);
   });
 
-  it('A connection on which nothing was ever asked does not hold it up', async () => {
-    const service = await started();
+  it('does not wait for a connection without a request', async () => {
+    const service = await start();
     const silent = connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
     await once(silent, 'connect');
     await sleep(100);

@@ -1,30 +1,31 @@
 import { sqliteFile } from '../../support/database.js';
 import { startProcess } from '../../support/service-process.js';
+import { times } from '../../suite.js';
 
-/** Enough to fill the pipe of any system several times. */
-const REQUESTS = 8000;
-const AT_ONCE = 50;
+/** Enough log lines to fill the pipe several times. */
+const REQUESTS = times(8000, 2000);
+const CONCURRENT = 50;
 
-describe('A reader of the log that stands still', () => {
+describe('Stalled log reader', () => {
   const { url } = sqliteFile();
 
   it(
-    'does not stop the service, and gets every line once it reads on',
+    'does not block the service, and gets every line once it reads again',
     { timeout: 60_000 },
     async () => {
       const service = await startProcess({ url, env: { DEMO: '0' } });
-      const ask = async (number: number): Promise<number> => {
+      const send = async (number: number): Promise<number> => {
         const headers = { 'x-request-id': `stalled-${number}` };
-        const answer = await fetch(`${service.baseUrl}/nothing`, { headers });
-        await answer.text();
-        return answer.status;
+        const response = await fetch(`${service.baseUrl}/nothing`, { headers });
+        await response.text();
+        return response.status;
       };
       const lines = (): number => service.output().match(/"stalled-\d+"/g)?.length ?? 0;
       service.listen(false);
 
       const statuses = new Set<number>();
-      for (let from = 0; from < REQUESTS; from += AT_ONCE) {
-        const batch = Array.from({ length: AT_ONCE }, (_, number) => ask(from + number));
+      for (let from = 0; from < REQUESTS; from += CONCURRENT) {
+        const batch = Array.from({ length: CONCURRENT }, (_, number) => send(from + number));
         for (const status of await Promise.all(batch)) statuses.add(status);
       }
       expect(statuses).toEqual(new Set([404]));

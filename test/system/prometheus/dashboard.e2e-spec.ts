@@ -22,7 +22,7 @@ import {
 } from '../../support/prometheus.js';
 import { TestApp } from '../../support/test-app.js';
 
-/** What Prometheus adds to the metrics of whoever it scrapes. */
+/** Metrics and labels that Prometheus adds to every target. */
 const OF_PROMETHEUS = new Set(['up', 'job', 'instance']);
 const FUNCTIONS = new Set([
   'sum',
@@ -36,14 +36,14 @@ const FUNCTIONS = new Set([
   'absent',
   'or',
 ]);
-const PATIENCE = { timeout: 10_000, interval: 250 };
+const POLL = { timeout: 10_000, interval: 250 };
 
 const watched: Expression[] = [
   ...(await dashboardExpressions()),
   ...(await alerts()).map(({ alert, expr }) => ({ where: `the alert ${alert}`, text: expr })),
 ];
 
-onOneEngine('The dashboard and the alerts', (database) => {
+onOneEngine('Dashboard and alerts', (database) => {
   let app: TestApp;
   let address: string;
 
@@ -59,7 +59,7 @@ onOneEngine('The dashboard and the alerts', (database) => {
   });
   afterAll(() => app?.stop());
 
-  /** Something for each series: answers of every kind, and a spent budget. */
+  /** Produces samples for each series: responses of every kind and an exceeded rate limit. */
   async function makeTraffic(): Promise<void> {
     const member = await Member.join(app);
     await member.publish();
@@ -78,7 +78,7 @@ onOneEngine('The dashboard and the alerts', (database) => {
     await whileUnready(async () => expect(await readiness()).toBe(503));
   }
 
-  /** A process whose clock is the database's is ready. */
+  /** A process is ready only if its clock agrees with that of the database. */
   async function readiness(): Promise<number> {
     app.clock.set(new Date().toISOString());
     return (await app.fetch('/readyz')).status;
@@ -93,18 +93,18 @@ onOneEngine('The dashboard and the alerts', (database) => {
     }
   }
 
-  /** Whether this engine has the series: a server has a pool, and SQLite a queue. */
-  function isHere(selector: string): boolean {
-    const isOfOther = database.engine.kind === 'sqlite' ? /^db_pool_/ : /^db_units_waiting\b/;
-    return !isOfOther.test(selector);
+  /** Whether this engine has the series: servers have a pool, SQLite has a queue. */
+  function isAvailable(selector: string): boolean {
+    const isOfOtherEngine = database.engine.kind === 'sqlite' ? /^db_pool_/ : /^db_units_waiting\b/;
+    return !isOfOtherEngine.test(selector);
   }
 
-  it('name metrics and labels that there are', async () => {
+  it('use existing metrics and labels', async () => {
     const reading = await scrape(`http://${address}/metrics`);
     for (const { where, text } of watched) {
       for (const selector of selectorsOf(text)) {
         const [, name = '', matchers = ''] = /^(\w+)\{(.*)\}$/.exec(selector) ?? [];
-        if (OF_PROMETHEUS.has(name) || !isHere(selector)) continue;
+        if (OF_PROMETHEUS.has(name) || !isAvailable(selector)) continue;
         const labels = [
           ...matchers.matchAll(/(\w+)(?:=|!)/g),
           ...groupingOf(text).map((by) => [by, by]),
@@ -129,23 +129,23 @@ onOneEngine('The dashboard and the alerts', (database) => {
     });
     afterAll(() => prometheus?.stop());
 
-    it('read series that there are', async () => {
+    it('select existing series', async () => {
       for (const { where, text } of watched)
-        for (const selector of selectorsOf(text).filter(isHere))
+        for (const selector of selectorsOf(text).filter(isAvailable))
           await expect
             .poll(() => prometheus.query(selector), {
-              ...PATIENCE,
+              ...POLL,
               message: `${selector} of ${where}`,
             })
             .not.toEqual([]);
     });
 
-    it('show something in every panel', async () => {
+    it('have data in every panel', async () => {
       const shown = await dashboardExpressions();
       for (const { text } of shown) await expect(prometheus.query(text)).resolves.toBeDefined();
-      for (const { where, text } of shown.filter((one) => selectorsOf(one.text).every(isHere)))
+      for (const { where, text } of shown.filter((one) => selectorsOf(one.text).every(isAvailable)))
         await expect
-          .poll(() => prometheus.query(text), { ...PATIENCE, message: where })
+          .poll(() => prometheus.query(text), { ...POLL, message: where })
           .not.toEqual([]);
     });
 
@@ -153,44 +153,42 @@ onOneEngine('The dashboard and the alerts', (database) => {
       const names = (await alerts()).map(({ alert }) => alert);
       const rules = () => prometheus.rules();
       await expect
-        .poll(async () => (await rules()).every(({ health }) => health !== 'unknown'), PATIENCE)
+        .poll(async () => (await rules()).every(({ health }) => health !== 'unknown'), POLL)
         .toBe(true);
-      const told = (await rules()).map(({ name, health, lastError = '' }) => [
+      const results = (await rules()).map(({ name, health, lastError = '' }) => [
         name,
         health,
         lastError,
       ]);
-      expect(told).toEqual(names.map((name) => [name, 'ok', '']));
+      expect(results).toEqual(names.map((name) => [name, 'ok', '']));
     });
 
-    it('ring for a process that is not ready, and not before', async () => {
+    it('alert when a process is not ready, and not before', async () => {
       const { expr = '' } = (await alerts()).find(({ alert }) => alert === 'NotReady') ?? {};
-      const ringing = async (): Promise<unknown> =>
+      const firing = async (): Promise<unknown> =>
         (await prometheus.query(expr)).map(({ metric }) => metric);
       expect(await readiness()).toBe(200);
-      await expect
-        .poll(() => prometheus.query(expr.replace('> 0', '>= 0')), PATIENCE)
-        .not.toEqual([]);
-      expect(await ringing()).toEqual([]);
+      await expect.poll(() => prometheus.query(expr.replace('> 0', '>= 0')), POLL).not.toEqual([]);
+      expect(await firing()).toEqual([]);
       await whileUnready(async () => {
         await expect
-          .poll(async () => [await readiness(), await ringing()], PATIENCE)
+          .poll(async () => [await readiness(), await firing()], POLL)
           .toEqual([503, [{ instance: address }]]);
       });
     });
   });
 });
 
-describe('Every expression', () => {
-  it.each(watched)('reads in $where nothing but series with their labels', ({ text }) => {
+describe('Expressions', () => {
+  it.each(watched)('select only series with labels in $where', ({ text }) => {
     expect(selectorsOf(text).length).toBeGreaterThan(0);
     expect(wordsOf(text).filter((word) => !FUNCTIONS.has(word))).toEqual([]);
   });
 });
 
-describe('Every alert', async () => {
-  const operating = await readFile('docs/operate.md', 'utf8');
-  const headings = [...operating.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+describe('Alerts', async () => {
+  const page = await readFile('docs/operate.md', 'utf8');
+  const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\w -]/g, '')
@@ -198,7 +196,7 @@ describe('Every alert', async () => {
   );
 
   it.each(await alerts())(
-    '$alert tells how bad it is, what it is, and where to read on',
+    '$alert has a severity, a summary and a link to the documentation',
     (alert) => {
       expect(alert.labels.severity).toMatch(/^(critical|warning|info)$/);
       expect(alert.annotations.summary).toMatch(/\.$/);

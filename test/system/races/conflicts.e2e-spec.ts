@@ -6,33 +6,34 @@ import { useTestApp } from '../../support/test-app.js';
 
 const RETRIES = 3;
 
-onEachServer('A token request that loses against another unit of work', (database) => {
-  // One connection, so that what a trigger counts in its session is what the service tried.
+onEachServer('Token requests: transaction conflicts', (database) => {
+  // With one connection, the trigger counts all attempts in its session variable.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
 
-  /** From now on, so many inserts of an access token fail as if they had lost. */
+  /** Makes the next `times` inserts of an access token fail as if another transaction had won. */
   async function failNext(times: number, errno: number): Promise<void> {
     const { dataSource } = app();
-    await dataSource.query('SET @tried = 0');
-    await dataSource.query('DROP TRIGGER IF EXISTS lose');
-    await dataSource.query(`CREATE TRIGGER lose BEFORE INSERT ON access_tokens FOR EACH ROW BEGIN
-      SET @tried = COALESCE(@tried, 0) + 1;
-      IF @tried <= ${times} THEN
-        SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'lost';
+    await dataSource.query('SET @attempts = 0');
+    await dataSource.query('DROP TRIGGER IF EXISTS conflict');
+    await dataSource.query(`CREATE TRIGGER conflict BEFORE INSERT ON access_tokens FOR EACH ROW BEGIN
+      SET @attempts = COALESCE(@attempts, 0) + 1;
+      IF @attempts <= ${times} THEN
+        SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'conflict';
       END IF;
     END`);
   }
 
-  async function tried(): Promise<number> {
-    const [{ number }] =
-      await app().dataSource.query<[{ number: string }]>('SELECT @tried AS number');
+  async function attempts(): Promise<number> {
+    const [{ number }] = await app().dataSource.query<[{ number: string }]>(
+      'SELECT @attempts AS number',
+    );
     return Number(number);
   }
 
-  beforeEach(() => app().dataSource.query('DROP TRIGGER IF EXISTS lose'));
+  beforeEach(() => app().dataSource.query('DROP TRIGGER IF EXISTS conflict'));
 
   it.each([1213, 1205, 1020])(
-    `O139 with error %d up to ${RETRIES} times succeeds all the same, in ${ROUNDS} rounds`,
+    `O139 retries after error %d up to ${RETRIES} times and succeeds, in ${ROUNDS} rounds`,
     (errno) =>
       rounds(async () => {
         const client = await app().addClient();
@@ -40,14 +41,14 @@ onEachServer('A token request that loses against another unit of work', (databas
         await failNext(1, errno);
         const exchanged = await exchange(app(), client, code);
         expect(exchanged.status).toBe(200);
-        expect(await tried()).toBe(2);
+        expect(await attempts()).toBe(2);
 
         await failNext(RETRIES, errno);
         const { refresh_token } = await json<TokenBody>(exchanged);
         const form = { grant_type: 'refresh_token', refresh_token };
         const refreshed = await requestToken(app(), client, form);
         expect(refreshed.status).toBe(200);
-        expect(await tried()).toBe(RETRIES + 1);
+        expect(await attempts()).toBe(RETRIES + 1);
         const { access_token } = await json<TokenBody>(refreshed);
         expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
       }),
@@ -55,7 +56,7 @@ onEachServer('A token request that loses against another unit of work', (databas
   );
 
   it.each([1213, 1205, 1020])(
-    `O68 with error %d once too often is told to come back, and its token still works then, in ${ROUNDS} rounds`,
+    `O68 returns 503 after ${RETRIES + 1} errors %d and consumes no token, in ${ROUNDS} rounds`,
     (errno) =>
       rounds(async () => {
         const client = await app().addClient();
@@ -63,9 +64,9 @@ onEachServer('A token request that loses against another unit of work', (databas
         const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
         const form = { grant_type: 'refresh_token', refresh_token };
         await failNext(RETRIES + 1, errno);
-        const lost = await requestToken(app(), client, form);
-        expect(lost.headers.get('retry-after')).toMatch(/^\d+$/);
-        await expectTokenError(lost, 'temporarily_unavailable', 503);
+        const failed = await requestToken(app(), client, form);
+        expect(failed.headers.get('retry-after')).toMatch(/^\d+$/);
+        await expectTokenError(failed, 'temporarily_unavailable', 503);
         expect((await requestToken(app(), client, form)).status).toBe(200);
       }),
     ROUNDS_MS,

@@ -5,33 +5,33 @@ import { onEachEngine } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
 
-const AT_ONCE = 6;
+const CONCURRENT = 6;
 
-onEachEngine('The same deletion at once in two processes', (database) => {
+onEachEngine('Concurrent deletions in two processes', (database) => {
   const operator = useTestApp(database);
   const cluster = useCluster(database);
   beforeAll(() => {
     operator().clock.set(new Date().toISOString());
   });
 
-  async function deleteAtOnce({ token }: Member, path: string): Promise<number[]> {
-    const answers = await concurrently(AT_ONCE, () =>
+  async function deleteConcurrently({ token }: Member, path: string): Promise<number[]> {
+    const responses = await concurrently(CONCURRENT, () =>
       cluster().fetch(`/dev/v1${path}`, {
         method: 'DELETE',
         headers: { authorization: `Bearer ${token}` },
       }),
     );
-    return answers.map(({ status }) => status).toSorted();
+    return responses.map(({ status }) => status).toSorted();
   }
-  const onceOnly = [200, ...Array.from({ length: AT_ONCE - 1 }, () => 404)];
+  const oneSuccess = [200, ...Array.from({ length: CONCURRENT - 1 }, () => 404)];
 
   it(
-    `C116 of a post is done once, and the author has one post less, in ${ROUNDS} rounds`,
+    `C116 deletes a post once and decrements the author's post count once, in ${ROUNDS} rounds`,
     () =>
       rounds(async () => {
         const member = await Member.join(operator());
         const [{ id }] = [await member.publish(), await member.publish()];
-        expect(await deleteAtOnce(member, `/posts/${id}`)).toEqual(onceOnly);
+        expect(await deleteConcurrently(member, `/posts/${id}`)).toEqual(oneSuccess);
         const { manager } = operator().dataSource;
         const { postCount } = await manager.findOneByOrFail(User, { id: member.user.id });
         expect(postCount).toBe(1);
@@ -40,13 +40,13 @@ onEachEngine('The same deletion at once in two processes', (database) => {
   );
 
   it(
-    `C116 of a comment is done once, and its post has one comment less, in ${ROUNDS} rounds`,
+    `C116 deletes a comment once and decrements its post's comment count once, in ${ROUNDS} rounds`,
     () =>
       rounds(async () => {
         const member = await Member.join(operator());
         const { id: postId } = await member.publish();
         const [{ id }] = [await member.comment(postId), await member.comment(postId)];
-        expect(await deleteAtOnce(member, `/comments/${id}`)).toEqual(onceOnly);
+        expect(await deleteConcurrently(member, `/comments/${id}`)).toEqual(oneSuccess);
         const { manager } = operator().dataSource;
         const { commentCount } = await manager.findOneByOrFail(Post, { id: postId });
         expect(commentCount).toBe(1);

@@ -6,10 +6,10 @@ import { authorizeLink } from '../../support/oauth-flow.js';
 import { onEachServer } from '../../support/database.js';
 import { isStatementRunning, useTestApp } from '../../support/test-app.js';
 
-onEachServer('The end of every access of a user during a sign-in', (database) => {
+onEachServer('Revocation of all access during a sign-in', (database) => {
   const app = useTestApp(database);
 
-  it('waits for it, and ends the session that it started', async () => {
+  it('waits for the sign-in and ends the session that it starts', async () => {
     const [ana, ben] = [await app().addUser(), await app().addUser()];
     const visitor = new Browser(app());
     const link = authorizeLink(await app().addClient(), { prompt: 'login' });
@@ -23,11 +23,11 @@ onEachServer('The end of every access of a user during a sign-in', (database) =>
     try {
       await other.beginTransaction();
       await other.query('DELETE FROM sign_in_sessions WHERE user_id = ?', [ben.id]);
-      // It has spent the password, and waits to end the session that the browser had before.
+      // The sign-in has consumed the one-time password and waits to delete the browser's previous session.
       const signingIn = visitor.submit(codePage, '/oauth/authorize/verify', { code });
-      await underWay('DELETE FROM `sign_in_sessions`');
+      await waitForStatement('DELETE FROM `sign_in_sessions`');
       const revoking = app().service(UserAccess).end(ana.id, { actor: 'olga' });
-      await underWay('DELETE FROM `otp_challenges`');
+      await waitForStatement('DELETE FROM `otp_challenges`');
       await other.rollback();
       expect((await signingIn).status).toBe(200);
       expect((await revoking).sessions).toBe(1);
@@ -38,7 +38,7 @@ onEachServer('The end of every access of a user during a sign-in', (database) =>
     expect(await manager.countBy(SignInSession, { userId: ana.id })).toBe(0);
   });
 
-  async function underWay(statement: string): Promise<void> {
+  async function waitForStatement(statement: string): Promise<void> {
     await expect.poll(() => isStatementRunning(app(), statement), { timeout: 4000 }).toBe(true);
   }
 });

@@ -9,7 +9,7 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { useTestApp } from '../../support/test-app.js';
 
-onEachServer('A process that dies while it commits a post and its Idempotency-Key', (database) => {
+onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key', (database) => {
   const operator = useTestApp(database);
   let proxy: TcpProxy;
   let running: ServiceProcess;
@@ -40,14 +40,14 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
     return posts.map(({ id }) => id);
   };
 
-  /** Kills the process when everything is written and the COMMIT is on its way, which `lastly` may still let through. */
-  async function killAtCommit(member: Member, lastly: () => Promise<void>): Promise<void> {
+  /** Kills the process when everything is written and the COMMIT is held back. `beforeKill` may let the COMMIT through. */
+  async function killAtCommit(member: Member, beforeKill: () => Promise<void>): Promise<void> {
     const held = proxy.holdAfter('UPDATE quota_usage');
     const lost = publish(member).catch((error: unknown) => error);
     expect(await held).toContain('COMMIT');
-    // A stopped process neither reads what the database answers nor tells it.
+    // A stopped process does not read the database's response.
     running.signal('SIGSTOP');
-    await lastly();
+    await beforeKill();
     await running.kill();
     expect(await lost).toBeInstanceOf(Error);
     await proxy.cut('hung up');
@@ -55,7 +55,7 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
     running = await start();
   }
 
-  /** A member whose app has published this month, in the name of somebody else. */
+  /** A member whose app has already published this month for another user. */
   async function join(): Promise<Member> {
     operator().clock.set(new Date().toISOString());
     const member = await Member.join(operator());
@@ -63,11 +63,14 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
     return member;
   }
 
-  /** Asserts the answer to the repetition, and that there is one post, which was paid once. */
-  async function expectOne(member: Member, replayed: 'true' | null): Promise<PostBody> {
-    const answer = await publish(member);
-    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, replayed]);
-    const post = await json<PostBody>(answer);
+  /** Repeats the request. Expects one post, and that the quota was charged once for it. */
+  async function expectOnePost(member: Member, replayed: 'true' | null): Promise<PostBody> {
+    const response = await publish(member);
+    expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([
+      201,
+      replayed,
+    ]);
+    const post = await json<PostBody>(response);
     expect(await idsOf(member)).toEqual([post.id]);
     const { manager } = operator().dataSource;
     const { clientId } = member.client;
@@ -77,7 +80,7 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
   }
 
   it(
-    `C23 C112 When the COMMIT got through, the next process replays the post that nobody was told of, ${ROUNDS} times`,
+    `C23 C112 replays the post in the next process if the COMMIT succeeded, in ${ROUNDS} rounds`,
     { timeout: KILLS_MS },
     () =>
       rounds(async () => {
@@ -88,20 +91,20 @@ onEachServer('A process that dies while it commits a post and its Idempotency-Ke
           await expect.poll(() => idsOf(member)).toHaveLength(1);
         });
         const [committed] = await idsOf(member);
-        expect(await expectOne(member, 'true')).toMatchObject({ id: committed });
+        expect(await expectOnePost(member, 'true')).toMatchObject({ id: committed });
       }),
   );
 
   it(
-    `C23 C112 When it did not, nothing is there, and the next process makes the post as if for the first time, ${ROUNDS} times`,
+    `C23 C112 creates the post in the next process if the COMMIT was lost, in ${ROUNDS} rounds`,
     { timeout: KILLS_MS },
     () =>
       rounds(async () => {
         const member = await join();
         await killAtCommit(member, async () => undefined);
         expect(await idsOf(member)).toEqual([]);
-        await expectOne(member, null);
-        await expectOne(member, 'true');
+        await expectOnePost(member, null);
+        await expectOnePost(member, 'true');
       }),
   );
 });

@@ -16,8 +16,8 @@ const PROCESSES = 3;
 const REQUESTS = 50;
 const ENV = { MIGRATE: '0', DEMO: '0', DB_POOL_SIZE: '10' };
 
-onEachServer('One Idempotency-Key at once', (database) => {
-  // The processes go by the real time, so the tokens of this app must be of today.
+onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
+  // The processes use the real time, so the tokens of this app must be current.
   const app = useTestApp(database);
   let processes: ServiceProcess[] = [];
   beforeAll(async () => {
@@ -29,13 +29,13 @@ onEachServer('One Idempotency-Key at once', (database) => {
   });
 
   const send = (
-    at: string | undefined,
+    baseUrl: string | undefined,
     { token }: Member,
     path: string,
     body: object,
     key: string,
   ) =>
-    fetch(`${at}/dev/v1${path}`, {
+    fetch(`${baseUrl}/dev/v1${path}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
@@ -45,37 +45,41 @@ onEachServer('One Idempotency-Key at once', (database) => {
       body: JSON.stringify(body),
     });
 
-  /** Every answer is the thing or asks to come again; at least one is the thing, and whoever gets it gets the same. */
-  async function expectOneOutcome(answers: Response[]): Promise<void> {
-    const made = new Set<string>();
+  /** Expects that every response is 201 or 409, at least one is 201, and all 201 have the same body. */
+  async function expectOneOutcome(responses: Response[]): Promise<void> {
+    const bodies = new Set<string>();
     let replayed = 0;
-    for (const answer of answers) {
-      const text = await answer.text();
-      if (answer.status === 409) {
+    for (const response of responses) {
+      const text = await response.text();
+      if (response.status === 409) {
         expect(JSON.parse(text)).toMatchObject({ error: 'idempotency_key_in_use' });
-        expect(answer.headers.get('retry-after')).toBe('1');
+        expect(response.headers.get('retry-after')).toBe('1');
         continue;
       }
-      expect(`${answer.status} ${text}`).toMatch(/^201 /);
-      made.add(text);
-      if (answer.headers.get('idempotency-replayed') === 'true') replayed += 1;
+      expect(`${response.status} ${text}`).toMatch(/^201 /);
+      bodies.add(text);
+      if (response.headers.get('idempotency-replayed') === 'true') replayed += 1;
     }
-    expect(made.size).toBe(1);
-    const told = answers.filter(({ status }) => status === 201).length;
-    expect(replayed).toBe(told - 1);
+    expect(bodies.size).toBe(1);
+    const successes = responses.filter(({ status }) => status === 201).length;
+    expect(replayed).toBe(successes - 1);
   }
 
-  /** Every answer is this refusal or asks to come again; at least one is the refusal. */
-  async function expectRefused(answers: Response[], status: number, error: string): Promise<void> {
-    const told = new Set<string>();
-    for (const answer of answers) {
-      const text = await answer.text();
-      expect([status, 409]).toContain(answer.status);
-      told.add(`${answer.status} ${(JSON.parse(text) as ErrorBody).error}`);
+  /** Expects that every response is this error or a 409, and at least one is this error. */
+  async function expectRejected(
+    responses: Response[],
+    status: number,
+    error: string,
+  ): Promise<void> {
+    const errors = new Set<string>();
+    for (const response of responses) {
+      const text = await response.text();
+      expect([status, 409]).toContain(response.status);
+      errors.add(`${response.status} ${(JSON.parse(text) as ErrorBody).error}`);
     }
-    expect(told).toContain(`${status} ${error}`);
-    told.delete('409 idempotency_key_in_use');
-    expect(told.size).toBe(1);
+    expect(errors).toContain(`${status} ${error}`);
+    errors.delete('409 idempotency_key_in_use');
+    expect(errors.size).toBe(1);
   }
 
   async function counts({ user, client }: Member) {
@@ -92,12 +96,12 @@ onEachServer('One Idempotency-Key at once', (database) => {
   }
 
   it(
-    `C98 ${REQUESTS} publishes with one key to ${PROCESSES} processes give one post; the others get its answer or a 409`,
+    `C98 creates one post for ${REQUESTS} requests to ${PROCESSES} processes; the others get its response or 409`,
     { timeout: ROUNDS_MS },
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());
-        const answers = await concurrently(REQUESTS, (number) =>
+        const responses = await concurrently(REQUESTS, (number) =>
           send(
             processes[number % PROCESSES]?.baseUrl,
             member,
@@ -106,7 +110,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
             `k${round}`,
           ),
         );
-        await expectOneOutcome(answers);
+        await expectOneOutcome(responses);
         expect(await counts(member)).toEqual({
           posts: 1,
           counted: 1,
@@ -117,15 +121,15 @@ onEachServer('One Idempotency-Key at once', (database) => {
       }),
   );
 
-  it('C98 The same for comments', { timeout: ROUNDS_MS }, () =>
+  it(`C98 creates one comment for ${REQUESTS} requests`, { timeout: ROUNDS_MS }, () =>
     rounds(async (round) => {
       const member = await Member.join(app());
       const { id } = await member.publish();
       const path = `/posts/${id}/comments`;
-      const answers = await concurrently(REQUESTS, (number) =>
+      const responses = await concurrently(REQUESTS, (number) =>
         send(processes[number % PROCESSES]?.baseUrl, member, path, { text: 'Hi' }, `k${round}`),
       );
-      await expectOneOutcome(answers);
+      await expectOneOutcome(responses);
       const { manager } = app().dataSource;
       expect(await manager.countBy(Comment, { postId: id })).toBe(1);
       expect(await manager.findOneByOrFail(Post, { id })).toMatchObject({ commentCount: 1 });
@@ -133,7 +137,7 @@ onEachServer('One Idempotency-Key at once', (database) => {
   );
 
   it(
-    `C98 ${REQUESTS} publishes with one key that the quota refuses are 429 or 409 and leave nothing, and the key works once it is raised`,
+    `C98 stores nothing for ${REQUESTS} requests over the quota, and accepts the key once the quota is raised`,
     { timeout: ROUNDS_MS },
     () =>
       rounds(async (round) => {
@@ -149,19 +153,22 @@ onEachServer('One Idempotency-Key at once', (database) => {
             `k${round}`,
           );
         await set(0);
-        await expectRefused(await concurrently(REQUESTS, publish), 429, 'quota_exceeded');
+        await expectRejected(await concurrently(REQUESTS, publish), 429, 'quota_exceeded');
         const none = { posts: 0, counted: 0, used: 0, metered: 0, keys: 0 };
         expect(await counts(member)).toEqual(none);
         await set(1);
-        const answer = await publish(round);
-        expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, null]);
+        const response = await publish(round);
+        expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([
+          201,
+          null,
+        ]);
         const one = { posts: 1, counted: 1, used: 1, metered: 1, keys: 1 };
         expect(await counts(member)).toEqual(one);
       }),
   );
 
   it(
-    `C98 ${REQUESTS} comments with one key on a post that is not there are 404 or 409 and leave nothing, and the key works once it is`,
+    `C98 stores nothing for ${REQUESTS} comments on a deleted post, and accepts the key once the post is restored`,
     { timeout: ROUNDS_MS },
     () =>
       rounds(async (round) => {
@@ -182,23 +189,26 @@ onEachServer('One Idempotency-Key at once', (database) => {
           (await counts(member)).keys,
         ];
         await member.delete(`/posts/${id}`);
-        await expectRefused(await concurrently(REQUESTS, comment), 404, 'not_found');
+        await expectRejected(await concurrently(REQUESTS, comment), 404, 'not_found');
         expect(await left()).toEqual([0, 0, 0]);
         await manager.update(Post, { id }, { deletedAt: null });
         await manager.increment(User, { id: member.user.id }, 'postCount', 1);
-        const answer = await comment(round);
-        expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, null]);
+        const response = await comment(round);
+        expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([
+          201,
+          null,
+        ]);
         expect(await left()).toEqual([1, 1, 1]);
       }),
   );
 
   it(
-    'C98 Two bodies under one key: one is made, the other is refused, whoever wins',
+    'C98 creates one of two different bodies under one key and rejects the other',
     { timeout: ROUNDS_MS },
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());
-        const answers = await concurrently(20, (number) =>
+        const responses = await concurrently(20, (number) =>
           send(
             processes[number % PROCESSES]?.baseUrl,
             member,
@@ -207,17 +217,17 @@ onEachServer('One Idempotency-Key at once', (database) => {
             `k${round}`,
           ),
         );
-        const statuses = answers.map(({ status }) => status);
+        const statuses = responses.map(({ status }) => status);
         expect(statuses).toContain(201);
         expect(statuses.filter((status) => ![201, 409, 422].includes(status))).toEqual([]);
         expect(await counts(member)).toMatchObject({ posts: 1, used: 1, keys: 1 });
       }),
   );
 
-  it('C98 A key that is held for longer than a second is in use, and free again once its unit has ended', async () => {
+  it('C98 returns 409 for a key that is locked for more than a second, until its transaction ends', async () => {
     const member = await Member.join(app());
     await member.publish();
-    // Holds the user's row, so that the first publish waits behind its key until this is rolled back.
+    // Locks the user's row, so that the first publish keeps its key locked until the rollback.
     const runner = app().dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.manager.increment(User, { id: member.user.id }, 'karma', 1);
@@ -225,18 +235,18 @@ onEachServer('One Idempotency-Key at once', (database) => {
     await expect
       .poll(() => isStatementRunning(app(), 'UPDATE users'), { timeout: 4000 })
       .toBe(true);
-    const began = performance.now();
+    const startedAt = performance.now();
     const second = await send(processes[1]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
-    const waited = performance.now() - began;
+    const waited = performance.now() - startedAt;
     await runner.rollbackTransaction();
     await runner.release();
     expect(second.status).toBe(409);
     expect(second.headers.get('retry-after')).toBe('1');
     expect(waited).toBeGreaterThan(900);
-    // The server looks once a second whether a wait is over.
+    // MySQL checks lock wait timeouts once a second.
     expect(waited).toBeLessThan(2500);
-    const answer = await first;
-    expect(answer.status).toBe(201);
+    const response = await first;
+    expect(response.status).toBe(201);
     const third = await send(processes[2]?.baseUrl, member, '/posts', { content: 'Hi' }, 'held');
     expect([third.status, third.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
     expect(await counts(member)).toMatchObject({ posts: 2, used: 2, keys: 1 });

@@ -11,7 +11,7 @@ import { isStatementRunning, type TestClient, useTestApp } from '../../support/t
 /** Every round starts a process. */
 const TIMEOUT_MS = 3 * ROUNDS_MS;
 
-onEachServer('A process that dies in the middle of a refresh', (database) => {
+onEachServer('Process crash during a refresh', (database) => {
   const operator = useTestApp(database);
   let running: Cluster;
   let blocker: Connection;
@@ -24,7 +24,7 @@ onEachServer('A process that dies in the middle of a refresh', (database) => {
     await running?.stop();
   });
 
-  /** Kills the process while its refresh waits for the insert, which comes after the token was consumed. */
+  /** Kills the process while its refresh, which has consumed the token, waits to insert the next one. */
   async function killDuring(client: TestClient, form: Record<string, string>): Promise<void> {
     await blocker.query('LOCK TABLES access_tokens WRITE');
     const lost = requestToken(running, client, form).catch((error: unknown) => error);
@@ -37,7 +37,7 @@ onEachServer('A process that dies in the middle of a refresh', (database) => {
     await running.stop();
   }
 
-  async function interrupt(): Promise<void> {
+  async function crash(): Promise<void> {
     operator().clock.set(new Date().toISOString());
     const client = await operator().addClient();
     const code = (await approve(operator(), await operator().addUser(), client)).get('code') ?? '';
@@ -46,9 +46,9 @@ onEachServer('A process that dies in the middle of a refresh', (database) => {
     await killDuring(client, form);
 
     running = await startCluster(database, 1);
-    const answer = await requestToken(running, client, form);
-    expect(answer.status).toBe(200);
-    const { access_token } = await json<TokenBody>(answer);
+    const response = await requestToken(running, client, form);
+    expect(response.status).toBe(200);
+    const { access_token } = await json<TokenBody>(response);
     const headers = { authorization: `Bearer ${access_token}` };
     expect((await running.fetch('/dev/v1/me', { headers })).status).toBe(200);
     const { manager } = operator().dataSource;
@@ -59,8 +59,8 @@ onEachServer('A process that dies in the middle of a refresh', (database) => {
   }
 
   it(
-    `O101 leaves the refresh token as it was, and the next process takes it, ${ROUNDS} times`,
-    () => rounds(interrupt),
+    `O101 keeps the refresh token valid for the next process, in ${ROUNDS} rounds`,
+    () => rounds(crash),
     TIMEOUT_MS,
   );
 });

@@ -15,58 +15,55 @@ function start({ url }: Pick<TestDatabase, 'url'>): Promise<ServiceProcess> {
 }
 
 async function publish(service: ServiceProcess, { token }: Member): Promise<number> {
-  const answer = await fetch(`${service.baseUrl}/dev/v1/posts`, {
+  const response = await fetch(`${service.baseUrl}/dev/v1/posts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ content: 'Hi' }),
   });
-  await answer.text();
-  return answer.status;
+  await response.text();
+  return response.status;
 }
 
-onEachServer(
-  'A process that dies between the last write of a publish and its COMMIT',
-  (database) => {
-    const operator = useTestApp(database);
-    let proxy: TcpProxy;
-    let service: ServiceProcess | undefined;
-    beforeAll(async () => {
-      operator().clock.set(new Date().toISOString());
-      proxy = await TcpProxy.start(database.url);
-    });
-    afterAll(async () => {
-      await service?.stop();
-      await proxy?.stop();
-    });
+onEachServer('Process crash between the last write of a publish and its COMMIT', (database) => {
+  const operator = useTestApp(database);
+  let proxy: TcpProxy;
+  let service: ServiceProcess | undefined;
+  beforeAll(async () => {
+    operator().clock.set(new Date().toISOString());
+    proxy = await TcpProxy.start(database.url);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await proxy?.stop();
+  });
 
-    it(
-      `C112 has published nothing, and the next process publishes as if nothing had been, ${ROUNDS} times`,
-      { timeout: KILLS_MS },
-      async () => {
-        const member = await Member.join(operator());
-        let posts = 0;
-        await rounds(async () => {
-          const running = await start(proxy);
-          service = running;
-          expect(await publish(running, member)).toBe(201);
-          posts += 1;
-          expect(await countPublished(operator(), member)).toEqual(allEqual(posts));
-          const held = proxy.holdAfter('UPDATE quota_usage');
-          const lost = publish(running, member).catch((error: unknown) => error);
-          expect(await held).toContain('COMMIT');
-          await running.kill();
-          expect(await lost).toBeInstanceOf(Error);
-          await proxy.cut('hung up');
-          await proxy.mend();
-        });
-        await member.publish();
-        expect(await countPublished(operator(), member)).toEqual(allEqual(posts + 1));
-      },
-    );
-  },
-);
+  it(
+    `C112 publishes nothing, and the next process publishes normally, in ${ROUNDS} rounds`,
+    { timeout: KILLS_MS },
+    async () => {
+      const member = await Member.join(operator());
+      let posts = 0;
+      await rounds(async () => {
+        const running = await start(proxy);
+        service = running;
+        expect(await publish(running, member)).toBe(201);
+        posts += 1;
+        expect(await countPublished(operator(), member)).toEqual(allEqual(posts));
+        const held = proxy.holdAfter('UPDATE quota_usage');
+        const lost = publish(running, member).catch((error: unknown) => error);
+        expect(await held).toContain('COMMIT');
+        await running.kill();
+        expect(await lost).toBeInstanceOf(Error);
+        await proxy.cut('hung up');
+        await proxy.mend();
+      });
+      await member.publish();
+      expect(await countPublished(operator(), member)).toEqual(allEqual(posts + 1));
+    },
+  );
+});
 
-onSqlite('A process that dies while it publishes', (database) => {
+onSqlite('Process crash while publishing', (database) => {
   const operator = useTestApp(database);
   let service: ServiceProcess | undefined;
   beforeAll(() => {
@@ -75,31 +72,33 @@ onSqlite('A process that dies while it publishes', (database) => {
   afterAll(() => service?.stop());
 
   it(
-    `C112 has published each post whole or not at all, and what it answered is there, ${ROUNDS} times`,
+    `C112 stores each post completely or not at all, and every confirmed post, in ${ROUNDS} rounds`,
     { timeout: KILLS_MS },
     async () => {
       const member = await Member.join(operator());
-      let answered = 0;
-      let begun = 0;
+      let confirmed = 0;
+      let started = 0;
       await rounds(async (round) => {
         const running = await start(database);
         service = running;
         const publishing = Array.from({ length: PUBLISHERS }, async () => {
           for (;;) {
-            begun += 1;
+            started += 1;
             if ((await publish(running, member).catch(() => 0)) !== 201) return;
-            answered += 1;
+            confirmed += 1;
           }
         });
-        const before = answered;
-        await expect.poll(() => answered, { timeout: 10_000 }).toBeGreaterThan(before + PUBLISHERS);
+        const before = confirmed;
+        await expect
+          .poll(() => confirmed, { timeout: 10_000 })
+          .toBeGreaterThan(before + PUBLISHERS);
         await sleep(round % 10);
         await running.kill();
         await Promise.all(publishing);
         const { posts, ...others } = await countPublished(operator(), member);
         expect({ posts, ...others }).toEqual(allEqual(posts));
-        expect(posts).toBeGreaterThanOrEqual(answered);
-        expect(posts).toBeLessThanOrEqual(begun);
+        expect(posts).toBeGreaterThanOrEqual(confirmed);
+        expect(posts).toBeLessThanOrEqual(started);
       });
     },
   );

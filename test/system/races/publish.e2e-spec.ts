@@ -12,8 +12,8 @@ const CONNECTIONS = 20;
 const PUBLISHES = 300;
 const LIMIT = 100;
 
-onEachServer('Publishing at once from three processes', (database) => {
-  // The processes go by the real time, so the tokens of this app must be of today.
+onEachServer('Concurrent publishing from three processes', (database) => {
+  // The processes use the real time, so the tokens of this app must be current.
   const app = useTestApp(database);
   let processes: ServiceProcess[] = [];
   beforeAll(async () => {
@@ -33,12 +33,12 @@ onEachServer('Publishing at once from three processes', (database) => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     });
     sent.end(JSON.stringify({ content: `Post ${number}` }));
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    await once(answer.resume(), 'end');
-    return answer.statusCode ?? 0;
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    return response.statusCode ?? 0;
   }
 
-  /** Answers how many publishes got which status. */
+  /** Returns how many publishes got each status. */
   async function race(tokens: readonly string[]): Promise<Record<number, number>> {
     const agent = new Agent({ keepAlive: true, maxTotalSockets: CONNECTIONS });
     const statuses = await Promise.all(
@@ -53,15 +53,15 @@ onEachServer('Publishing at once from three processes', (database) => {
   }
 
   it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
-    `C103 round %d: ${PUBLISHES} over ${CONNECTIONS} connections against a limit of ${LIMIT} give exactly ${LIMIT} posts`,
+    `C103 creates exactly ${LIMIT} posts for ${PUBLISHES} requests against a quota of ${LIMIT}, in round %d`,
     { timeout: 60_000 },
     async (round) => {
       app().clock.set(new Date().toISOString());
       const first = await Member.join(app());
       const members = [first];
-      // One user's publishes wait for each other at the user's row; those of several meet at the app's.
-      const people = round % 2 === 1 ? 7 : 1;
-      while (members.length < people)
+      // Publishes of one user contend for the user's row; those of several users for the app's.
+      const users = round % 2 === 1 ? 7 : 1;
+      while (members.length < users)
         members.push(await Member.join(app(), { client: first.client }));
       expect(await race(members.map(({ token }) => token))).toEqual({
         201: LIMIT,

@@ -11,14 +11,16 @@ import { type TestClient, useTestApp } from '../../support/test-app.js';
 
 const RACERS = 50;
 const AGAINST_REVOCATION = 6;
-/** By how much the revocation is ahead of the refreshes in every other round: around the time that it takes. */
+/** Most refreshes of a race against a revocation fail, and all come from one app. */
+const ENV = { OAUTH_TOKEN_FAILURES: '0', OAUTH_TOKEN_ADDRESS_FAILURES: '0' };
+/** The head start of the revocation in every other round: about the time that a revocation takes. */
 const HEAD_STARTS_MS = [5, 15, 25, 35];
-/** In so many rounds of refreshes against a revocation, each of the two was first at least once. */
+/** With this many rounds, the refreshes and the revocation each win at least once. */
 const ENOUGH_ROUNDS = 100;
 
-onEachServer('Refreshes at once in two processes', (database) => {
+onEachServer('Concurrent refreshes in two processes', (database) => {
   const operator = useTestApp(database);
-  const cluster = useCluster(database);
+  const cluster = useCluster(database, ENV);
   let client: TestClient;
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());
@@ -54,70 +56,71 @@ onEachServer('Refreshes at once in two processes', (database) => {
   }
 
   /**
-   * In even rounds all are sent at once, with the revocation in another place each time; in odd ones it is ahead.
-   * @returns what the refreshes gave out
+   * In even rounds, sends all requests at once, each time with the revocation at another position; in odd rounds, sends the
+   * revocation first.
+   * @returns the tokens that the refreshes issued
    */
   async function refreshAgainstRevocation(
     { refresh_token }: TokenBody,
     round: number,
   ): Promise<TokenBody[]> {
     const turn = Math.floor(round / 2);
-    const isAhead = round % 2 === 1;
-    const place = isAhead ? 0 : turn % (AGAINST_REVOCATION + 1);
-    const answers = await concurrently(AGAINST_REVOCATION + 1, async (number) => {
-      if (number === place) return revoke(refresh_token);
-      if (isAhead) await sleep(HEAD_STARTS_MS[turn % HEAD_STARTS_MS.length]);
+    const isFirst = round % 2 === 1;
+    const position = isFirst ? 0 : turn % (AGAINST_REVOCATION + 1);
+    const responses = await concurrently(AGAINST_REVOCATION + 1, async (number) => {
+      if (number === position) return revoke(refresh_token);
+      if (isFirst) await sleep(HEAD_STARTS_MS[turn % HEAD_STARTS_MS.length]);
       return refresh(refresh_token);
     });
-    const [revoked] = answers.splice(place, 1);
+    const [revoked] = responses.splice(position, 1);
     expect(revoked?.status).toBe(200);
     const tokens: TokenBody[] = [];
-    for (const answer of answers) {
-      const body = await json<TokenBody & { error?: string }>(answer);
-      if (answer.status === 200) tokens.push(body);
-      else expect([answer.status, body.error]).toEqual([400, 'invalid_grant']);
+    for (const response of responses) {
+      const body = await json<TokenBody & { error?: string }>(response);
+      if (response.status === 200) tokens.push(body);
+      else expect([response.status, body.error]).toEqual([400, 'invalid_grant']);
     }
     return tokens;
   }
 
-  /** Rows of tokens and what the audit log says about a grant, counted. */
-  async function rowsOf(grantId: string): Promise<Record<string, number>> {
+  /** Counts the tokens and the audit events of a grant. */
+  async function countsOf(grantId: string): Promise<Record<string, number>> {
     const { manager } = operator().dataSource;
-    const said = (action: string): Promise<number> =>
+    const events = (action: string): Promise<number> =>
       manager.countBy(AuditEvent, { subject: grantId, action });
     return {
       access: await manager.countBy(AccessToken, { grantId }),
       refresh: await manager.countBy(RefreshToken, { grantId }),
-      refreshed: await said('token.refreshed'),
-      replayed: await said('token.replayed'),
-      revoked: await said('grant.revoked'),
+      refreshed: await events('token.refreshed'),
+      replayed: await events('token.replayed'),
+      revoked: await events('grant.revoked'),
     };
   }
 
-  /** Expects that the grant was revoked once, and that no token of it was given out after. */
+  /** Expects that the grant was revoked once and issued no token afterwards. */
   async function expectNothingAfterRevocation(grantId: string): Promise<void> {
     const events = await operator().dataSource.manager.findBy(AuditEvent, { subject: grantId });
     const revocations = events.filter(({ action }) => action === 'grant.revoked');
     expect(revocations).toHaveLength(1);
-    const given = events.filter(({ action }) => action.startsWith('token.'));
-    const last = Math.max(...given.map(({ at }) => at.getTime()));
+    const issued = events.filter(({ action }) => action.startsWith('token.'));
+    const last = Math.max(...issued.map(({ at }) => at.getTime()));
     expect(last).toBeLessThanOrEqual(revocations[0]?.at.getTime() ?? 0);
   }
 
   it(
-    `O100 ${RACERS} of one token all get the same pair, ${ROUNDS} times in a row`,
+    `O100 returns the same pair to ${RACERS} refreshes of one token, in ${ROUNDS} rounds`,
     async () => {
       let current = await newTokens();
       let round = 0;
       await rounds(async () => {
         round += 1;
-        const answers = await concurrently(RACERS, () => refresh(current.refresh_token));
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-        const bodies = await Promise.all(answers.map((answer) => json<TokenBody>(answer)));
+        const responses = await concurrently(RACERS, () => refresh(current.refresh_token));
+        expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+        const bodies = await Promise.all(responses.map((response) => json<TokenBody>(response)));
         expect(new Set(bodies.map(({ access_token }) => access_token)).size).toBe(1);
         expect(new Set(bodies.map(({ refresh_token }) => refresh_token)).size).toBe(1);
         current = bodies[0] ?? current;
-        expect(await rowsOf(await grantOf(current))).toEqual({
+        expect(await countsOf(await grantOf(current))).toEqual({
           access: 1 + round,
           refresh: 1 + round,
           refreshed: round,
@@ -131,7 +134,7 @@ onEachServer('Refreshes at once in two processes', (database) => {
   );
 
   it(
-    `O105 Against a revocation: whoever comes first, nothing of the grant lives after, ${ROUNDS} times`,
+    `O105 leaves no valid token after a concurrent revocation, in ${ROUNDS} rounds`,
     async () => {
       const refreshed: number[] = [];
       await rounds(async (round) => {
@@ -139,9 +142,9 @@ onEachServer('Refreshes at once in two processes', (database) => {
         const tokens = [first, ...(await refreshAgainstRevocation(first, round))];
         for (const { access_token, refresh_token } of tokens) {
           expect(await statusOf(access_token)).toBe(401);
-          const answer = await refresh(refresh_token);
-          expect(answer.status).toBe(400);
-          expect(await json(answer)).toMatchObject({ error: 'invalid_grant' });
+          const response = await refresh(refresh_token);
+          expect(response.status).toBe(400);
+          expect(await json(response)).toMatchObject({ error: 'invalid_grant' });
         }
         await expectNothingAfterRevocation(await grantOf(first));
         refreshed.push(tokens.length - 1);

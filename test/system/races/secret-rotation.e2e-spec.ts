@@ -32,10 +32,10 @@ async function refreshTokenOf(operator: TestApp, client: TestClient): Promise<st
   return refreshToken;
 }
 
-/** Workers of one app who refresh without a pause, each the tokens of a user of its own. */
+/** Workers of one app that refresh without a pause, each the tokens of its own user. */
 class Load {
-  /** Statuses, by the secret that was sent. */
-  readonly answers = new Map<string, number[]>();
+  /** Response statuses, by the secret that was sent. */
+  readonly statuses = new Map<string, number[]>();
   private readonly calls = Array<number>(WORKERS).fill(0);
   private readonly workers = new RepeatedWork();
 
@@ -45,27 +45,27 @@ class Load {
     private secret: string,
   ) {}
 
-  begin(worker: number, refreshToken: string): void {
+  start(worker: number, refreshToken: string): void {
     let newest = refreshToken;
     this.workers.begin(async () => {
       const { secret } = this;
       const form = { grant_type: 'refresh_token', refresh_token: newest };
-      const answer = await requestToken(this.cluster, { ...this.client, secret }, form);
-      const body = await json<TokenBody>(answer);
-      if (answer.status === 200) newest = body.refresh_token;
-      this.answers.set(secret, [...(this.answers.get(secret) ?? []), answer.status]);
+      const response = await requestToken(this.cluster, { ...this.client, secret }, form);
+      const body = await json<TokenBody>(response);
+      if (response.status === 200) newest = body.refresh_token;
+      this.statuses.set(secret, [...(this.statuses.get(secret) ?? []), response.status]);
       this.calls[worker] = (this.calls[worker] ?? 0) + 1;
     });
   }
 
-  /** Waits until every worker has called so many times more. */
-  async goOn(): Promise<void> {
+  /** Waits until every worker has made `CALLS` more calls. */
+  async runPhase(): Promise<void> {
     const goals = this.calls.map((calls) => calls + CALLS);
     const done = (): boolean => goals.every((goal, worker) => (this.calls[worker] ?? 0) >= goal);
     await expect.poll(done, { timeout: 20_000, interval: 10 }).toBe(true);
   }
 
-  changeOver(secret: string): void {
+  useSecret(secret: string): void {
     this.secret = secret;
   }
 
@@ -74,7 +74,7 @@ class Load {
   }
 }
 
-onEachEngine('Operators who rotate at the same time', (database) => {
+onEachEngine('Concurrent secret rotations', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database, runCommandProcess);
 
@@ -84,7 +84,7 @@ onEachEngine('Operators who rotate at the same time', (database) => {
   }
 
   it(
-    `O90 Twelve rotations at once leave two live secrets, one of them with an end, ${ROUNDS} times`,
+    `O90 leaves two live secrets, one of them with an end, after twelve rotations at once, in ${ROUNDS} rounds`,
     () =>
       rounds(async () => {
         const client = await app().addClient();
@@ -97,7 +97,7 @@ onEachEngine('Operators who rotate at the same time', (database) => {
     ROUNDS_MS,
   );
 
-  it('O90 Three commands at once leave two live secrets, one of them with an end', async () => {
+  it('O90 leaves two live secrets, one of them with an end, after three commands at once', async () => {
     const client = await app().addClient();
     await concurrently(3, () => cli.json('app', 'secret', 'rotate', client.clientId));
     app().clock.set(new Date().toISOString());
@@ -105,7 +105,7 @@ onEachEngine('Operators who rotate at the same time', (database) => {
   });
 });
 
-onSqliteAndOneServer('A rotation under load', (database) => {
+onSqliteAndOneServer('Secret rotation under load', (database) => {
   let operator: TestApp;
   let cluster: Cluster;
   beforeAll(async () => {
@@ -119,7 +119,7 @@ onSqliteAndOneServer('A rotation under load', (database) => {
   });
 
   it(
-    'O90 No call fails while the operator rotates and the workers change over one by one',
+    'O90 fails no call while the operator rotates and the workers switch to the new secret',
     { timeout: 90_000 },
     async () => {
       const client = await operator.addClient();
@@ -127,18 +127,18 @@ onSqliteAndOneServer('A rotation under load', (database) => {
       const tokens = await concurrently(WORKERS, () => refreshTokenOf(operator, client));
       const cli = new CommandLine(database, runCommandProcess);
       const load = new Load(cluster, client, old);
-      for (const [worker, token] of tokens.entries()) load.begin(worker, token);
-      await load.goOn();
+      for (const [worker, token] of tokens.entries()) load.start(worker, token);
+      await load.runPhase();
       const rotate = ['app', 'secret', 'rotate', clientId, '--grace', '1h'];
       const { client_secret: secret } = await cli.json<{ client_secret: string }>(...rotate);
-      await load.goOn();
-      load.changeOver(secret);
-      await load.goOn();
+      await load.runPhase();
+      load.useSecret(secret);
+      await load.runPhase();
       await load.stop();
-      expect([...load.answers.keys()]).toEqual([old, secret]);
-      for (const statuses of load.answers.values())
+      expect([...load.statuses.keys()]).toEqual([old, secret]);
+      for (const statuses of load.statuses.values())
         expect(statuses.filter((status) => status !== 200)).toEqual([]);
-      expect(load.answers.get(old)?.length).toBeGreaterThanOrEqual(2 * WORKERS * CALLS);
+      expect(load.statuses.get(old)?.length).toBeGreaterThanOrEqual(2 * WORKERS * CALLS);
 
       const [, former] = await cli.json<{ secret_id: string }[]>('app', 'secret', 'list', clientId);
       await cli.json('app', 'secret', 'revoke', clientId, former?.secret_id ?? '');

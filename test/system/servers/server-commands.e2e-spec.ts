@@ -5,17 +5,17 @@ import { discard } from '../../support/commanded-server.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
 
 const PORT = 4000;
-const WHOLE = ['3311 ONLINE PRIMARY', '3312 ONLINE SECONDARY', '3313 ONLINE SECONDARY'];
+const COMPLETE = ['3311 ONLINE PRIMARY', '3312 ONLINE SECONDARY', '3313 ONLINE SECONDARY'];
 
-/** What every command here does first. */
+/** The start of every command: records the call. */
 const HEAD = `#!/bin/sh
 cd "$(dirname "$0")"
 echo "$@" >> calls
 `;
 
-/** A member that recovers is back at the next look. */
+/** A recovering member is online at the second status call. */
 const GROUP = `${HEAD}case $1 in
-  start) echo '${WHOLE.join('\n')}' | tee members ;;
+  start) echo '${COMPLETE.join('\n')}' | tee members ;;
   status) cat members && sed -i s/RECOVERING/ONLINE/ members ;;
   rejoin) sed -i "s/^$2 .*/$2 ONLINE SECONDARY/" members ;;
 esac
@@ -37,46 +37,46 @@ async function calls(): Promise<string[]> {
   return (await readFile(join(folder, 'calls'), 'utf8')).trim().split('\n');
 }
 
-describe('A group that a command starts', () => {
+describe('Server group of a command', () => {
   it.for([
-    { is: 'does not run', members: undefined, told: ['start'] },
-    { is: 'runs', members: WHOLE, told: [] },
+    { state: 'that does not run', members: undefined, expected: ['start'] },
+    { state: 'that runs', members: COMPLETE, expected: [] },
     {
-      is: 'has lost a member',
-      members: WHOLE.with(1, '3312 UNREACHABLE SECONDARY'),
-      told: ['rejoin 3312'],
+      state: 'without one member',
+      members: COMPLETE.with(1, '3312 UNREACHABLE SECONDARY'),
+      expected: ['rejoin 3312'],
     },
     {
-      is: 'has lost two members',
-      members: WHOLE.with(1, '3312 ERROR SECONDARY').with(2, '3313 OFFLINE SECONDARY'),
-      told: ['rejoin 3312', 'rejoin 3313'],
+      state: 'without two members',
+      members: COMPLETE.with(1, '3312 ERROR SECONDARY').with(2, '3313 OFFLINE SECONDARY'),
+      expected: ['rejoin 3312', 'rejoin 3313'],
     },
     {
-      is: 'is getting a member back',
-      members: WHOLE.with(2, '3313 RECOVERING SECONDARY'),
-      told: [],
+      state: 'with a recovering member',
+      members: COMPLETE.with(2, '3313 RECOVERING SECONDARY'),
+      expected: [],
     },
-  ])('is whole afterwards, and started only where none runs: it $is', async ({ members, told }) => {
+  ])('starts or completes a group $state', async ({ members, expected }) => {
     const path = await command(GROUP);
     if (members !== undefined) await writeFile(join(folder, 'members'), `${members.join('\n')}\n`);
     const group = await MysqlGroup.start(path);
-    expect((await calls()).filter((call) => call !== 'status')).toEqual(told);
+    expect((await calls()).filter((call) => call !== 'status')).toEqual(expected);
     expect(await group.url('service')).toMatch(/^mysql:.*:3312,.*:3313,.*:3311\/service$/);
   });
 });
 
-describe('A server that a command started', () => {
+describe('Server of a command', () => {
   it('is dropped', async () => {
     await discard(await command(HEAD), PORT);
     expect(await calls()).toEqual([`drop ${PORT}`]);
   });
 
-  it('is stopped where the command does not understand drop', async () => {
+  it('is stopped if the command does not support drop', async () => {
     await discard(await command(`${HEAD}[ "$1" != drop ]`), PORT);
     expect(await calls()).toEqual([`drop ${PORT}`, `stop ${PORT}`]);
   });
 
-  it('is not said to be gone where the command does neither', async () => {
+  it('causes an error if the command supports neither', async () => {
     await expect(discard(await command(`${HEAD}exit 2`), PORT)).rejects.toThrow('Command failed');
     await expect(discard(join(folder, 'none'), PORT)).rejects.toThrow('ENOENT');
   });

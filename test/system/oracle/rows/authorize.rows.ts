@@ -1,12 +1,12 @@
 import { authorizeLink } from '../../../support/oauth-flow.js';
 import type { TestClient } from '../../../support/test-app.js';
-import type { Apps, Party, Row } from '../party.js';
+import type { Apps, TestedServer, Row } from '../tested-server.js';
 
 type Replaced = Record<string, string | undefined>;
 
-const NOBODY = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
+const UNKNOWN_APP = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
 
-/** A request to the authorization endpoint: the app's good link with some parameters replaced and some text added. */
+/** A request to the authorization endpoint: the app's valid link with some parameters replaced and some text added. */
 function link(
   name: string,
   proves: string | undefined,
@@ -17,16 +17,16 @@ function link(
   return {
     name: `authorize: ${name}`,
     proves,
-    ask(party) {
-      const client = party.apps[app];
+    ask(server) {
+      const client = server.apps[app];
       const parameters = typeof replaced === 'function' ? replaced(client) : replaced;
       const more = typeof added === 'function' ? added(client) : added;
-      return party.fetch(authorizeLink(client, parameters) + more);
+      return server.fetch(authorizeLink(client, parameters) + more);
     },
   };
 }
 
-/** A good request whose user decides. */
+/** A valid request with a decision of the user. */
 function decided(
   name: string,
   proves: string,
@@ -37,7 +37,7 @@ function decided(
   return {
     name: `authorize: ${name}`,
     proves,
-    ask: (party) => party.decide(authorizeLink(party.apps[app], replaced), decision),
+    ask: (server) => server.decide(authorizeLink(server.apps[app], replaced), decision),
   };
 }
 
@@ -46,10 +46,10 @@ function uri(name: string, proves: string, app: keyof Apps, value: string | unde
 }
 
 const clients: Row[] = [
-  link('a good request of a confidential app', 'O1', 'garden'),
-  link('a good request of a public app', 'O1', 'pocket'),
+  link('a valid request of a confidential app', 'O1', 'garden'),
+  link('a valid request of a public app', 'O1', 'pocket'),
   link('client_id missing', 'O2', 'garden', { client_id: undefined }),
-  link('client_id unknown', 'O2', 'garden', { client_id: NOBODY }),
+  link('client_id unknown', 'O2', 'garden', { client_id: UNKNOWN_APP }),
   link('client_id malformed', 'O2', 'garden', { client_id: `' OR 1=1` }),
   link('client_id in upper case', 'O2', 'garden', ({ clientId }) => ({
     client_id: clientId.toUpperCase(),
@@ -63,7 +63,7 @@ const redirects: Row[] = [
   uri('of another host', 'O4', 'garden', 'https://garden.example.evil.example/callback'),
   uri('with an extra slash', 'O4', 'garden', 'https://garden.example/callback/'),
   uri('with another port', 'O4', 'garden', 'https://garden.example:8443/callback'),
-  uri('with the port spelled out', 'O4', 'garden', 'https://garden.example:443/callback'),
+  uri('with the default port', 'O4', 'garden', 'https://garden.example:443/callback'),
   uri('with http', 'O4', 'garden', 'http://garden.example/callback'),
   uri('with an extra query', 'O4', 'garden', 'https://garden.example/callback?a=1'),
   uri('with a fragment', 'O4', 'garden', 'https://garden.example/callback#a'),
@@ -72,7 +72,7 @@ const redirects: Row[] = [
   uri('with dots in the path', 'O4', 'garden', 'https://garden.example/x/../callback'),
   uri('percent-encoded twice', 'O4', 'garden', 'https://garden.example/%63allback'),
   uri('without its registered query', 'O4', 'library', 'https://library.example/callback'),
-  uri('that is no URI', 'O4', 'garden', 'callback'),
+  uri('that is not a URI', 'O4', 'garden', 'callback'),
   uri('on a loopback port', 'O5', 'pocket', 'http://127.0.0.1:52013/callback'),
   uri('on localhost instead of 127.0.0.1', 'O5', 'pocket', 'http://localhost:52013/callback'),
   uri('on a loopback port with another path', 'O5', 'pocket', 'http://127.0.0.1:52013/other'),
@@ -178,7 +178,7 @@ const states: Row[] = [
   link('state of 4,097 characters', 'O15', 'garden', { state: 's'.repeat(4097) }),
 ];
 
-const answers: Row[] = [
+const decisions: Row[] = [
   decided('the user allows a confidential app', 'O16', 'garden', 'approve'),
   decided('the user allows a public app', 'O16', 'pocket', 'approve'),
   decided('the user denies', 'O36', 'garden', 'deny'),
@@ -196,7 +196,8 @@ function method(name: string): Row {
   return {
     name: `authorize: the method ${name}`,
     proves: 'O19',
-    ask: (party: Party) => party.fetch(authorizeLink(party.apps.garden), { method: name }),
+    ask: (server: TestedServer) =>
+      server.fetch(authorizeLink(server.apps.garden), { method: name }),
   };
 }
 
@@ -210,7 +211,7 @@ export const authorizeRows: readonly Row[] = [
   ...pkce,
   ...prompts,
   ...states,
-  ...answers,
+  ...decisions,
   method('POST'),
   method('PUT'),
 ];

@@ -7,36 +7,36 @@ import {
   type Parameters,
   postAs,
   type Row,
-} from '../party.js';
+} from '../tested-server.js';
 
-interface Shown {
+interface Credentials {
   form?: Parameters;
   authorization?: string;
 }
 
-const NOBODY = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
+const UNKNOWN_APP = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
 
-/** The exchange of a fresh code with these credentials and no others. */
+/** The exchange of a new code with only these credentials. */
 function row(
   name: string,
   proves: string | undefined,
   app: keyof Apps,
-  credentials: (client: TestClient, secret: string, apps: Apps) => Shown,
+  credentials: (client: TestClient, secret: string, apps: Apps) => Credentials,
 ): Row {
   return {
     name: `client: ${name}`,
     proves,
-    async ask(party) {
-      const client = party.apps[app];
-      const { form, authorization } = credentials(client, client.secret ?? '', party.apps);
-      const exchange = exchangeForm(client, await code(party, client));
-      return postAs(party, '/oauth/token', { ...exchange, ...form }, authorization);
+    async ask(server) {
+      const client = server.apps[app];
+      const { form, authorization } = credentials(client, client.secret ?? '', server.apps);
+      const exchange = exchangeForm(client, await code(server, client));
+      return postAs(server, '/oauth/token', { ...exchange, ...form }, authorization);
     },
   };
 }
 
-/** A header that is no good credential. */
-function broken(name: string, authorization: string): Row {
+/** A malformed Authorization header. */
+function header(name: string, authorization: string): Row {
   return row(`Authorization with ${name}`, 'O87', 'garden', () => ({ authorization }));
 }
 
@@ -46,7 +46,7 @@ function encoded(text: string): string {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-const good: Row[] = [
+const valid: Row[] = [
   row('Basic with raw parts', 'O81', 'garden', ({ clientId }, secret) => ({
     authorization: basic(clientId, secret),
   })),
@@ -74,7 +74,7 @@ const good: Row[] = [
   })),
 ];
 
-const bad: Row[] = [
+const invalid: Row[] = [
   row('Basic and the secret in the body', 'O83', 'garden', ({ clientId }, secret) => ({
     form: { client_id: clientId, client_secret: secret },
     authorization: basic(clientId, secret),
@@ -93,12 +93,12 @@ const bad: Row[] = [
     form: { client_id: clientId, client_secret: library.secret },
   })),
   row('an unknown app in Basic', 'O86', 'garden', (_, secret) => ({
-    authorization: basic(NOBODY, secret),
+    authorization: basic(UNKNOWN_APP, secret),
   })),
   row('an unknown app in the body', 'O86', 'garden', (_, secret) => ({
-    form: { client_id: NOBODY, client_secret: secret },
+    form: { client_id: UNKNOWN_APP, client_secret: secret },
   })),
-  row('nobody', undefined, 'garden', () => ({})),
+  row('no credentials', undefined, 'garden', () => ({})),
   row('a secret without an app', undefined, 'garden', (_, secret) => ({
     form: { client_secret: secret },
   })),
@@ -123,15 +123,15 @@ const bad: Row[] = [
 ];
 
 const malformed: Row[] = [
-  broken('no credentials', 'Basic'),
-  broken('what is not base64', 'Basic %%%'),
-  broken('base64 without a colon', `Basic ${base64('svc_app_x')}`),
-  broken('nothing but a colon', `Basic ${base64(':')}`),
-  broken('an empty id', `Basic ${base64(':secret')}`),
-  broken('control characters', `Basic ${base64('\u0000\u0001:\u007f')}`),
-  broken('a broken encoding', `Basic ${base64('svc%5:%zz')}`),
-  broken('another scheme', 'Bearer svcat_x'),
+  header('no credentials', 'Basic'),
+  header('invalid base64', 'Basic %%%'),
+  header('base64 without a colon', `Basic ${base64('svc_app_x')}`),
+  header('only a colon', `Basic ${base64(':')}`),
+  header('an empty id', `Basic ${base64(':secret')}`),
+  header('control characters', `Basic ${base64('\u0000\u0001:\u007f')}`),
+  header('a broken encoding', `Basic ${base64('svc%5:%zz')}`),
+  header('another scheme', 'Bearer svcat_x'),
 ];
 
 /** Client authentication (RFC 6749 §2.3, §5.2). */
-export const clientAuthenticationRows: readonly Row[] = [...good, ...bad, ...malformed];
+export const clientAuthenticationRows: readonly Row[] = [...valid, ...invalid, ...malformed];

@@ -1,8 +1,8 @@
-import type { Row } from '../party.js';
+import type { Row } from '../tested-server.js';
 
 const PATH = '/.well-known/oauth-authorization-server';
 
-/** What a client configures itself from; an endpoint's address must be below the issuer. */
+/** The members that configure a client. The address of an endpoint must be below the issuer. */
 const read: Row['read'] = (body, { baseUrl }) => {
   const path = (name: string): unknown => String(body[name]).replace(baseUrl, '');
   const list = (name: string): unknown => (body[name] as string[]).toSorted();
@@ -23,16 +23,16 @@ const read: Row['read'] = (body, { baseUrl }) => {
 
 /** The metadata of the authorization server (RFC 8414). */
 export const metadataRows: readonly Row[] = [
-  { name: 'metadata: the document', proves: 'O120', ask: (party) => party.fetch(PATH), read },
+  { name: 'metadata: the document', proves: 'O120', ask: (server) => server.fetch(PATH), read },
   {
-    name: 'metadata: asked for by another host name',
+    name: 'metadata: another host name',
     proves: 'O120',
-    ask: (party) => party.fetch(PATH, { headers: { 'x-forwarded-host': 'evil.example' } }),
+    ask: (server) => server.fetch(PATH, { headers: { 'x-forwarded-host': 'evil.example' } }),
     read,
   },
   {
     name: 'metadata: the method POST',
     proves: undefined,
-    ask: (party) => party.fetch(PATH, { method: 'POST' }),
+    ask: (server) => server.fetch(PATH, { method: 'POST' }),
   },
 ];

@@ -3,54 +3,55 @@ import type { TestClient } from '../../../support/test-app.js';
 import {
   basic,
   type Parameters,
-  type Party,
+  type TestedServer,
   post,
   postAs,
   refreshed,
   refreshForm,
   type Row,
   tokens,
-} from '../party.js';
+} from '../tested-server.js';
 
 const REVOKE = '/oauth/revoke';
 const INTROSPECT = '/oauth/introspect';
 
-type Ask = (party: Party, given: TokenBody, garden: TestClient) => Promise<Response>;
+type Ask = (server: TestedServer, given: TokenBody, garden: TestClient) => Promise<Response>;
 
-/** A request with the tokens of a fresh consent to `garden`. */
+/** A request with the tokens of a new consent to `garden`. */
 function row(name: string, proves: string, ask: Ask, read?: Row['read']): Row {
   return {
     name,
     proves,
-    ask: async (party) => ask(party, await tokens(party, party.apps.garden), party.apps.garden),
+    ask: async (server) =>
+      ask(server, await tokens(server, server.apps.garden), server.apps.garden),
     ...(read && { read }),
   };
 }
 
-/** The refresh token is revoked with some parameters replaced. */
+/** Revokes the refresh token with some parameters replaced. */
 function revoke(name: string, proves: string, replaced: Parameters = {}): Row {
-  return row(`revoke: ${name}`, proves, (party, { refresh_token: token }, garden) =>
-    post(party, REVOKE, garden, { token, ...replaced }),
+  return row(`revoke: ${name}`, proves, (server, { refresh_token: token }, garden) =>
+    post(server, REVOKE, garden, { token, ...replaced }),
   );
 }
 
-/** What is left after `form` was revoked: the answer to `look`. */
+/** Revokes `form` and sends the request of `probe`. */
 function afterRevoking(
   name: string,
   proves: string,
   form: (given: TokenBody) => Parameters,
-  look: Ask,
+  probe: Ask,
 ): Row {
-  return row(`revoke: ${name}`, proves, async (party, given, garden) => {
-    await post(party, REVOKE, garden, form(given));
-    return look(party, given, garden);
+  return row(`revoke: ${name}`, proves, async (server, given, garden) => {
+    await post(server, REVOKE, garden, form(given));
+    return probe(server, given, garden);
   });
 }
 
-const refreshing: Ask = (party, { refresh_token: value }, garden) =>
-  post(party, '/oauth/token', garden, refreshForm(value));
-const introspecting: Ask = (party, { access_token: token }, garden) =>
-  post(party, INTROSPECT, garden, { token });
+const refreshing: Ask = (server, { refresh_token: value }, garden) =>
+  post(server, '/oauth/token', garden, refreshForm(value));
+const introspecting: Ask = (server, { access_token: token }, garden) =>
+  post(server, INTROSPECT, garden, { token });
 
 const revocation: Row[] = [
   revoke('a refresh token', 'O105'),
@@ -61,28 +62,28 @@ const revocation: Row[] = [
   revoke('token twice', 'O108', { token: ['a', 'b'] }),
   revoke('a wrong secret', 'O108', { client_secret: 'wrong' }),
   revoke('no secret', 'O108', { client_secret: undefined }),
-  revoke('nobody', 'O108', { client_id: undefined, client_secret: undefined }),
-  row('revoke: an access token', 'O106', (party, { access_token: token }, garden) =>
-    post(party, REVOKE, garden, { token }),
+  revoke('no credentials', 'O108', { client_id: undefined, client_secret: undefined }),
+  row('revoke: an access token', 'O106', (server, { access_token: token }, garden) =>
+    post(server, REVOKE, garden, { token }),
   ),
-  row('revoke: a wrong secret in Basic', 'O108', (party, { access_token: token }, garden) =>
-    postAs(party, REVOKE, { token }, basic(garden.clientId, 'wrong')),
+  row('revoke: a wrong secret in Basic', 'O108', (server, { access_token: token }, garden) =>
+    postAs(server, REVOKE, { token }, basic(garden.clientId, 'wrong')),
   ),
-  row('revoke: a token twice, one after the other', 'O107', async (party, given, garden) => {
-    await post(party, REVOKE, garden, { token: given.refresh_token });
-    return post(party, REVOKE, garden, { token: given.refresh_token });
+  row('revoke: a token twice, one after the other', 'O107', async (server, given, garden) => {
+    await post(server, REVOKE, garden, { token: given.refresh_token });
+    return post(server, REVOKE, garden, { token: given.refresh_token });
   }),
-  row('revoke: the token of another app', 'O109', (party, { refresh_token: token }) =>
-    post(party, REVOKE, party.apps.library, { token }),
+  row('revoke: the token of another app', 'O109', (server, { refresh_token: token }) =>
+    post(server, REVOKE, server.apps.library, { token }),
   ),
   row(
     'revoke: the token of another app, by a public one',
     'O109',
-    (party, { refresh_token: token }) => post(party, REVOKE, party.apps.pocket, { token }),
+    (server, { refresh_token: token }) => post(server, REVOKE, server.apps.pocket, { token }),
   ),
-  row('revoke: the method GET', 'O108', (party) => party.fetch(`${REVOKE}?token=x`)),
-  row('revoke: a JSON body', 'O108', (party) =>
-    party.fetch(REVOKE, {
+  row('revoke: the method GET', 'O108', (server) => server.fetch(`${REVOKE}?token=x`)),
+  row('revoke: a JSON body', 'O108', (server) =>
+    server.fetch(REVOKE, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"token":"x"}',
@@ -118,25 +119,25 @@ const revocation: Row[] = [
     (given) => ({ token: given.access_token, token_type_hint: 'refresh_token' }),
     introspecting,
   ),
-  row('revoke: refresh after another app tried', 'O109', async (party, given, garden) => {
-    await post(party, REVOKE, party.apps.library, { token: given.refresh_token });
-    return refreshing(party, given, garden);
+  row('revoke: refresh after another app tried', 'O109', async (server, given, garden) => {
+    await post(server, REVOKE, server.apps.library, { token: given.refresh_token });
+    return refreshing(server, given, garden);
   }),
-  row('revoke: the successor after a used refresh token', 'O105', async (party, given, garden) => {
-    const next = await refreshed(party, garden, given.refresh_token);
-    await post(party, REVOKE, garden, { token: given.refresh_token });
-    return refreshing(party, next, garden);
+  row('revoke: the successor after a used refresh token', 'O105', async (server, given, garden) => {
+    const next = await refreshed(server, garden, given.refresh_token);
+    await post(server, REVOKE, garden, { token: given.refresh_token });
+    return refreshing(server, next, garden);
   }),
 ];
 
-/** The access token is looked at with some parameters replaced. */
+/** Introspects the access token with some parameters replaced. */
 function introspect(name: string, proves: string, replaced: Parameters = {}): Row {
-  return row(`introspect: ${name}`, proves, (party, { access_token: token }, garden) =>
-    post(party, INTROSPECT, garden, { token, ...replaced }),
+  return row(`introspect: ${name}`, proves, (server, { access_token: token }, garden) =>
+    post(server, INTROSPECT, garden, { token, ...replaced }),
   );
 }
 
-/** Values that are the same on both servers, beside the members' names. */
+/** Values that must be equal on both servers, in addition to the names of the members. */
 const values: Row['read'] = (body, { baseUrl, apps }) => ({
   members: Object.keys(body).toSorted(),
   active: body.active,
@@ -151,13 +152,13 @@ const introspection: Row[] = [
   row(
     'introspect: a live access token',
     'O111',
-    (party, { access_token: token }, garden) => post(party, INTROSPECT, garden, { token }),
+    (server, { access_token: token }, garden) => post(server, INTROSPECT, garden, { token }),
     values,
   ),
   row(
     'introspect: a live refresh token',
     'O111',
-    (party, { refresh_token: token }, garden) => post(party, INTROSPECT, garden, { token }),
+    (server, { refresh_token: token }, garden) => post(server, INTROSPECT, garden, { token }),
     values,
   ),
   introspect('a wrong hint', 'O111', { token_type_hint: 'refresh_token' }),
@@ -167,42 +168,42 @@ const introspection: Row[] = [
   introspect('token twice', 'O111', { token: ['a', 'b'] }),
   introspect('a wrong secret', 'O111', { client_secret: 'wrong' }),
   introspect('no secret', 'O111', { client_secret: undefined }),
-  introspect('nobody', 'O111', { client_id: undefined, client_secret: undefined }),
-  row('introspect: a wrong secret in Basic', 'O111', (party, { access_token: token }, garden) =>
-    postAs(party, INTROSPECT, { token }, basic(garden.clientId, 'wrong')),
+  introspect('no credentials', 'O111', { client_id: undefined, client_secret: undefined }),
+  row('introspect: a wrong secret in Basic', 'O111', (server, { access_token: token }, garden) =>
+    postAs(server, INTROSPECT, { token }, basic(garden.clientId, 'wrong')),
   ),
-  row('introspect: by a public app', 'O111', async (party) => {
-    const { pocket } = party.apps;
-    const { access_token: token } = await tokens(party, pocket);
-    return post(party, INTROSPECT, pocket, { token });
+  row('introspect: by a public app', 'O111', async (server) => {
+    const { pocket } = server.apps;
+    const { access_token: token } = await tokens(server, pocket);
+    return post(server, INTROSPECT, pocket, { token });
   }),
-  row('introspect: by a public app with an empty password in Basic', 'O111', (party) =>
-    postAs(party, INTROSPECT, { token: 'x' }, basic(party.apps.pocket.clientId, '')),
+  row('introspect: by a public app with an empty password in Basic', 'O111', (server) =>
+    postAs(server, INTROSPECT, { token: 'x' }, basic(server.apps.pocket.clientId, '')),
   ),
-  row('introspect: by another app', 'O112', (party, { access_token: token }) =>
-    post(party, INTROSPECT, party.apps.library, { token }),
+  row('introspect: by another app', 'O112', (server, { access_token: token }) =>
+    post(server, INTROSPECT, server.apps.library, { token }),
   ),
-  row('introspect: an expired access token', 'O111', (party, given, garden) => {
-    party.advance(3601);
-    return introspecting(party, given, garden);
+  row('introspect: an expired access token', 'O111', (server, given, garden) => {
+    server.advance(3601);
+    return introspecting(server, given, garden);
   }),
   row(
     'introspect: a used refresh token',
     'O111',
-    async (party, { refresh_token: token }, garden) => {
-      await refreshed(party, garden, token);
-      return post(party, INTROSPECT, garden, { token });
+    async (server, { refresh_token: token }, garden) => {
+      await refreshed(server, garden, token);
+      return post(server, INTROSPECT, garden, { token });
     },
   ),
-  row('introspect: an access token after its refresh', 'O103', async (party, given, garden) => {
-    await refreshed(party, garden, given.refresh_token);
-    return introspecting(party, given, garden);
+  row('introspect: an access token after its refresh', 'O103', async (server, given, garden) => {
+    await refreshed(server, garden, given.refresh_token);
+    return introspecting(server, given, garden);
   }),
-  row('introspect: a token of a revoked grant', 'O111', async (party, given, garden) => {
-    await post(party, REVOKE, garden, { token: given.refresh_token });
-    return introspecting(party, given, garden);
+  row('introspect: a token of a revoked grant', 'O111', async (server, given, garden) => {
+    await post(server, REVOKE, garden, { token: given.refresh_token });
+    return introspecting(server, given, garden);
   }),
-  row('introspect: the method GET', 'O111', (party) => party.fetch(`${INTROSPECT}?token=x`)),
+  row('introspect: the method GET', 'O111', (server) => server.fetch(`${INTROSPECT}?token=x`)),
 ];
 
 /** Revocation and introspection (RFC 7009, RFC 7662). */

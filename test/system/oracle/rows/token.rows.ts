@@ -9,7 +9,7 @@ import {
   refreshForm,
   type Row,
   tokens,
-} from '../party.js';
+} from '../tested-server.js';
 
 const TOKEN = '/oauth/token';
 const OTHER_VERIFIER = 'x'.repeat(43);
@@ -19,7 +19,7 @@ function row(name: string, proves: string | undefined, ask: Row['ask']): Row {
   return { name: `token: ${name}`, proves, ask };
 }
 
-/** The exchange of a fresh code, with some parameters replaced. */
+/** The exchange of a new code, with some parameters replaced. */
 function exchange(
   name: string,
   proves: string | undefined,
@@ -27,16 +27,16 @@ function exchange(
   replaced: Parameters = {},
   asked: Record<string, string | undefined> = {},
 ): Row {
-  return row(name, proves, async (party) => {
-    const client = party.apps[app];
-    const form = exchangeForm(client, await code(party, client, asked));
-    return post(party, TOKEN, client, { ...form, ...replaced });
+  return row(name, proves, async (server) => {
+    const client = server.apps[app];
+    const form = exchangeForm(client, await code(server, client, asked));
+    return post(server, TOKEN, client, { ...form, ...replaced });
   });
 }
 
-/** A request that needs no code. */
+/** A request without a code. */
 function plain(name: string, proves: string | undefined, form: Parameters): Row {
-  return row(name, proves, (party) => post(party, TOKEN, party.apps.garden, form));
+  return row(name, proves, (server) => post(server, TOKEN, server.apps.garden, form));
 }
 
 const common: Row[] = [
@@ -52,37 +52,37 @@ const common: Row[] = [
   exchange('client_id twice', 'O65', 'pocket', { client_id: ['a', 'b'] }),
   exchange('an unknown parameter', 'O67', 'garden', { audience: 'a' }),
   exchange('an unknown parameter twice', 'O67', 'garden', { audience: ['a', 'b'] }),
-  row('a JSON body', 'O62', (party) =>
-    party.fetch(TOKEN, {
+  row('a JSON body', 'O62', (server) =>
+    server.fetch(TOKEN, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ grant_type: 'authorization_code', code: NO_CODE }),
     }),
   ),
-  row('a body without a type', 'O62', (party) =>
-    party.fetch(TOKEN, { method: 'POST', body: new Blob(['grant_type=authorization_code']) }),
+  row('a body without a type', 'O62', (server) =>
+    server.fetch(TOKEN, { method: 'POST', body: new Blob(['grant_type=authorization_code']) }),
   ),
-  row('no body', 'O62', (party) => party.fetch(TOKEN, { method: 'POST' })),
-  row('a multipart body', 'O62', (party) => {
+  row('no body', 'O62', (server) => server.fetch(TOKEN, { method: 'POST' })),
+  row('a multipart body', 'O62', (server) => {
     const body = new FormData();
     body.set('grant_type', 'authorization_code');
-    return party.fetch(TOKEN, { method: 'POST', body });
+    return server.fetch(TOKEN, { method: 'POST', body });
   }),
-  row('the parameters in the query', 'O63', (party) =>
-    party.fetch(`${TOKEN}?grant_type=refresh_token&client_id=${party.apps.pocket.clientId}`, {
+  row('the parameters in the query', 'O63', (server) =>
+    server.fetch(`${TOKEN}?grant_type=refresh_token&client_id=${server.apps.pocket.clientId}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: '',
     }),
   ),
-  row('the method GET', 'O61', (party) => party.fetch(`${TOKEN}?grant_type=authorization_code`)),
-  row('the method PUT', 'O61', (party) => party.fetch(TOKEN, { method: 'PUT' })),
+  row('the method GET', 'O61', (server) => server.fetch(`${TOKEN}?grant_type=authorization_code`)),
+  row('the method PUT', 'O61', (server) => server.fetch(TOKEN, { method: 'PUT' })),
 ];
 
 const codes: Row[] = [
-  exchange('a good code of a confidential app', 'O59', 'garden'),
-  exchange('a good code of a public app', 'O59', 'pocket'),
-  exchange('a good code with fewer scopes', 'O59', 'garden', {}, { scope: 'posts.read' }),
+  exchange('a valid code of a confidential app', 'O59', 'garden'),
+  exchange('a valid code of a public app', 'O59', 'pocket'),
+  exchange('a valid code with fewer scopes', 'O59', 'garden', {}, { scope: 'posts.read' }),
   exchange('code missing', 'O69', 'garden', { code: undefined }),
   exchange('code unknown', 'O69', 'garden', { code: NO_CODE }),
   exchange('redirect_uri of another address', 'O72', 'garden', {
@@ -92,38 +92,38 @@ const codes: Row[] = [
     redirect_uri: 'http://127.0.0.1:4000/callback',
   }),
   exchange('redirect_uri missing', 'O73', 'garden', { redirect_uri: undefined }),
-  row('code expired', 'O69', async (party) => {
-    const { garden } = party.apps;
-    const form = exchangeForm(garden, await code(party, garden));
-    party.advance(301);
-    return post(party, TOKEN, garden, form);
+  row('code expired', 'O69', async (server) => {
+    const { garden } = server.apps;
+    const form = exchangeForm(garden, await code(server, garden));
+    server.advance(301);
+    return post(server, TOKEN, garden, form);
   }),
-  row('an access token as code', 'O69', async (party) => {
-    const { garden } = party.apps;
-    const { access_token: value } = await tokens(party, garden);
-    return post(party, TOKEN, garden, exchangeForm(garden, value));
+  row('an access token as code', 'O69', async (server) => {
+    const { garden } = server.apps;
+    const { access_token: value } = await tokens(server, garden);
+    return post(server, TOKEN, garden, exchangeForm(garden, value));
   }),
-  row('code of another app', 'O70', async (party) => {
-    const { garden, library } = party.apps;
-    return post(party, TOKEN, library, exchangeForm(garden, await code(party, garden)));
+  row('code of another app', 'O70', async (server) => {
+    const { garden, library } = server.apps;
+    return post(server, TOKEN, library, exchangeForm(garden, await code(server, garden)));
   }),
-  row('code after another app tried it', 'O70', async (party) => {
-    const { garden, library } = party.apps;
-    const form = exchangeForm(garden, await code(party, garden));
-    await post(party, TOKEN, library, form);
-    return post(party, TOKEN, garden, form);
+  row('code after another app tried it', 'O70', async (server) => {
+    const { garden, library } = server.apps;
+    const form = exchangeForm(garden, await code(server, garden));
+    await post(server, TOKEN, library, form);
+    return post(server, TOKEN, garden, form);
   }),
-  row('code after a wrong secret', 'O71', async (party) => {
-    const { garden } = party.apps;
-    const form = exchangeForm(garden, await code(party, garden));
-    await post(party, TOKEN, garden, { ...form, client_secret: 'wrong' });
-    return post(party, TOKEN, garden, form);
+  row('code after a wrong secret', 'O71', async (server) => {
+    const { garden } = server.apps;
+    const form = exchangeForm(garden, await code(server, garden));
+    await post(server, TOKEN, garden, { ...form, client_secret: 'wrong' });
+    return post(server, TOKEN, garden, form);
   }),
-  row('code after a wrong redirect_uri', 'O72', async (party) => {
-    const { garden } = party.apps;
-    const form = exchangeForm(garden, await code(party, garden));
-    await post(party, TOKEN, garden, { ...form, redirect_uri: 'https://a.example/' });
-    return post(party, TOKEN, garden, form);
+  row('code after a wrong redirect_uri', 'O72', async (server) => {
+    const { garden } = server.apps;
+    const form = exchangeForm(garden, await code(server, garden));
+    await post(server, TOKEN, garden, { ...form, redirect_uri: 'https://a.example/' });
+    return post(server, TOKEN, garden, form);
   }),
 ];
 
@@ -146,56 +146,56 @@ const pkce: Row[] = [
   exchange('verifier of 42 characters', 'O74', 'pocket', { code_verifier: 'x'.repeat(42) }),
   exchange('verifier of 129 characters', 'O74', 'pocket', { code_verifier: 'x'.repeat(129) }),
   exchange('verifier with a space', 'O74', 'pocket', { code_verifier: `${'x'.repeat(43)} x` }),
-  exchange('verifier that is another one', 'O75', 'pocket', { code_verifier: OTHER_VERIFIER }),
+  exchange('verifier of another challenge', 'O75', 'pocket', { code_verifier: OTHER_VERIFIER }),
   exchange('verifier in upper case', 'O75', 'pocket', { code_verifier: VERIFIER.toUpperCase() }),
   exchange('verifier without a challenge', 'O76', 'garden', { code_verifier: VERIFIER }),
-  row('code after a malformed verifier', 'O74', async (party) => {
-    const { pocket } = party.apps;
-    const form = exchangeForm(pocket, await code(party, pocket));
-    await post(party, TOKEN, pocket, { ...form, code_verifier: 'short' });
-    return post(party, TOKEN, pocket, form);
+  row('code after a malformed verifier', 'O74', async (server) => {
+    const { pocket } = server.apps;
+    const form = exchangeForm(pocket, await code(server, pocket));
+    await post(server, TOKEN, pocket, { ...form, code_verifier: 'short' });
+    return post(server, TOKEN, pocket, form);
   }),
-  row('code after another verifier', 'O75', async (party) => {
-    const { pocket } = party.apps;
-    const form = exchangeForm(pocket, await code(party, pocket));
-    await post(party, TOKEN, pocket, { ...form, code_verifier: OTHER_VERIFIER });
-    return post(party, TOKEN, pocket, form);
+  row('code after another verifier', 'O75', async (server) => {
+    const { pocket } = server.apps;
+    const form = exchangeForm(pocket, await code(server, pocket));
+    await post(server, TOKEN, pocket, { ...form, code_verifier: OTHER_VERIFIER });
+    return post(server, TOKEN, pocket, form);
   }),
 ];
 
-/** A code is exchanged and, so many seconds later, sent again as it was or with a change; then `ask` looks. */
+/** Exchanges a code and, after some seconds, sends it again. The outcome is that of the second request or of a refresh. */
 function replay(
   name: string,
   proves: string,
   { seconds, changed = {} }: { seconds: number; changed?: Parameters },
-  look: 'at the answer' | 'at the refresh token',
+  compared: 'replay' | 'refresh',
 ): Row {
-  return row(name, proves, async (party) => {
-    const { garden } = party.apps;
-    const form = exchangeForm(garden, await code(party, garden));
-    const given = await json<TokenBody>(await post(party, TOKEN, garden, form));
-    party.advance(seconds);
-    const again = await post(party, TOKEN, garden, { ...form, ...changed });
-    return look === 'at the answer'
+  return row(name, proves, async (server) => {
+    const { garden } = server.apps;
+    const form = exchangeForm(garden, await code(server, garden));
+    const given = await json<TokenBody>(await post(server, TOKEN, garden, form));
+    server.advance(seconds);
+    const again = await post(server, TOKEN, garden, { ...form, ...changed });
+    return compared === 'replay'
       ? again
-      : post(party, TOKEN, garden, refreshForm(given.refresh_token));
+      : post(server, TOKEN, garden, refreshForm(given.refresh_token));
   });
 }
 
 const WRONG_SECRET = { client_secret: 'wrong' };
 
 const replays: Row[] = [
-  replay('code used before', 'O78', { seconds: 0 }, 'at the answer'),
-  replay('code used 11 seconds before', 'O78', { seconds: 11 }, 'at the answer'),
-  replay('refresh after the code came twice', 'O78', { seconds: 0 }, 'at the refresh token'),
-  replay('refresh after the code came again later', 'O78', { seconds: 11 }, 'at the refresh token'),
+  replay('code used before', 'O78', { seconds: 0 }, 'replay'),
+  replay('code used 11 seconds before', 'O78', { seconds: 11 }, 'replay'),
+  replay('refresh after the code came twice', 'O78', { seconds: 0 }, 'refresh'),
+  replay('refresh after the code came again later', 'O78', { seconds: 11 }, 'refresh'),
   replay(
     'refresh after the code came again with a wrong secret',
     'O79',
     { seconds: 11, changed: WRONG_SECRET },
-    'at the refresh token',
+    'refresh',
   ),
 ];
 
-/** The token endpoint: what every request obeys, the code grant and its PKCE (RFC 6749 §4.1.3, RFC 7636 §4.5). */
+/** The token endpoint: general rules, the code grant and PKCE (RFC 6749 §4.1.3, RFC 7636 §4.5). */
 export const tokenRows: readonly Row[] = [...common, ...codes, ...pkce, ...replays];

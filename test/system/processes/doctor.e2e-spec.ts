@@ -16,12 +16,12 @@ import { useTestApp } from '../../support/test-app.js';
 const AWAY = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 const SECRET = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
 
-async function examined(env: Record<string, string>): Promise<Finding[]> {
+async function findings(env: Record<string, string>): Promise<Finding[]> {
   return parseFindings(await runCommand(['doctor', '--json'], { METRICS_PORT: 'off', ...env }));
 }
 
-describe('The command "doctor" without its database', () => {
-  it('tells of each setting that is wrong, and nothing else', async () => {
+describe('Command "doctor" without a database', () => {
+  it('reports each invalid setting and nothing else', async () => {
     const outcome = await runCommandProcess(['doctor', '--json'], { PORT: 'x', DB_POOL_SIZE: '0' });
     expect(parseFindings(outcome)).toEqual(
       ['PORT: must be a whole number.', 'DB_POOL_SIZE: must be at least 1.'].map((summary) => ({
@@ -33,7 +33,7 @@ describe('The command "doctor" without its database', () => {
     );
   });
 
-  it('examines the rest when the database is away, and shows no stack', async () => {
+  it('runs the other checks during a database outage and prints no stack', async () => {
     const { code, stdout, stderr } = await runCommandProcess(['doctor'], {
       ...AWAY,
       METRICS_PORT: 'off',
@@ -52,21 +52,21 @@ describe('The command "doctor" without its database', () => {
     ['http', {}, 'PUBLIC_URL is not https.'],
     ['a demo', { DEMO: '1' }, 'An empty database is filled with a demo.'],
     ['printed passwords', {}, 'One-time passwords are printed to the log.'],
-    ['a known pepper', {}, 'stored under a key that everybody knows'],
+    ['a public pepper', {}, 'stored under a key that everybody knows'],
     ['no proxy', { PUBLIC_URL: 'https://dev.example' }, 'no proxy is trusted'],
     ['a file of passwords', { SMS_SENDER: 'file' }, 'One-time passwords are written to a file.'],
-    ['endless guesses', { OTP_PHONE_FAILURES: '0' }, 'Nothing limits guesses'],
-  ])('warns of %s', async (_title, env, sentence) => {
-    const found = await examined({ ...AWAY, ...env });
+    ['unlimited guesses', { OTP_PHONE_FAILURES: '0' }, 'Nothing limits guesses'],
+  ])('warns of %s', async (_title, env, message) => {
+    const found = await findings({ ...AWAY, ...env });
     const warnings = found.filter(({ check }) => check === 'configuration');
-    expect(warnings.find(({ summary }) => summary.includes(sentence))).toMatchObject({
+    expect(warnings.find(({ summary }) => summary.includes(message))).toMatchObject({
       status: 'warning',
       remedy: expect.stringMatching(/\S/),
     });
   });
 
-  it('warns of nothing in a production that is set up', async () => {
-    const found = await examined({
+  it('accepts a complete production configuration', async () => {
+    const found = await findings({
       ...AWAY,
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://dev.example',
@@ -84,12 +84,12 @@ describe('The command "doctor" without its database', () => {
   });
 });
 
-describe('The command "doctor" at what is beside the service', () => {
+describe('Command "doctor": external services', () => {
   let status = 200;
   let type = 'text/plain';
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
+    requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
     response.writeHead(status, { 'content-type': type }).end();
   });
   let port = 0;
@@ -100,13 +100,13 @@ describe('The command "doctor" at what is beside the service', () => {
   afterAll(() => server.close());
 
   async function finding(check: string, env: Record<string, string>): Promise<Finding> {
-    const found = (await examined({ ...AWAY, ...env })).find((one) => one.check === check);
-    if (!found) throw new Error(`Nothing was found about ${check}.`);
+    const found = (await findings({ ...AWAY, ...env })).find((one) => one.check === check);
+    if (!found) throw new Error(`The check ${check} has no finding.`);
     return found;
   }
-  const webhook = (at: string) => ({
+  const webhook = (url: string) => ({
     SMS_SENDER: 'webhook',
-    SMS_WEBHOOK_URL: at,
+    SMS_WEBHOOK_URL: url,
     SMS_WEBHOOK_SECRET: SECRET,
   });
   const twilio = () => ({
@@ -120,16 +120,16 @@ describe('The command "doctor" at what is beside the service', () => {
   it.each([
     [405, 'ok', ' answers.'],
     [503, 'warning', ' is out of order (503).'],
-  ])('knocks at a webhook without a message: %d is %s', async (answer, expected, words) => {
-    status = answer;
-    asked.length = 0;
+  ])('probes a webhook without sending a message: %d is %s', async (code, expected, words) => {
+    status = code;
+    requests.length = 0;
     const found = await finding('sms', webhook(`http://127.0.0.1:${port}/secret-path`));
     const summary = `The gateway at http://127.0.0.1:${port}${words}`;
     expect(found).toMatchObject({ status: expected, summary });
-    expect(asked).toEqual(['HEAD /secret-path ']);
+    expect(requests).toEqual(['HEAD /secret-path ']);
   });
 
-  it('says that a webhook cannot be reached', async () => {
+  it('reports an unreachable webhook', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`;
     expect(await finding('sms', webhook(`${origin}/secret-path`))).toEqual({
       check: 'sms',
@@ -142,27 +142,27 @@ describe('The command "doctor" at what is beside the service', () => {
   it.each([
     [200, 'ok', ' answers.'],
     [401, 'failed', ' refuses the account (401).'],
-  ])('asks Twilio for the account: %d is %s', async (answer, expected, words) => {
-    status = answer;
-    asked.length = 0;
+  ])('requests the Twilio account: %d is %s', async (code, expected, words) => {
+    status = code;
+    requests.length = 0;
     const found = await finding('sms', twilio());
     expect(found).toMatchObject({ status: expected, summary: expect.stringContaining(words) });
     const credentials = Buffer.from('AC1:token').toString('base64');
-    expect(asked).toEqual([`GET /2010-04-01/Accounts/AC1.json Basic ${credentials}`]);
+    expect(requests).toEqual([`GET /2010-04-01/Accounts/AC1.json Basic ${credentials}`]);
   });
 
-  it('says whether messages can be written to their file', async () => {
-    const inAFile = { SMS_SENDER: 'file', SMS_FILE: 'package.json/sms.jsonl' };
-    expect(await finding('sms', inAFile)).toMatchObject({
+  it('checks that messages can be written to their file', async () => {
+    const toFile = { SMS_SENDER: 'file', SMS_FILE: 'package.json/sms.jsonl' };
+    expect(await finding('sms', toFile)).toMatchObject({
       status: 'failed',
       summary: expect.stringMatching(/package\.json is no folder\.$/),
     });
-    expect(await finding('sms', { ...inAFile, SMS_FILE: 'data/a/b/sms.jsonl' })).toMatchObject({
+    expect(await finding('sms', { ...toFile, SMS_FILE: 'data/a/b/sms.jsonl' })).toMatchObject({
       status: 'ok',
     });
   });
 
-  it('tells metrics from another program, and from nothing', async () => {
+  it('distinguishes the metrics from another program and from a free port', async () => {
     status = 200;
     type = 'text/plain; version=0.0.4';
     const on = { HOST: '127.0.0.1', METRICS_PORT: String(port) };
@@ -178,11 +178,11 @@ describe('The command "doctor" at what is beside the service', () => {
   });
 });
 
-describe('The command "doctor" on a file of SQLite', () => {
+describe('Command "doctor" on SQLite', () => {
   const { url } = sqliteFile();
 
-  it('says that it cannot be made, and what is pending', async () => {
-    const found = await examined({ DATABASE_URL: 'sqlite:package.json/x.sqlite' });
+  it('reports a file that cannot be created and pending migrations', async () => {
+    const found = await findings({ DATABASE_URL: 'sqlite:package.json/x.sqlite' });
     expect(found.find(({ check }) => check === 'storage')).toMatchObject({
       status: 'failed',
       summary: expect.stringMatching(/package\.json is no folder\.$/),
@@ -190,7 +190,7 @@ describe('The command "doctor" on a file of SQLite', () => {
     expect(found.at(-1)).toMatchObject({ check: 'database', status: 'failed' });
     expect(found.at(-1)?.summary).not.toContain('\n');
 
-    const pending = await examined({ DATABASE_URL: url });
+    const pending = await findings({ DATABASE_URL: url });
     expect(pending.find(({ check }) => check === 'migrations')).toMatchObject({
       status: 'failed',
       remedy: 'npm run -s cli -- db migrate',
@@ -203,10 +203,10 @@ describe('The command "doctor" on a file of SQLite', () => {
   });
 });
 
-onOneEngine('The checks of the database', (database) => {
+onOneEngine('Command "doctor": clock', (database) => {
   const app = useTestApp(database);
 
-  it('tell a clock that is wrong, where the database has one of its own', async () => {
+  it('reports a difference to the clock of a database server', async () => {
     app().clock.set(new Date(Date.now() + 60_000).toISOString());
     const found = await app().service(Doctor).examine({});
     const clock = found.find(({ check }) => check === 'clock');
@@ -220,21 +220,21 @@ onOneEngine('The checks of the database', (database) => {
   });
 });
 
-onEachServer('The checks of a server', (database) => {
+onEachServer('Command "doctor" on a server', (database) => {
   const app = useTestApp(database);
   const user = `doctor_${process.pid}`;
   const name = (): string => new URL(database.url).pathname.slice(1);
   const asUser = async (): Promise<Finding[]> => {
     const url = new URL(database.url);
     [url.username, url.password] = [user, 'Only-4-a-test'];
-    return (await examined({ DATABASE_URL: url.href })).filter(
+    return (await findings({ DATABASE_URL: url.href })).filter(
       ({ check }) => check === 'permissions' || check === 'database',
     );
   };
   beforeAll(() => runSql(database.url, `CREATE USER ${user}@'%' IDENTIFIED BY 'Only-4-a-test'`));
   afterAll(() => runSql(database.url, `DROP USER ${user}@'%'`));
 
-  it('tell what the user of the connection may do', async () => {
+  it('reports missing permissions', async () => {
     expect(await asUser()).toMatchObject([{ check: 'database', status: 'failed' }]);
 
     await runSql(database.url, `GRANT SELECT ON ${name()}.* TO ${user}@'%'`);
@@ -250,9 +250,9 @@ onEachServer('The checks of a server', (database) => {
     expect((await asUser()).slice(1)).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
   });
 
-  it('tell a table that cannot hold every character', async () => {
+  it('reports a table that cannot store every character', async () => {
     await app().dataSource.query('ALTER TABLE comments CONVERT TO CHARACTER SET latin1');
-    const found = await examined({ DATABASE_URL: database.url });
+    const found = await findings({ DATABASE_URL: database.url });
     expect(found.filter(({ check }) => check === 'settings')).toEqual([
       {
         check: 'settings',
@@ -265,12 +265,12 @@ onEachServer('The checks of a server', (database) => {
     ]);
   });
 
-  it('tell a database that would make tables of another kind, as one that was restored under another name', async () => {
+  it('reports a database with another default collation, as after a restore under another name', async () => {
     await app().dataSource.query('ALTER DATABASE COLLATE utf8mb4_general_ci');
-    const told = (await examined({ DATABASE_URL: database.url })).filter(
+    const warnings = (await findings({ DATABASE_URL: database.url })).filter(
       ({ check, status }) => check === 'settings' && status === 'warning',
     );
-    expect(told).toMatchObject([
+    expect(warnings).toMatchObject([
       {
         summary: 'Tables of later versions would be made with the collation utf8mb4_general_ci.',
         remedy: expect.stringMatching(
@@ -278,9 +278,9 @@ onEachServer('The checks of a server', (database) => {
         ),
       },
     ]);
-    await app().dataSource.query(told[0]?.remedy ?? '');
+    await app().dataSource.query(warnings[0]?.remedy ?? '');
     expect(
-      (await examined({ DATABASE_URL: database.url })).map(({ summary }) => summary),
-    ).not.toContain(told[0]?.summary);
+      (await findings({ DATABASE_URL: database.url })).map(({ summary }) => summary),
+    ).not.toContain(warnings[0]?.summary);
   });
 });

@@ -2,7 +2,7 @@ import { authorizeLink, VERIFIER } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';
 
-/** What both servers have registered, under the same ids and secrets. */
+/** The apps that both servers have registered, with the same ids and secrets. */
 export interface Apps {
   /** Confidential, with HTTP Basic and the secret in the body. */
   readonly garden: TestClient;
@@ -12,50 +12,50 @@ export interface Apps {
   readonly pocket: TestClient;
 }
 
-/** Parameters by name; undefined ones are left out, and a list is a repeated parameter. */
+/** Parameters by name. Undefined values are left out; a list is a repeated parameter. */
 export type Parameters = Record<string, string | string[] | undefined>;
 
-/** A server under comparison: ours, or the one that ours is compared with. */
-export interface Party {
+/** One of the two compared servers. */
+export interface TestedServer {
   /** The issuer. */
   readonly baseUrl: string;
   readonly apps: Apps;
-  /** Redirects are answers here, not followed. */
+  /** Sends a request without following redirects. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** A user follows the app's link, signs in and decides; the answer is what sends the browser back. */
+  /** Follows the app's link as a user, signs in and decides. Returns the redirect to the app. */
   decide(link: string, decision: 'approve' | 'deny'): Promise<Response>;
-  /** Lets so many seconds pass. */
+  /** Moves the clock forward. */
   advance(seconds: number): void;
 }
 
-/** One request that both servers get. */
+/** A request that both servers get. */
 export interface Row {
   readonly name: string;
-  /** The assertions of the design that an agreement confirms, such as `O12`. */
+  /** The number of the rule that agreement confirms, such as `O12`. */
   readonly proves?: string;
-  ask(party: Party): Promise<Response>;
-  /** What of a JSON body is compared in place of its members' names. */
-  read?(body: Record<string, unknown>, party: Party): Record<string, unknown>;
+  ask(server: TestedServer): Promise<Response>;
+  /** Selects the compared parts of a JSON body; by default, the names of its members. */
+  read?(body: Record<string, unknown>, server: TestedServer): Record<string, unknown>;
 }
 
 export function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }
 
-/** A form with the app's credentials in it. */
+/** Posts a form with the app's credentials. */
 export function post(
-  party: Party,
+  server: TestedServer,
   path: string,
   app: TestClient,
   form: Parameters,
 ): Promise<Response> {
   const credentials = { client_id: app.clientId, client_secret: app.secret };
-  return postAs(party, path, { ...credentials, ...form });
+  return postAs(server, path, { ...credentials, ...form });
 }
 
-/** A form with just these parameters. */
+/** Posts a form with only these parameters. */
 export function postAs(
-  party: Party,
+  server: TestedServer,
   path: string,
   form: Parameters,
   authorization?: string,
@@ -64,22 +64,22 @@ export function postAs(
   for (const [name, values] of Object.entries(form))
     for (const value of [values ?? []].flat()) body.append(name, value);
   const headers = authorization === undefined ? undefined : { authorization };
-  return party.fetch(path, { method: 'POST', headers, body });
+  return server.fetch(path, { method: 'POST', headers, body });
 }
 
-/** A code as the consent of a user gives it; `parameters` replace those of the app's link. */
+/** Gets a code by consent of a user. `parameters` replace those of the app's link. */
 export async function code(
-  party: Party,
+  server: TestedServer,
   app: TestClient,
   parameters: Record<string, string | undefined> = {},
 ): Promise<string> {
-  const answer = await party.decide(authorizeLink(app, parameters), 'approve');
-  const given = new URL(answer.headers.get('location') ?? '').searchParams.get('code');
-  if (given === null) throw new Error(`There is no code in the answer of ${party.baseUrl}.`);
-  return given;
+  const response = await server.decide(authorizeLink(app, parameters), 'approve');
+  const value = new URL(response.headers.get('location') ?? '').searchParams.get('code');
+  if (value === null) throw new Error(`The response of ${server.baseUrl} has no code.`);
+  return value;
 }
 
-/** What the exchange of a code needs beside credentials. */
+/** The form of a code exchange, without credentials. */
 export function exchangeForm(app: TestClient, value: string): Parameters {
   return {
     grant_type: 'authorization_code',
@@ -93,23 +93,23 @@ export function refreshForm(value: string): Parameters {
   return { grant_type: 'refresh_token', refresh_token: value };
 }
 
-/** The tokens of a new consent. */
+/** Gets the tokens of a new consent. */
 export async function tokens(
-  party: Party,
+  server: TestedServer,
   app: TestClient,
   parameters: Record<string, string | undefined> = {},
 ): Promise<TokenBody> {
-  const form = exchangeForm(app, await code(party, app, parameters));
-  return json<TokenBody>(await post(party, '/oauth/token', app, form));
+  const form = exchangeForm(app, await code(server, app, parameters));
+  return json<TokenBody>(await post(server, '/oauth/token', app, form));
 }
 
-/** The tokens of a refresh that must succeed. */
+/** Refreshes, which must succeed, and returns the new tokens. */
 export async function refreshed(
-  party: Party,
+  server: TestedServer,
   app: TestClient,
   refreshToken: string,
 ): Promise<TokenBody> {
-  const answer = await post(party, '/oauth/token', app, refreshForm(refreshToken));
-  if (answer.status !== 200) throw new Error(`${party.baseUrl} does not refresh.`);
-  return json<TokenBody>(answer);
+  const response = await post(server, '/oauth/token', app, refreshForm(refreshToken));
+  if (response.status !== 200) throw new Error(`${server.baseUrl} does not refresh.`);
+  return json<TokenBody>(response);
 }

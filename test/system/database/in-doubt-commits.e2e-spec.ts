@@ -18,10 +18,10 @@ import { expectTokenError, json, type TokenBody } from '../../support/responses.
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { TestApp, type TestClient, flushDeferredWrites } from '../../support/test-app.js';
 
-/** Less than anybody waits for the database. */
-const LATE_MS = 800;
+/** Less than the database timeout. */
+const DELAY_MS = 800;
 
-onEachServer('A unit of work whose end was not heard', (database) => {
+onEachServer('In-doubt commits of token requests', (database) => {
   let proxy: TcpProxy;
   let app: TestApp;
   let other: TestApp;
@@ -30,7 +30,9 @@ onEachServer('A unit of work whose end was not heard', (database) => {
 
   beforeAll(async () => {
     proxy = await TcpProxy.start(database.url);
-    app = await TestApp.start({ ...database, url: proxy.url }, { DB_TIMEOUT_MS: '1000' });
+    // Counters of calls have a COMMIT of their own, which the proxy would take for that of the request.
+    const env = { DB_TIMEOUT_MS: '1000', OAUTH_TOKEN_CALLS: '0' };
+    app = await TestApp.start({ ...database, url: proxy.url }, env);
     other = await TestApp.start(database);
   });
   afterAll(async () => {
@@ -45,13 +47,16 @@ onEachServer('A unit of work whose end was not heard', (database) => {
   });
   afterEach(() => proxy.mend());
 
-  const trade = (): Promise<Response> => exchange(app, client, code);
+  const exchangeCode = (): Promise<Response> => exchange(app, client, code);
   const refresh = ({ refresh_token }: TokenBody): Promise<Response> =>
     requestToken(app, client, { grant_type: 'refresh_token', refresh_token });
 
-  /** The database is lost before it hears of the end, or before it says that it did. */
-  async function lost(when: 'before' | 'after', send: () => Promise<Response>): Promise<void> {
-    // It has a COMMIT, too, which would be taken for theirs.
+  /** Loses the connection before the database receives the COMMIT, or before it confirms it. */
+  async function loseCommit(
+    when: 'before' | 'after',
+    send: () => Promise<Response>,
+  ): Promise<void> {
+    // Deferred writes have a COMMIT of their own.
     await flushDeferredWrites(app);
     if (when === 'before') proxy.cutBefore('COMMIT');
     else proxy.cutAfterStatement('COMMIT');
@@ -59,77 +64,77 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     await proxy.mend();
   }
 
-  const thefts = (): Promise<number> =>
+  const countReplays = (): Promise<number> =>
     app.dataSource.manager.countBy(AuditEvent, {
       clientId: client.clientId,
       action: 'code.replayed',
     });
 
-  it('O68 Is an exchange that is answered when its app comes back, and for ten seconds again', async () => {
-    await lost('after', trade);
+  it('O68 returns the tokens for a retried exchange, and repeats them for ten seconds', async () => {
+    await loseCommit('after', exchangeCode);
     app.clock.advance(9 * MINUTE);
-    const tokens = await json<TokenBody>(await trade());
+    const tokens = await json<TokenBody>(await exchangeCode());
     app.clock.advance(9 * SECOND);
-    const { expires_in, ...same } = await json<TokenBody>(await trade());
+    const { expires_in, ...same } = await json<TokenBody>(await exchangeCode());
     expect({ ...same, expires_in: expires_in + 9 }).toEqual(tokens);
     expect(await isTokenAccepted(app, tokens.access_token)).toBe(true);
     app.clock.advance(SECOND);
-    await expectTokenError(await trade(), 'invalid_grant');
-    expect(await thefts()).toBe(1);
+    await expectTokenError(await exchangeCode(), 'invalid_grant');
+    expect(await countReplays()).toBe(1);
     expect(await isTokenAccepted(app, tokens.access_token)).toBe(false);
   });
 
-  it('O68 Is an exchange that may have been tried before in vain', async () => {
-    await lost('before', trade);
-    await lost('after', trade);
-    const { access_token } = await json<TokenBody>(await trade());
+  it('O68 returns the tokens for an exchange that failed before without an effect', async () => {
+    await loseCommit('before', exchangeCode);
+    await loseCommit('after', exchangeCode);
+    const { access_token } = await json<TokenBody>(await exchangeCode());
     expect(await isTokenAccepted(app, access_token)).toBe(true);
   });
 
-  it('O68 Is unknown to another process, which refuses a repeat and ends nothing', async () => {
-    await lost('after', trade);
+  it('O68 rejects the retry in another process and revokes nothing', async () => {
+    await loseCommit('after', exchangeCode);
     await expectTokenError(await exchange(other, client, code), 'invalid_grant');
-    const { access_token } = await json<TokenBody>(await trade());
+    const { access_token } = await json<TokenBody>(await exchangeCode());
     expect(await isTokenAccepted(other, access_token)).toBe(true);
   });
 
-  it('O68 Is an exchange that is answered when its app asks again before the first one has failed', async () => {
+  it('O68 returns the tokens for an exchange that is retried before the first request fails', async () => {
     const { clientId } = client;
     const { id: grantId } = await app.dataSource.manager.findOneByOrFail(Grant, { clientId });
     await flushDeferredWrites(app);
     const stranded = proxy.strandAfter(/COMMIT$/);
-    const first = trade();
+    const first = exchangeCode();
     await stranded;
     await expect
       .poll(() => other.dataSource.manager.countBy(AccessToken, { grantId }), { timeout: 5000 })
       .toBe(1);
     app.clock.advance(11 * SECOND);
-    const second = trade();
+    const second = exchangeCode();
     await expectTokenError(await second, 'temporarily_unavailable', 503);
     await expectTokenError(await first, 'temporarily_unavailable', 503);
-    const { access_token } = await json<TokenBody>(await trade());
+    const { access_token } = await json<TokenBody>(await exchangeCode());
     expect(await isTokenAccepted(app, access_token)).toBe(true);
-    expect(await thefts()).toBe(0);
+    expect(await countReplays()).toBe(0);
   });
 
-  it('O68 Is none that was only heard late: who asked again meanwhile is refused, and that ends nothing', async () => {
+  it('O68 rejects a retry while a slow commit is confirmed, and revokes nothing', async () => {
     const held = proxy.holdAfter('INSERT INTO `audit_events`');
-    const first = trade();
+    const first = exchangeCode();
     await held;
     void proxy.mend();
-    proxy.slow(LATE_MS);
-    await sleep(LATE_MS / 4);
+    proxy.slow(DELAY_MS);
+    await sleep(DELAY_MS / 4);
     proxy.slow(0);
-    const second = trade();
-    await sleep(LATE_MS / 4);
+    const second = exchangeCode();
+    await sleep(DELAY_MS / 4);
     app.clock.advance(11 * SECOND);
     await expectTokenError(await second, 'invalid_grant');
     const { access_token } = await json<TokenBody>(await first);
     expect(await isTokenAccepted(app, access_token)).toBe(true);
-    expect(await thefts()).toBe(0);
+    expect(await countReplays()).toBe(0);
   });
 
-  it('O68 Is a refresh that is no theft for whoever asks again late, before the first one has failed', async () => {
+  it('O68 accepts a late retry of a refresh before the first request fails', async () => {
     const first = await obtainTokens(app, client);
     await flushDeferredWrites(app);
     const stranded = proxy.strandAfter(/COMMIT$/);
@@ -146,7 +151,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     expect(await isTokenAccepted(app, access_token)).toBe(true);
   });
 
-  it('O68 Is not waited for where only an answer was asked for again', async () => {
+  it('O68 repeats a stored response without waiting for an in-doubt commit', async () => {
     const first = await obtainTokens(app, client);
     const tokens = await json<TokenBody>(await refresh(first));
     app.clock.advance(26 * SECOND);
@@ -155,7 +160,7 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     const unanswered = refresh(first);
     await stranded;
     const again = refresh(first);
-    await sleep(LATE_MS / 2);
+    await sleep(DELAY_MS / 2);
     app.clock.advance(10 * SECOND);
     const { refresh_token } = await json<TokenBody>(await again);
     expect(refresh_token).toBe(tokens.refresh_token);
@@ -163,36 +168,36 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     expect(await isTokenAccepted(app, tokens.access_token)).toBe(true);
   });
 
-  it('O68 Is a theft for whoever comes back too late', async () => {
-    await lost('after', trade);
+  it('O68 treats a retry after ten minutes as a replay', async () => {
+    await loseCommit('after', exchangeCode);
     app.clock.advance(10 * MINUTE);
-    await expectTokenError(await trade(), 'invalid_grant');
-    expect(await thefts()).toBe(1);
+    await expectTokenError(await exchangeCode(), 'invalid_grant');
+    expect(await countReplays()).toBe(1);
   });
 
-  it('O68 Is lost when its tokens were used', async () => {
-    await lost('after', trade);
-    const next = await json<TokenBody>(await refresh(await json<TokenBody>(await trade())));
-    await expectTokenError(await trade(), 'invalid_grant');
+  it('O68 rejects a retry after the tokens were used', async () => {
+    await loseCommit('after', exchangeCode);
+    const next = await json<TokenBody>(await refresh(await json<TokenBody>(await exchangeCode())));
+    await expectTokenError(await exchangeCode(), 'invalid_grant');
     expect(await isTokenAccepted(app, next.access_token)).toBe(true);
     app.clock.advance(10 * SECOND);
-    await expectTokenError(await trade(), 'invalid_grant');
+    await expectTokenError(await exchangeCode(), 'invalid_grant');
     expect(await isTokenAccepted(app, next.access_token)).toBe(false);
   });
 
-  it('O68 Is lost when its access token was given back, and that ends nothing', async () => {
-    await lost('after', trade);
-    const tokens = await json<TokenBody>(await trade());
+  it('O68 rejects a retry after the access token was revoked, and revokes nothing else', async () => {
+    await loseCommit('after', exchangeCode);
+    const tokens = await json<TokenBody>(await exchangeCode());
     const { access_token: token } = tokens;
     expect((await sendForm(app, '/oauth/revoke', client, { token })).status).toBe(200);
     app.clock.advance(9 * SECOND);
-    await expectTokenError(await trade(), 'invalid_grant');
+    await expectTokenError(await exchangeCode(), 'invalid_grant');
     expect((await refresh(tokens)).status).toBe(200);
   });
 
-  it('O68 Is a refresh that is answered when its app comes back, until the answer is used', async () => {
+  it('O68 returns the tokens for a retried refresh until they are used', async () => {
     const first = await obtainTokens(app, client);
-    await lost('after', () => refresh(first));
+    await loseCommit('after', () => refresh(first));
     app.clock.advance(9 * MINUTE);
     const tokens = await json<TokenBody>(await refresh(first));
     app.clock.advance(29 * SECOND);
@@ -203,18 +208,18 @@ onEachServer('A unit of work whose end was not heard', (database) => {
     expect(await isTokenAccepted(app, next.access_token)).toBe(false);
   });
 
-  it('O68 Is none where the token was used after all: it is a theft as soon as ever', async () => {
+  it('O68 detects replays at the usual time after a commit that was not sent', async () => {
     const first = await obtainTokens(app, client);
-    await lost('before', () => refresh(first));
+    await loseCommit('before', () => refresh(first));
     const { access_token } = await json<TokenBody>(await refresh(first));
     app.clock.advance(30 * SECOND + 1);
     await expectTokenError(await refresh(first), 'invalid_grant');
     expect(await isTokenAccepted(app, access_token)).toBe(false);
-    await lost('before', trade);
-    const tokens = await json<TokenBody>(await trade());
+    await loseCommit('before', exchangeCode);
+    const tokens = await json<TokenBody>(await exchangeCode());
     app.clock.advance(10 * SECOND);
-    await expectTokenError(await trade(), 'invalid_grant');
-    expect(await thefts()).toBe(1);
+    await expectTokenError(await exchangeCode(), 'invalid_grant');
+    expect(await countReplays()).toBe(1);
     expect(await isTokenAccepted(app, tokens.access_token)).toBe(false);
   });
 });

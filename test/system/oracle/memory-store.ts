@@ -1,10 +1,10 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-/** What the reference server stores, in memory. Its time passes when what is stored ages. */
-export class Shelf {
+/** The storage of the reference server, in memory. To move its clock, `age` changes the stored times. */
+export class MemoryStore {
   private readonly stored = new Map<string, AdapterPayload>();
 
-  /** The part for one kind of thing, as the server asks for it. */
+  /** The adapter for one model of `oidc-provider`. */
   adapter(kind: string): Adapter {
     const { stored } = this;
     const find = async (id: string): Promise<AdapterPayload | undefined> =>
@@ -26,7 +26,7 @@ export class Shelf {
     };
   }
 
-  /** Makes everything older by so many seconds. */
+  /** Makes all stored objects older. */
   age(seconds: number): void {
     for (const payload of this.stored.values())
       for (const moment of ['iat', 'exp'] as const)
