@@ -11,20 +11,20 @@ const MEMBERS = ['error', 'error_description', 'request_id', 'errors', 'doc_url'
 
 /** Asserts the complete error body of the API, and returns it. */
 export async function expectApiError(
-  answer: Response,
+  response: Response,
   status: number,
   error: string,
 ): Promise<ErrorBody> {
-  const text = await answer.text();
-  expect(`${answer.status} ${text}`).toMatch(new RegExp(`^${status} `));
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const text = await response.text();
+  expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} `));
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
   const body = JSON.parse(text) as ErrorBody;
   expect(body.error).toBe(error);
   expect(Object.keys(body)).toEqual(
     MEMBERS.filter((member) => member !== 'errors' || body.errors !== undefined),
   );
   expect(body.error_description).toMatch(/^\S.*\.$/s);
-  expect(body.request_id).toBe(answer.headers.get('x-request-id'));
+  expect(body.request_id).toBe(response.headers.get('x-request-id'));
   expect(body.doc_url).toMatch(new RegExp(`^http://[^/]+/docs/errors#${error}$`));
   for (const { field, code, message } of body.errors ?? []) {
     expect([typeof field, typeof code, message]).toEqual([
@@ -44,10 +44,10 @@ export function withoutRequestId(text: string, { request_id }: ErrorBody): strin
 
 /** Asserts a 400 with exactly these field errors in this order, each as `field code`. */
 export async function expectFieldErrors(
-  answer: Response,
+  response: Response,
   ...violations: string[]
 ): Promise<ErrorBody> {
-  const body = await expectApiError(answer, 400, 'invalid_request');
+  const body = await expectApiError(response, 400, 'invalid_request');
   expect(body.errors?.map(({ field, code }) => `${field} ${code}`.trim())).toEqual(violations);
   return body;
 }
@@ -103,9 +103,9 @@ export async function fill(list: List, count: number): Promise<string[]> {
 }
 
 /** Returns the body of a list. @throws unless the status is 200 */
-export async function pageIn(answer: Response): Promise<ItemPage> {
-  expect(answer.status).toBe(200);
-  return json<ItemPage>(answer);
+export async function pageIn(response: Response): Promise<ItemPage> {
+  expect(response.status).toBe(200);
+  return json<ItemPage>(response);
 }
 
 export function idsOf({ data }: ItemPage): string[] {
@@ -113,8 +113,8 @@ export function idsOf({ data }: ItemPage): string[] {
 }
 
 /** The URLs of the `Link` header by relation (RFC 8288). */
-export function linksOf(answer: Response): Record<string, string> {
-  const header = answer.headers.get('link') ?? '';
+export function linksOf(response: Response): Record<string, string> {
+  const header = response.headers.get('link') ?? '';
   const links = [...header.matchAll(/<([^>]*)>; rel="([^"]*)"/g)];
   expect(links.map(([link]) => link).join(', ')).toBe(header);
   return Object.fromEntries(links.map(([, address = '', relation = '']) => [relation, address]));

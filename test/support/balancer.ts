@@ -43,8 +43,8 @@ export class Balancer {
   }
 
   private async look(): Promise<void> {
-    const answers = await Promise.all(this.backends.map(isReady));
-    this.ready = this.backends.filter((_, place) => answers[place]);
+    const responses = await Promise.all(this.backends.map(isReady));
+    this.ready = this.backends.filter((_, place) => responses[place]);
   }
 
   private forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -56,9 +56,9 @@ export class Balancer {
     }
     const { method, headers, url = '/' } = incoming;
     const onward = request(new URL(url, backend), { method, headers, agent: this.agent });
-    onward.on('response', (answer) => {
-      const { connection: _, ...kept } = answer.headers;
-      answer.pipe(outgoing.writeHead(answer.statusCode ?? 502, kept));
+    onward.on('response', (response) => {
+      const { connection: _, ...kept } = response.headers;
+      response.pipe(outgoing.writeHead(response.statusCode ?? 502, kept));
     });
     onward.on('error', ({ message }) => outgoing.writeHead(502).end(message));
     incoming.pipe(onward);
@@ -67,9 +67,9 @@ export class Balancer {
 
 async function isReady(backend: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${backend}/readyz`, { signal: AbortSignal.timeout(1000) });
-    await answer.body?.cancel();
-    return answer.status === 200;
+    const response = await fetch(`${backend}/readyz`, { signal: AbortSignal.timeout(1000) });
+    await response.body?.cancel();
+    return response.status === 200;
   } catch {
     return false;
   }

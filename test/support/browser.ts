@@ -63,12 +63,12 @@ export class Browser {
     body: URLSearchParams,
     headers: Record<string, string> = {},
   ): Promise<Page> {
-    const answer = await this.app.fetch(path, {
+    const response = await this.app.fetch(path, {
       method: 'POST',
       headers: { ...this.headers, origin: this.app.baseUrl, ...this.cookieHeader(), ...headers },
       body,
     });
-    return this.receive(answer);
+    return this.receive(response);
   }
 
   /** Opens the app's link and signs in by phone and one-time password. Returns the consent page. */
@@ -98,15 +98,15 @@ export class Browser {
     return cookie === '' ? {} : { cookie };
   }
 
-  private async receive(answer: Response): Promise<Page> {
-    for (const line of answer.headers.getSetCookie()) {
+  private async receive(response: Response): Promise<Page> {
+    for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === '') this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    const html = await answer.text();
+    const html = await response.text();
     const title = /<title>(.*?)<\/title>/s.exec(html)?.[1]?.trim() ?? '';
-    const { status, headers } = answer;
+    const { status, headers } = response;
     const { baseUrl } = this.app;
     return { baseUrl, status, headers, html, title, location: headers.get('location') };
   }

@@ -76,7 +76,7 @@ async function engineAt(serverUrl: string): Promise<Engine> {
     version = await serverVersion(serverUrl);
   } catch (error) {
     const { host } = new URL(serverUrl);
-    throw new Error(`The database server at ${host} does not answer.`, { cause: error });
+    throw new Error(`The database server at ${host} does not respond.`, { cause: error });
   }
   const number = /^[\d.]+/.exec(version)?.[0] ?? version;
   return /mariadb/i.test(version)

@@ -4,8 +4,8 @@ import type { Page } from './browser.js';
 import type { TestApp, TestClient } from './test-app.js';
 
 /** Parses a JSON body. The type parameter is not checked. */
-export async function json<T = Record<string, unknown>>(answer: Response): Promise<T> {
-  return (await answer.json()) as T;
+export async function json<T = Record<string, unknown>>(response: Response): Promise<T> {
+  return (await response.json()) as T;
 }
 
 export interface TokenBody {
@@ -29,14 +29,14 @@ const DESCRIPTION = /^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/;
 
 /** Asserts the complete error response of RFC 6749 §5.2. */
 export async function expectTokenError(
-  answer: Response,
+  response: Response,
   error: string,
   status = error === 'invalid_client' ? 401 : 400,
 ): Promise<void> {
-  const body = await json<Record<string, string>>(answer);
-  expect({ status: answer.status, error: body.error }).toEqual({ status, error });
+  const body = await json<Record<string, string>>(response);
+  expect({ status: response.status, error: body.error }).toEqual({ status, error });
   expect(body).toEqual({ error, error_description: expect.stringMatching(DESCRIPTION) });
-  expectTokenHeaders(answer);
+  expectTokenHeaders(response);
 }
 
 /** Asserts the headers of every response of the token endpoint (RFC 6749 §5.1). */

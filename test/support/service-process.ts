@@ -120,10 +120,10 @@ async function untilAlive(child: ChildProcess, url: string): Promise<void> {
   const deadline = Date.now() + START_MS;
   for (;;) {
     if (hasEnded(child)) throw new Error(`It ended with exit code ${child.exitCode ?? 'none'}.`);
-    if (Date.now() > deadline) throw new Error(`${url} did not answer 200 in time.`);
-    const answer = await fetch(url, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
-    await answer?.body?.cancel();
-    if (answer?.status === 200) return;
+    if (Date.now() > deadline) throw new Error(`${url} did not return 200 in time.`);
+    const response = await fetch(url, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response?.status === 200) return;
     await sleep(50);
   }
 }

@@ -19,26 +19,26 @@ export class SwaggerUi {
   }
 
   /** Clicks both Authorize buttons of Swagger UI, signs in and decides in the pop-up window. */
-  async authorize(user: Pick<User, 'phone'>, answer: 'Allow' | 'Deny'): Promise<void> {
+  async authorize(user: Pick<User, 'phone'>, decision: 'Allow' | 'Deny'): Promise<void> {
     await this.page.getByRole('button', { name: 'Authorize', exact: true }).click();
     const opening = this.page.waitForEvent('popup');
     await this.dialog.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
     const popup = await opening;
     await this.chrome.signIn(popup, user);
     const closing = popup.waitForEvent('close');
-    await popup.getByRole('button', { name: answer }).click();
+    await popup.getByRole('button', { name: decision }).click();
     await closing;
   }
 
   /** Authorizes with Allow. Returns the response of the token endpoint. */
   async tokens(user: Pick<User, 'phone'>): Promise<Answer> {
-    const isToken = (answer: Response): boolean =>
-      answer.url().endsWith('/oauth/token') && answer.request().method() === 'POST';
+    const isToken = (response: Response): boolean =>
+      response.url().endsWith('/oauth/token') && response.request().method() === 'POST';
     const told = this.page.waitForResponse(isToken);
     await this.authorize(user, 'Allow');
-    const answer = await told;
+    const response = await told;
     await expect.poll(() => this.dialog.getByText('Authorized').count()).toBe(1);
-    return { status: answer.status(), body: (await answer.json()) as Answer['body'] };
+    return { status: response.status(), body: (await response.json()) as Answer['body'] };
   }
 
   /** Closes the dialog, which has a Close button for each flow. */
@@ -80,8 +80,8 @@ export class SwaggerUi {
     return this.page.evaluate(
       async (request) => {
         const body = new URLSearchParams(request.form);
-        const answer = await fetch(request.url, { method: 'POST', body });
-        return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+        const response = await fetch(request.url, { method: 'POST', body });
+        return { status: response.status, body: (await response.json()) as Record<string, string> };
       },
       { url, form },
     );
