@@ -58,7 +58,11 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   it('O69 rejects a code at 5:00', async () => {
     const code = await newCode(client);
     app().clock.advance(5 * MINUTE);
-    await expectTokenError(await exchange(app(), client, code), 'invalid_grant');
+    const response = await exchange(app(), client, code);
+    expect(await json(response.clone())).toMatchObject({
+      error_description: 'The code has expired.',
+    });
+    await expectTokenError(response, 'invalid_grant');
   });
 
   it('O70 rejects the code of another app, whose own app can still use it', async () => {
