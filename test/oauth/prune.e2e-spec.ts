@@ -15,8 +15,8 @@ import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-c
 import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
 import { JobRun } from '../../src/operations/job-run.entity.js';
 import { Prune } from '../../src/operations/jobs/prune.service.js';
-import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
+import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 

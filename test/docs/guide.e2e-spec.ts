@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { onSqlite } from '../../support/database.js';
-import { json } from '../../support/responses.js';
-import { useTestApp } from '../../support/test-app.js';
+import { onSqlite } from '../support/database.js';
+import { json } from '../support/responses.js';
+import { useTestApp } from '../support/test-app.js';
 
 const GUIDE = '/docs/integrate.md';
 

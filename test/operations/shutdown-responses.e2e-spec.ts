@@ -1,11 +1,11 @@
-import { Shutdown } from '../../../src/operations/shutdown/shutdown.js';
-import { expectApiError } from '../../support/api.js';
-import { Browser } from '../../support/browser.js';
-import { authorizeLink } from '../../support/oauth-flow.js';
-import { onSqlite } from '../../support/database.js';
-import { Member } from '../../support/member.js';
-import { expectPage, expectTokenError, json } from '../../support/responses.js';
-import { useTestApp } from '../../support/test-app.js';
+import { Shutdown } from '../../src/operations/shutdown/shutdown.js';
+import { expectApiError } from '../support/api.js';
+import { Browser } from '../support/browser.js';
+import { onSqlite } from '../support/database.js';
+import { Member } from '../support/member.js';
+import { authorizeLink } from '../support/oauth-flow.js';
+import { expectPage, expectTokenError, json } from '../support/responses.js';
+import { useTestApp } from '../support/test-app.js';
 
 const SECONDS = /^[1-9]\d*$/;
 
