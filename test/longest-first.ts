@@ -16,8 +16,12 @@ const LONGEST = [
   'system/browser/',
   'system/processes/',
   'system/races/',
-  'database/migrations',
-  'oauth/otp-',
+  'decision-throttling',
+  'otp-limits',
+  'consent-decision',
+  'cli/user-erase',
+  'token-failure-limits',
+  'oauth/prune',
 ];
 
 /** Starts with the files that take longest, so that no worker is left alone with one at the end. */
