@@ -39,11 +39,11 @@ onOneEngine('A service process in the time zone of Apia', (database) => {
       expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
       expect([before, createdAt, new Date().toISOString()].toSorted()[1]).toBe(createdAt);
       expect(await call(`/posts/${id}`)).toMatchObject({ createdAt });
-      const [row] = await app().dataSource.query<{ stored: string }[]>(
-        'SELECT CAST(created_at AS CHAR) AS stored FROM posts WHERE id = ?',
+      const [row] = await app().dataSource.query<{ text: string }[]>(
+        'SELECT CAST(created_at AS CHAR) AS text FROM posts WHERE id = ?',
         [id],
       );
-      expect(row?.stored).toBe(createdAt.replace('T', ' ').replace('Z', ''));
+      expect(row?.text).toBe(createdAt.replace('T', ' ').replace('Z', ''));
     } finally {
       await service.stop();
     }
