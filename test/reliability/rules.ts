@@ -1,25 +1,30 @@
-import { AUTHENTICATION, BODIES, DOCUMENTS, FIELDS, LISTS, QUOTA, TRANSPORT } from './api-rules.js';
 import {
   AUTHORIZATION_REQUEST,
-  BEARER,
-  BROWSERS_AND_TYPING,
-  CLIENT_AUTHENTICATION,
-  CODE_EXCHANGE,
   CONSENT,
-  METADATA_AND_BROWSER_APPS,
   ONE_TIME_PASSWORDS,
   PKCE_REQUEST,
+} from './authorization-rules.js';
+import {
+  BEARER,
+  CLIENT_AUTHENTICATION,
+  CODE_EXCHANGE,
   REFRESH,
   REVOCATION_AND_INTROSPECTION,
+  TOKEN_REQUEST,
+} from './token-rules.js';
+import {
+  BROWSERS_AND_TYPING,
+  METADATA_AND_BROWSER_APPS,
   STORAGE_AND_OPERATION,
   THROTTLING,
-  TOKEN_REQUEST,
-} from './oauth-rules.js';
+} from './server-rules.js';
+import { AUTHENTICATION, BODIES, TRANSPORT } from './request-rules.js';
+import { DOCUMENTS, FIELDS, LISTS, QUOTA } from './resource-rules.js';
 import type { Topic } from './topic.js';
 
 /**
- * Every numbered rule of the platform, by topic and in the order of their numbers: `O` of the authorization server, `C` of
- * the developer API. Tests carry the numbers of the rules that they prove in front of their titles.
+ * Every numbered rule, by topic and in the order of the numbers: `O` of the authorization server, `C` of the developer API. The
+ * title of a test starts with the numbers of the rules that it proves.
  */
 export const ASSERTIONS: readonly Topic[] = [
   AUTHORIZATION_REQUEST,
