@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../../common/errors.js';
+import { violationsOf } from '../../../../test/support/field-errors.js';
 import { RequestPipe } from '../../../http/request.pipe.js';
 import { CreateCommentRequest } from './create-comment.request.js';
 
@@ -8,13 +8,6 @@ const COMMENT_ID = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
 async function validate(body: unknown): Promise<CreateCommentRequest> {
   const metadata = { type: 'body', metatype: CreateCommentRequest } as const;
   return (await new RequestPipe().transform(body, metadata)) as CreateCommentRequest;
-}
-
-/** Each violation as `field code`. */
-async function violationsOf(body: unknown): Promise<string[]> {
-  const error = await validate(body).catch((thrown: unknown) => thrown);
-  if (!(error instanceof InvalidRequest)) throw new Error('The body is not rejected.');
-  return (error.extras.errors ?? []).map(({ field, code }) => `${field} ${code}`);
 }
 
 describe('CreateCommentRequest', () => {
@@ -44,18 +37,20 @@ describe('CreateCommentRequest', () => {
     [{ text: 'a\u0000' }, 'control_character'],
     [{ text: '\ud800' }, 'not_well_formed'],
   ])('C80 rejects %j: %s', async (body, code) => {
-    expect(await violationsOf(body)).toEqual([`text ${code}`]);
+    expect(await violationsOf(validate(body))).toEqual([`text ${code}`]);
   });
 
   it('rejects unknown fields', async () => {
-    expect(await violationsOf({ text: 'a', authorId: 'usr_x', parentID: COMMENT_ID })).toEqual([
-      'authorId unknown_field',
-      'parentID unknown_field',
-    ]);
+    expect(
+      await violationsOf(validate({ text: 'a', authorId: 'usr_x', parentID: COMMENT_ID })),
+    ).toEqual(['authorId unknown_field', 'parentID unknown_field']);
   });
 
   it('reports violations of both fields at once', async () => {
-    expect(await violationsOf({ parentId: 1 })).toEqual(['text required', 'parentId wrong_type']);
+    expect(await violationsOf(validate({ parentId: 1 }))).toEqual([
+      'text required',
+      'parentId wrong_type',
+    ]);
   });
 
   it.each([null, undefined])('C81 accepts %s as parentId', async (parentId) => {
@@ -63,6 +58,6 @@ describe('CreateCommentRequest', () => {
   });
 
   it.each([1, true, [], {}, ['x']])('C81 rejects %j as parentId: wrong type', async (parentId) => {
-    expect(await violationsOf({ text: 'a', parentId })).toEqual(['parentId wrong_type']);
+    expect(await violationsOf(validate({ text: 'a', parentId }))).toEqual(['parentId wrong_type']);
   });
 });

@@ -1,4 +1,4 @@
-import { type FieldError, InvalidRequest } from '../../../common/errors.js';
+import { fieldErrorsOf, rejectionOf, violationsOf } from '../../../../test/support/field-errors.js';
 import { RequestPipe } from '../../../http/request.pipe.js';
 import { CreatePostRequest } from './create-post.request.js';
 
@@ -8,21 +8,6 @@ const url = (length: number) => `https://example.com/${'a'.repeat(length - 20)}`
 async function validate(body: unknown): Promise<CreatePostRequest> {
   const metadata = { type: 'body', metatype: CreatePostRequest } as const;
   return (await new RequestPipe().transform(body, metadata)) as CreatePostRequest;
-}
-
-async function rejectionOf(body: unknown): Promise<InvalidRequest> {
-  const error = await validate(body).catch((thrown: unknown) => thrown);
-  if (!(error instanceof InvalidRequest)) throw new Error('The body is not rejected.');
-  return error;
-}
-
-async function errorsOf(body: unknown): Promise<readonly FieldError[]> {
-  return (await rejectionOf(body)).extras.errors ?? [];
-}
-
-/** Each violation as `field code`. */
-async function violationsOf(body: unknown): Promise<string[]> {
-  return (await errorsOf(body)).map(({ field, code }) => `${field} ${code}`.trim());
 }
 
 async function draftOf(body: unknown): Promise<object> {
@@ -43,7 +28,7 @@ describe('CreatePostRequest: required fields', () => {
     { title: null, content: null, images: null },
     { latitude: 1, longitude: 1 },
   ])('C63 rejects %j without title, content and images', async (body) => {
-    const { message, extras } = await rejectionOf(body);
+    const { message, extras } = await rejectionOf(validate(body));
     expect(message).toBe('Send at least one of: title, content, images.');
     expect(extras.errors).toEqual([{ field: '', code: 'one_of_required', message }]);
   });
@@ -56,7 +41,7 @@ describe('CreatePostRequest: required fields', () => {
   );
 
   it('C62 treats null like an absent field', async () => {
-    expect(await violationsOf({ content: null })).toEqual(['one_of_required']);
+    expect(await violationsOf(validate({ content: null }))).toEqual(['one_of_required']);
     const nulls = {
       title: null,
       type: null,
@@ -85,7 +70,7 @@ describe.each([
   ['content', 10_000],
 ] as const)('CreatePostRequest: %s', (field, max) => {
   it.each([123, true, {}, [], ['a']])('C62 rejects %j: wrong type', async (value) => {
-    expect(await violationsOf({ [field]: value })).toEqual([`${field} wrong_type`]);
+    expect(await violationsOf(validate({ [field]: value }))).toEqual([`${field} wrong_type`]);
   });
 
   it.each([
@@ -102,7 +87,7 @@ describe.each([
     '\u115f\u1160\uffa0',
   ])('C63 rejects %j: no visible character', async (value) => {
     const code = field === 'title' && value === '\t\n' ? 'control_character' : 'blank';
-    expect(await violationsOf({ [field]: value })).toEqual([`${field} ${code}`]);
+    expect(await violationsOf(validate({ [field]: value }))).toEqual([`${field} ${code}`]);
   });
 
   it.each(['a', '\u00e9', EMOJI])(
@@ -110,7 +95,9 @@ describe.each([
     async (letter) => {
       const longest = letter.repeat(max);
       expect(await draftOf({ [field]: longest })).toStrictEqual({ [field]: longest });
-      expect(await violationsOf({ [field]: longest + letter })).toEqual([`${field} too_long`]);
+      expect(await violationsOf(validate({ [field]: longest + letter }))).toEqual([
+        `${field} too_long`,
+      ]);
     },
   );
 
@@ -119,21 +106,25 @@ describe.each([
       const longest = pair.repeat(max / 2);
       expect(await draftOf({ [field]: longest })).toStrictEqual({ [field]: longest });
       for (const longer of [`${longest}a`, pair.repeat(max)])
-        expect(await violationsOf({ [field]: longer })).toEqual([`${field} too_long`]);
+        expect(await violationsOf(validate({ [field]: longer }))).toEqual([`${field} too_long`]);
     }
   });
 
   it.each(['\ud800', '\udc00x', 'a\udc00x', '\ud83d \ude00'])(
     'C67 rejects %j: half a surrogate pair',
     async (value) => {
-      expect(await violationsOf({ [field]: value })).toEqual([`${field} not_well_formed`]);
+      expect(await violationsOf(validate({ [field]: value }))).toEqual([
+        `${field} not_well_formed`,
+      ]);
     },
   );
 
   it.each(['\u0000', 'a\u0000b', 'a\u0008', '\u001ba', 'a\u001f', 'a\u007f'])(
     'C68 rejects %j: control character',
     async (value) => {
-      expect(await violationsOf({ [field]: value })).toEqual([`${field} control_character`]);
+      expect(await violationsOf(validate({ [field]: value }))).toEqual([
+        `${field} control_character`,
+      ]);
     },
   );
 });
@@ -142,7 +133,7 @@ describe('CreatePostRequest: lines', () => {
   it.each(['a\nb', 'a\r\nb', 'a\rb', 'a\tb', 'a\u2028b', 'a\u2029b', 'a\u0085b', 'a\n'])(
     'C70 rejects the title %j: not on one line',
     async (title) => {
-      expect(await violationsOf({ title })).toEqual(['title control_character']);
+      expect(await violationsOf(validate({ title }))).toEqual(['title control_character']);
     },
   );
 
@@ -165,12 +156,12 @@ describe('CreatePostRequest: type', () => {
   it.each(['', 'For Sale', 'A', '1a', '-a', '_a', 'a.b', 'a ', 'a\n', '\u00e9', 'a'.repeat(33)])(
     'C77 rejects %j: wrong form',
     async (type) => {
-      expect(await violationsOf({ content: 'x', type })).toEqual(['type invalid_format']);
+      expect(await violationsOf(validate({ content: 'x', type }))).toEqual(['type invalid_format']);
     },
   );
 
   it.each([1, [], {}, true])('C77 rejects %j: wrong type', async (type) => {
-    expect(await violationsOf({ content: 'x', type })).toEqual(['type wrong_type']);
+    expect(await violationsOf(validate({ content: 'x', type }))).toEqual(['type wrong_type']);
   });
 });
 
@@ -182,7 +173,7 @@ describe('CreatePostRequest: visibility', () => {
   it.each(['PUBLIC', 'public ', '\u0440ublic', '', 'friends'])(
     'C77 rejects %j and lists the allowed values',
     async (visibility) => {
-      expect(await errorsOf({ content: 'x', visibility })).toEqual([
+      expect(await fieldErrorsOf(validate({ content: 'x', visibility }))).toEqual([
         {
           field: 'visibility',
           code: 'not_allowed_value',
@@ -193,7 +184,9 @@ describe('CreatePostRequest: visibility', () => {
   );
 
   it.each([1, [], ['public']])('C77 rejects %j: wrong type', async (visibility) => {
-    expect(await violationsOf({ content: 'x', visibility })).toEqual(['visibility wrong_type']);
+    expect(await violationsOf(validate({ content: 'x', visibility }))).toEqual([
+      'visibility wrong_type',
+    ]);
   });
 });
 
@@ -225,11 +218,11 @@ describe('CreatePostRequest: tags', () => {
     [['a'.repeat(51)], 'too_long'],
     [[EMOJI.repeat(51)], 'too_long'],
   ])('C71 rejects %j: %s', async (tags, code) => {
-    expect(await violationsOf({ content: 'x', tags })).toEqual([`tags ${code}`]);
+    expect(await violationsOf(validate({ content: 'x', tags }))).toEqual([`tags ${code}`]);
   });
 
   it('C71 names the invalid tag in the message', async () => {
-    expect(await errorsOf({ content: 'x', tags: ['fine', ' '] })).toEqual([
+    expect(await fieldErrorsOf(validate({ content: 'x', tags: ['fine', ' '] }))).toEqual([
       { field: 'tags', code: 'blank', message: 'tags[1] must not be blank.' },
     ]);
   });
@@ -273,7 +266,7 @@ describe('CreatePostRequest: images', () => {
     'https://a|b/',
     'https://%00/',
   ])('C72 rejects %j: no absolute web address', async (image) => {
-    expect(await violationsOf({ content: 'x', images: [image] })).toEqual([
+    expect(await violationsOf(validate({ content: 'x', images: [image] }))).toEqual([
       'images invalid_format',
     ]);
   });
@@ -290,7 +283,7 @@ describe('CreatePostRequest: images', () => {
     [[`https://example.com/${EMOJI.repeat(1001)}`], 'invalid_format'],
     [Array.from({ length: 11 }, () => 'https://example.com/a'), 'too_many'],
   ])('C72 rejects %j: %s', async (images, code) => {
-    expect(await violationsOf({ content: 'x', images })).toEqual([`images ${code}`]);
+    expect(await violationsOf(validate({ content: 'x', images }))).toEqual([`images ${code}`]);
   });
 });
 
@@ -321,7 +314,7 @@ describe('CreatePostRequest: latitude and longitude', () => {
     ['{"latitude":[1],"longitude":0}', 'latitude wrong_type'],
     ['{"latitude":{},"longitude":0}', 'latitude wrong_type'],
   ])('C73 rejects %s: %s', async (fields, violation) => {
-    expect(await violationsOf(parsed(fields))).toEqual([violation]);
+    expect(await violationsOf(validate(parsed(fields)))).toEqual([violation]);
   });
 
   it.each([
@@ -330,7 +323,7 @@ describe('CreatePostRequest: latitude and longitude', () => {
     ['{"latitude":null,"longitude":1}', 'latitude', 'longitude'],
     ['{"latitude":1,"longitude":null}', 'longitude', 'latitude'],
   ])('C73 C74 rejects %s: %s is missing', async (fields, missing, present) => {
-    expect(await errorsOf(parsed(fields))).toEqual([
+    expect(await fieldErrorsOf(validate(parsed(fields)))).toEqual([
       {
         field: missing,
         code: 'pair_required',
@@ -340,11 +333,11 @@ describe('CreatePostRequest: latitude and longitude', () => {
   });
 
   it('C74 reports the missing number beside the violation of the other', async () => {
-    expect(await violationsOf(parsed('{"latitude":91}'))).toEqual([
+    expect(await violationsOf(validate(parsed('{"latitude":91}')))).toEqual([
       'latitude too_large',
       'longitude pair_required',
     ]);
-    expect(await violationsOf(parsed('{"longitude":"x"}'))).toEqual([
+    expect(await violationsOf(validate(parsed('{"longitude":"x"}')))).toEqual([
       'latitude pair_required',
       'longitude wrong_type',
     ]);
@@ -369,6 +362,8 @@ describe('CreatePostRequest: reachKm', () => {
     ['"1"', 'wrong_type'],
     ['[]', 'wrong_type'],
   ])('C76 rejects %s: %s', async (value, code) => {
-    expect(await violationsOf(parsed(`{"reachKm":${value}}`))).toEqual([`reachKm ${code}`]);
+    expect(await violationsOf(validate(parsed(`{"reachKm":${value}}`)))).toEqual([
+      `reachKm ${code}`,
+    ]);
   });
 });
