@@ -1,45 +1,27 @@
 /**
- * Who may import whom. docs/architecture.md tells why; `npm run deps` fails on any other arrow.
- * A layer lists what of ours it may import; a module lists the modules whose services it may use.
+ * Who may import whom. docs/architecture.md explains why; `npm run deps` fails on any other arrow.
+ * Each list names what its folder may import besides itself.
  */
 const layers = {
-  common: [],
-  config: ['common'],
-  database: ['common', 'config'],
-  http: ['common', 'config'],
-  access: ['common', 'config', 'http'],
-  pages: ['common', 'config', 'access'],
-  audit: ['common', 'config', 'database'],
-  idempotency: ['common', 'config', 'database', 'http'],
-  metrics: [],
-  'command-line': ['common'],
-  modules: [
-    'common',
-    'config',
-    'database',
-    'http',
-    'access',
-    'pages',
-    'audit',
-    'idempotency',
-    'metrics',
-    'command-line',
-  ],
-  operations: [
-    'common',
-    'config',
-    'database',
-    'http',
-    'access',
-    'pages',
-    'audit',
-    'idempotency',
-    'metrics',
-    'command-line',
-    'modules',
-  ],
+  platform: [],
+  pages: ['platform'],
+  modules: ['pages', 'platform'],
+  docs: ['modules', 'pages', 'platform'],
+  cli: ['modules', 'pages', 'platform'],
 };
 
+/** Folders of `src/platform`, from the bottom up. Files beside them import nothing but each other. */
+const platform = {
+  config: [],
+  database: ['config'],
+  observability: ['config', 'database', 'http', 'access'],
+  http: ['config', 'database'],
+  access: ['config', 'http'],
+  audit: ['config', 'database'],
+  lifecycle: ['config', 'database', 'http', 'access', 'observability'],
+};
+
+/** A module lists the modules whose services it may use. */
 const modules = {
   users: [],
   quota: [],
@@ -48,24 +30,47 @@ const modules = {
   comments: ['users', 'posts'],
   analytics: ['posts'],
   demo: ['users', 'oauth', 'posts', 'comments', 'quota', 'analytics'],
+  operations: ['users', 'oauth', 'posts', 'comments', 'quota', 'demo'],
 };
 
-/** Where TypeORM may be seen, and nowhere else. */
+/** Folders of `src/modules/oauth`, from the bottom up. */
+const oauth = {
+  protocol: [],
+  'rate-limit': ['protocol'],
+  browser: ['protocol', 'rate-limit'],
+  clients: ['protocol', 'rate-limit'],
+  tokens: ['protocol', 'rate-limit', 'clients'],
+  'sign-in': ['protocol', 'rate-limit', 'browser', 'clients'],
+  authorize: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in'],
+  account: ['protocol', 'rate-limit', 'browser', 'clients', 'tokens', 'sign-in'],
+};
+
+/** Where TypeORM may be imported. */
 const ormFiles = [
-  '\\.entity\\.ts$',
+  '\\.(entity|entities)\\.ts$',
   '\\.repository\\.ts$',
-  '\\.personal-data\\.ts$',
-  '^src/database/',
-  '^src/bin/',
+  '\\.data-subject\\.ts$',
+  '^src/platform/database/',
+  '^tools/',
   '^ormconfig\\.ts$',
   '^test/',
 ];
 
 /** What of another module may be imported: its module, its services, its errors and decorators, and its types. */
 const moduleFaces =
-  '\\.(module|service|errors|param|entity|personal-data)\\.ts$|/(call-log\\.service|grant-opener|token-issuer|post-draft|period)\\.ts$';
+  '\\.(module|service|errors|param|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|post-draft|quota-period|phone-number|posts-retention|comments-retention|oauth-retention|calls/call-log-retention|quota-alerts)\\.ts$';
 
 const isType = { dependencyTypesNot: ['type-only'] };
+
+/** A rule for each folder of `parent`: it imports itself and what it lists. */
+const folders = (parent, allowedOf, comment) =>
+  Object.entries(allowedOf).map(([name, allowed]) => ({
+    name: `${parent.split('/').at(-1)}-${name}`,
+    comment: `${parent}/${name} may import: ${allowed.join(', ') || 'none of its neighbours'}. ${comment}`,
+    severity: 'error',
+    from: { path: `^${parent}/${name}/`, pathNot: '\\.spec\\.ts$' },
+    to: { path: `^${parent}/[^/]+/`, pathNot: `^${parent}/(${[name, ...allowed].join('|')})/` },
+  }));
 
 module.exports = {
   forbidden: [
@@ -78,14 +83,14 @@ module.exports = {
     },
     {
       name: 'no-orphans',
-      comment: 'A file that nobody imports is dead or a program.',
+      comment: 'A file that nothing imports is dead or a program.',
       severity: 'error',
       from: {
         orphan: true,
         pathNot: [
           '\\.(spec|e2e-spec|db-spec|browser-spec)\\.ts$',
           '^src/(main|cli)\\.ts$',
-          '^src/bin/',
+          '^tools/',
           '^examples/',
           '^(ormconfig|rolldown\\.config)\\.ts$',
         ],
@@ -94,7 +99,7 @@ module.exports = {
     },
     {
       name: 'resolvable',
-      comment: 'Every import leads somewhere.',
+      comment: 'Every import can be resolved.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },
@@ -105,20 +110,24 @@ module.exports = {
       from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], ...isType },
     },
-    ...Object.entries(layers).map(([layer, allowed]) => ({
-      name: `layer-${layer}`,
-      comment: `${layer}/ may import: ${allowed.join(', ') || 'nothing of ours'}.`,
+    ...folders('src', layers, 'The order of the layers.'),
+    ...folders('src/platform', platform, 'The order inside the platform.'),
+    {
+      name: 'platform-root',
+      comment: 'Files at the top of src/platform are the bottom: they import none of its folders.',
       severity: 'error',
-      from: { path: `^src/${layer}/` },
-      to: { path: '^src/', pathNot: `^src/(${[layer, ...allowed].join('|')})/` },
-    })),
-    ...Object.entries(modules).map(([name, allowed]) => ({
-      name: `module-${name}`,
-      comment: `modules/${name} may import the modules: ${allowed.join(', ') || 'none'}.`,
+      from: { path: '^src/platform/[^/]+\\.ts$', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/platform/[^/]+/' },
+    },
+    ...folders('src/modules', modules, 'A module uses the services of those that it lists.'),
+    ...folders('src/modules/oauth', oauth, 'The order inside the authorization server.'),
+    {
+      name: 'oauth-root',
+      comment: 'Only the files at the top of src/modules/oauth use all of its folders.',
       severity: 'error',
-      from: { path: `^src/modules/${name}/` },
-      to: { path: '^src/modules/', pathNot: `^src/modules/(${[name, ...allowed].join('|')})/` },
-    })),
+      from: { path: '^src/modules/oauth/[^/]+/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/modules/oauth/[^/]+\\.ts$' },
+    },
     {
       name: 'modules-by-their-faces',
       comment:
@@ -130,20 +139,24 @@ module.exports = {
     {
       name: 'foreign-entities-only-in-joins',
       severity: 'error',
-      from: { path: '^src/modules/([^/]+)/', pathNot: '\\.(repository|personal-data)\\.ts$' },
-      to: { path: '^src/modules/.*\\.entity\\.ts$', pathNot: '^src/modules/$1/', ...isType },
+      from: { path: '^src/modules/([^/]+)/', pathNot: '\\.(repository|data-subject)\\.ts$' },
+      to: {
+        path: '^src/modules/.*\\.(entity|entities)\\.ts$',
+        pathNot: '^src/modules/$1/',
+        ...isType,
+      },
     },
     {
-      name: 'common-without-framework',
+      name: 'platform-root-without-framework',
       severity: 'error',
-      from: { path: '^src/common/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^src/platform/[^/]+\\.ts$', pathNot: '\\.spec\\.ts$' },
       to: {
         path: 'node_modules/(@nestjs|express|typeorm|class-validator|class-transformer|rxjs|commander)/',
       },
     },
     {
       name: 'orm-in-its-place',
-      comment: 'Only entities, repositories and database/ know TypeORM.',
+      comment: 'Only entities, repositories, data subjects and src/platform/database know TypeORM.',
       severity: 'error',
       from: { path: '^(src|ormconfig)', pathNot: ormFiles },
       to: { path: 'node_modules/(typeorm|@nestjs/typeorm)/' },
@@ -153,22 +166,24 @@ module.exports = {
       comment: 'Services and repositories do not know how they are called.',
       severity: 'error',
       from: { path: '^src/modules/.*\\.(service|repository)\\.ts$' },
-      to: { path: '(/dto/|^src/http/|node_modules/(express|@nestjs/swagger)/)', ...isType },
+      to: {
+        path: '(\\.(request|response)\\.ts$|^src/platform/http/(errors|server|validation)/|node_modules/(express|@nestjs/swagger)/)',
+        ...isType,
+      },
     },
     {
       name: 'controllers-use-services',
       comment: 'A controller does not reach past its services.',
       severity: 'error',
       from: { path: '\\.controller\\.ts$' },
-      to: { path: '\\.(repository|entity)\\.ts$', ...isType },
+      to: { path: '\\.(repository|entity|entities)\\.ts$', ...isType },
     },
     {
-      name: 'nobody-imports-the-root',
+      name: 'root-is-on-top',
+      comment: 'Only tools and tests import the composition root.',
       severity: 'error',
-      from: {
-        path: '^src/(common|config|database|http|access|pages|audit|idempotency|command-line|modules|operations)/',
-      },
-      to: { path: '^src/[^/]+\\.ts$' },
+      from: { path: '^src/(platform|pages|modules|docs|cli)/' },
+      to: { path: '^src/[^/]+\\.ts$', pathNot: '^src/app\\.module\\.ts$' },
     },
     {
       name: 'no-barrels',

@@ -28,7 +28,7 @@ export default defineConfig({
     },
   ],
   output: {
-    // As far below dist as src/common is, for programFile.
+    // As far below dist as src/platform is, for programFile.
     dir: 'dist/src/bundle',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',

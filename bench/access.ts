@@ -1,5 +1,5 @@
 import type { Pool } from 'mysql2/promise';
-import { newId } from '../src/common/ids.js';
+import { newId } from '../src/platform/ids.js';
 import { accessToken, CLIENT_ID, REDIRECT_URI, SCOPES, stored } from './credentials.js';
 import { insertRows } from './insert-rows.js';
 

@@ -1,5 +1,5 @@
 import type { Pool } from 'mysql2/promise';
-import { newId, type IdPrefix } from '../src/common/ids.js';
+import { newId, type IdPrefix } from '../src/platform/ids.js';
 import { insertApp, insertGrants } from './access.js';
 import { CLIENT_ID, USERS } from './credentials.js';
 import type { SqlValue } from './bulk-insert.js';

@@ -1,4 +1,4 @@
-import { newId } from '../src/common/ids.js';
+import { newId } from '../src/platform/ids.js';
 import {
   authorizationCode,
   CLIENT_ID,

@@ -1,31 +1,31 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
-import { AccessTokenVerifier } from './access/access-token-verifier.js';
-import { BearerGuard } from './access/bearer.guard.js';
-import { ScopesGuard } from './access/scopes.guard.js';
-import { AuditModule } from './audit/audit.module.js';
-import { Clock, SystemClock } from './common/clock.js';
-import { AppConfig } from './config/app-config.js';
-import { ConfigModule } from './config/config.module.js';
-import { DatabaseModule } from './database/database.module.js';
+import { AccessTokenVerifier } from './platform/access/caller.js';
+import { BearerGuard } from './platform/access/bearer.guard.js';
+import { ScopesGuard } from './platform/access/scopes.guard.js';
+import { AuditModule } from './platform/audit/audit.module.js';
+import { Clock, SystemClock } from './platform/clock.js';
+import { AppConfig, ConfigModule } from './platform/config/app-config.js';
+import { DatabaseModule } from './platform/database/database.module.js';
 import { entities } from './entities.js';
-import { ApiErrorFilter } from './http/api-error.filter.js';
-import { HttpModule } from './http/http.module.js';
-import { RequestPipe } from './http/request.pipe.js';
-import { MetricsModule } from './metrics/metrics.module.js';
+import { ApiErrorFilter } from './platform/http/errors/api-error.filter.js';
+import { HttpModule } from './platform/http/http.module.js';
+import { RequestPipe } from './platform/http/validation/request.pipe.js';
+import { MetricsModule } from './platform/observability/metrics.js';
 import { AnalyticsModule } from './modules/analytics/analytics.module.js';
 import { CommentsModule } from './modules/comments/comments.module.js';
 import { DemoModule } from './modules/demo/demo.module.js';
 import { OAuthModule } from './modules/oauth/oauth.module.js';
 import { SmsSender } from './modules/oauth/sign-in/sms/sms-sender.js';
 import { smsSenderFor } from './modules/oauth/sign-in/sms/sms-senders.js';
-import { StoredAccessTokenVerifier } from './modules/oauth/token/stored-access-token-verifier.js';
+import { StoredAccessTokenVerifier } from './modules/oauth/tokens/access-token-verifier.js';
 import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
-import { AdmissionGuard } from './operations/admission/admission.guard.js';
-import { OperationsModule } from './operations/operations.module.js';
-import { ShutdownGuard } from './operations/shutdown/shutdown.guard.js';
+import { AdmissionGuard } from './platform/http/server/bulkhead.js';
+import { DocsModule } from './docs/docs.module.js';
+import { OperationsModule } from './modules/operations/operations.module.js';
+import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
 
 /** The outside world, where a test puts its own: the clock and the SMS gateway. */
 @Global()
@@ -63,6 +63,7 @@ export class AppModule {
         QuotaModule,
         OAuthModule,
         DemoModule,
+        DocsModule,
         OperationsModule,
       ],
       providers: [

@@ -1,20 +1,17 @@
 import { parse } from 'node:querystring';
 import type { NestApplicationOptions } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { Clock } from './common/clock.js';
-import type { AppConfig } from './config/app-config.js';
-import { serveDocumentation } from './operations/docs/openapi-document.js';
-import { pinoFor } from './operations/log/pino.js';
-import { ServiceLogger } from './operations/log/service-logger.js';
-import { RequestWatch } from './operations/requests/request-watch.js';
-import { limitArrival, limitUnread } from './http/arrival.js';
-import { CallLogMiddleware } from './modules/quota/call-log.middleware.js';
-import { inTurn } from './http/in-turn.js';
-import { developerApi } from './http/developer-api.js';
-import { readTargets } from './http/request-target.js';
-import { requestContext } from './http/request-context.js';
-import { DEV_V1 } from './http/routes.js';
-import { Shutdown } from './operations/shutdown/shutdown.js';
+import { Clock } from './platform/clock.js';
+import type { AppConfig } from './platform/config/app-config.js';
+import { serveDocumentation } from './docs/openapi-document.js';
+import { pinoFor, ServiceLogger } from './platform/observability/logger.js';
+import { RequestWatch } from './platform/observability/access-log.js';
+import { limitArrival, limitUnread } from './platform/http/server/request-body.js';
+import { CallLogMiddleware } from './modules/quota/calls/call-log.service.js';
+import { DEV_V1, developerApi, inTurn } from './platform/http/developer-api.js';
+import { readTargets } from './platform/http/server/express-server.js';
+import { requestContext } from './platform/http/request-context.js';
+import { Shutdown } from './platform/lifecycle/shutdown.js';
 
 /** How the application is created: bodies are read where they belong, not for every route. */
 export function applicationOptions(config: AppConfig): NestApplicationOptions {

@@ -1,5 +1,5 @@
-import { FAILED, runCommandLine } from './command-line-program.js';
-import { endOnInterruption } from './operations/cli/interruption.js';
+import { FAILED, runCommandLine } from './cli/program.js';
+import { endOnInterruption } from './cli/command-runner.js';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader such as "head" may leave before everything is written, and wants to hear no more.

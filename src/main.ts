@@ -1,18 +1,18 @@
-import './operations/heap.js';
+import './platform/http/server/heap.js';
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { applicationOptions, configureApp } from './app.js';
-import { loadConfig } from './config/load-config.js';
-import { JsonAdapter } from './http/json-adapter.js';
-import { Migrator } from './database/migrator.js';
+import { loadConfig } from './platform/config/load-config.js';
+import { JsonAdapter } from './platform/http/server/json-adapter.js';
+import { Migrator } from './platform/database/migrations/migrator.js';
 import { DemoService } from './modules/demo/demo.service.js';
-import { MetricsServer } from './operations/metrics/metrics-server.js';
-import { endOnSignals } from './operations/shutdown/signals.js';
-import { listening, startProblem } from './operations/start-problem.js';
-import { welcome } from './operations/welcome.js';
+import { MetricsServer } from './platform/observability/metrics-server.js';
+import { endOnSignals } from './platform/lifecycle/shutdown.js';
+import { listening, startProblem } from './platform/lifecycle/start-problem.js';
+import { welcome } from './modules/demo/welcome.js';
 
 async function start(): Promise<void> {
   const config = loadConfig();

@@ -1,5 +1,5 @@
 import type { Pool } from 'mysql2';
-import { newId } from '../../src/common/ids.js';
+import { newId } from '../../src/platform/ids.js';
 import { INSERT_CALLS } from './statements.js';
 
 const BATCH = 500;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool, RowDataPacket } from 'mysql2/promise';
-import { newId } from '../../src/common/ids.js';
+import { newId } from '../../src/platform/ids.js';
 
 /** What a token was issued for. */
 export interface Issue {

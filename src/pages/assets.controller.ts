@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Public } from '../access/public.decorator.js';
-import { programFile } from '../common/program-file.js';
+import { Public } from '../platform/access/scopes.decorator.js';
+import { programFile } from '../platform/program-file.js';
 
 const FOR_AN_HOUR = 'public, max-age=3600';
 

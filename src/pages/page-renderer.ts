@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
-import { calendarDay } from '../common/calendar-day.js';
-import { programFile } from '../common/program-file.js';
-import { CATALOGUES } from './catalogue/catalogue.js';
-import { toHtml } from './catalogue/markup.js';
+import { calendarDay } from './dates.js';
+import { programFile } from '../platform/program-file.js';
+import { CATALOGUES } from './translations/translations.js';
+import { toHtml } from './translations/markup.js';
 import { LOCALES, type Language } from './language.js';
 import type {
   CodeView,

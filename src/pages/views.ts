@@ -1,5 +1,5 @@
-import type { Scope } from '../common/scopes.js';
-import type { Text } from './catalogue/markup.js';
+import type { Scope } from '../platform/access/scopes.js';
+import type { Text } from './translations/markup.js';
 import type { Language } from './language.js';
 
 /** Ties a form to the session of who is signed in; rendered as hidden fields. */

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { TransactionRunner } from '../../src/database/transaction.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
-import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
-import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
+import { ApiCall, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
+import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { connect, onEachServer, onOneEngine } from '../support/database.js';

@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from '../../src/http/error-status.js';
+import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';

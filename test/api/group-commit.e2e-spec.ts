@@ -1,10 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
-import { AccessTokenVerifier } from '../../src/access/access-token-verifier.js';
-import { InvalidToken } from '../../src/access/access.errors.js';
-import type { Caller } from '../../src/access/caller.js';
-import { limited } from '../../src/common/time-limit.js';
-import { writeRows } from '../../src/database/statements.js';
-import { TransactionRunner } from '../../src/database/transaction.js';
+import { AccessTokenVerifier, type Caller } from '../../src/platform/access/caller.js';
+import { InvalidToken } from '../../src/platform/access/access.errors.js';
+import { limited } from '../../src/platform/deadline.js';
+import { writeRows } from '../../src/platform/database/sql.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { PostNotFound } from '../../src/modules/posts/posts.errors.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
 import { Publisher } from '../../src/modules/posts/publisher.service.js';

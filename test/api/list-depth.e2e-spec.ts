@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { idsOf, linksOf, pageIn } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';

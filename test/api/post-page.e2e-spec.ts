@@ -1,4 +1,4 @@
-import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import { onOneEngine, onSqlite } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { fewestStatements, TestApp, useTestApp } from '../support/test-app.js';

@@ -1,9 +1,8 @@
-import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
-import { JobRun } from '../../src/operations/job-run.entity.js';
-import { QuotaResetCron } from '../../src/operations/jobs/quota-reset.cron.js';
-import { QuotaReset } from '../../src/operations/jobs/quota-reset.service.js';
+import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
+import { QuotaReset, QuotaResetCron } from '../../src/modules/operations/quota-reset.service.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';

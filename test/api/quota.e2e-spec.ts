@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
-import { Post } from '../../src/modules/posts/post.entity.js';
-import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
-import { AppQuota } from '../../src/modules/quota/app-quota.entity.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
+import { ApiCall, AppQuota, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';

@@ -1,5 +1,5 @@
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { expectFieldErrors, expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PageBody, type PostBody } from '../support/member.js';

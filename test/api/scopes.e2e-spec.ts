@@ -1,4 +1,4 @@
-import { type Scope, SCOPES } from '../../src/common/scopes.js';
+import { type Scope, SCOPES } from '../../src/platform/access/scopes.js';
 import { bodyOf, type Endpoint, ENDPOINTS, expectApiError, ownPathOf } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';

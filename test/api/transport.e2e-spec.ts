@@ -1,5 +1,5 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { expectApiError } from '../support/api.js';
 import { authorizeLink, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

@@ -1,10 +1,10 @@
-import { DAY, HOUR, later, MINUTE } from '../../src/common/clock.js';
-import { sha256 } from '../../src/common/secrets.js';
-import { AppSecretsRepository } from '../../src/modules/oauth/apps/app-secrets.repository.js';
+import { DAY, HOUR, later, MINUTE } from '../../src/platform/clock.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { AppSecretsRepository } from '../../src/modules/oauth/clients/app-secrets.repository.js';
 import {
   AppSecretsService,
   type SecretStatus,
-} from '../../src/modules/oauth/apps/app-secrets.service.js';
+} from '../../src/modules/oauth/clients/app-secrets.service.js';
 import { CommandLine, type CommandResult, runCommand } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';

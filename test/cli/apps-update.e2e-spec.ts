@@ -1,4 +1,4 @@
-import { AppsService, type RegisteredApp } from '../../src/modules/oauth/apps/apps.service.js';
+import { AppsService, type RegisteredApp } from '../../src/modules/oauth/clients/apps.service.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
 import { CommandLine, runCommand } from '../support/command-line.js';

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { DataSource } from 'typeorm';
-import { sha256 } from '../../src/common/secrets.js';
-import { AppSecretsRepository } from '../../src/modules/oauth/apps/app-secrets.repository.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { AppSecretsRepository } from '../../src/modules/oauth/clients/app-secrets.repository.js';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { connectMigrated, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { newId } from '../../src/common/ids.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { newId } from '../../src/platform/ids.js';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { connectMigrated, onOneEngine } from '../support/database.js';
 

@@ -1,7 +1,7 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { Migrator } from '../../src/database/migrator.js';
-import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { Migrator } from '../../src/platform/database/migrations/migrator.js';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine, commandTree, optionsOf } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';

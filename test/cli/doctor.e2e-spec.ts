@@ -1,10 +1,10 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { newId } from '../../src/common/ids.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { newId } from '../../src/platform/ids.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { JobRun } from '../../src/operations/job-run.entity.js';
+import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { CommandLine, runDoctor, type Finding } from '../support/command-line.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { skipCountCheck } from '../support/invariants.js';

@@ -1,4 +1,4 @@
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';

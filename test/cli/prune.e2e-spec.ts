@@ -1,5 +1,5 @@
-import { sha256 } from '../../src/common/secrets.js';
-import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';

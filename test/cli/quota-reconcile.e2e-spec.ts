@@ -1,5 +1,5 @@
 import { QuotaReconciliation } from '../../src/modules/quota/months/quota-reconciliation.service.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows } from '../support/fixtures.js';

@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
-import { App } from '../../src/modules/oauth/apps/app.entity.js';
+import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { QuotaReport } from '../../src/modules/quota/months/quota-report.service.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { type Arrangement, QuotaService } from '../../src/modules/quota/quota.service.js';
-import { QuotaReset } from '../../src/operations/jobs/quota-reset.service.js';
+import { QuotaReset } from '../../src/modules/operations/quota-reset.service.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows } from '../support/fixtures.js';

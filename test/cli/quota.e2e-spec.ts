@@ -1,5 +1,5 @@
-import { nextPeriodStart, periodOf } from '../../src/modules/quota/period.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { nextPeriodStart, periodOf } from '../../src/modules/quota/quota-period.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';

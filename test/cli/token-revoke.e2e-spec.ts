@@ -1,4 +1,4 @@
-import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { isTokenAccepted, obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';

@@ -1,4 +1,4 @@
-import { later } from '../../src/common/clock.js';
+import { later } from '../../src/platform/clock.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { recordCalls } from '../support/fixtures.js';

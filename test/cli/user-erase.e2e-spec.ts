@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { sha256 } from '../../src/common/secrets.js';
-import { DatabaseLoad } from '../../src/database/database-load.js';
-import { TransactionRunner } from '../../src/database/transaction.js';
-import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { DatabaseLoad } from '../../src/platform/database/database-status.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
+import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { CommandLine } from '../support/command-line.js';

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { insertAll } from '../../src/database/insert.js';
-import { TransactionRunner } from '../../src/database/transaction.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { insertAll } from '../../src/platform/database/sql.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { ANAS_WORDS, twoMembers } from '../support/fixtures.js';

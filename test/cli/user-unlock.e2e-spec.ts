@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { CommandLine } from '../support/command-line.js';
 import { connectMigrated, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';

@@ -1,5 +1,5 @@
-import { SCOPES } from '../../src/common/scopes.js';
-import { ERROR_STATUS } from '../../src/http/error-status.js';
+import { SCOPES } from '../../src/platform/access/scopes.js';
+import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { bodyOf, ENDPOINTS, pathOf } from '../support/api.js';
 import { onSqlite } from '../support/database.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { SCOPES } from '../../src/common/scopes.js';
-import { ERROR_STATUS } from '../../src/http/error-status.js';
+import { SCOPES } from '../../src/platform/access/scopes.js';
+import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
 import { onOneEngine } from '../support/database.js';
 import {
   dereferenced,

@@ -1,7 +1,7 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { type AuditSearch, AuditTrail } from '../../src/audit/audit-trail.repository.js';
-import { later } from '../../src/common/clock.js';
-import { newId } from '../../src/common/ids.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { type AuditSearch, AuditTrail } from '../../src/platform/audit/audit-trail.repository.js';
+import { later } from '../../src/platform/clock.js';
+import { newId } from '../../src/platform/ids.js';
 import { onEachEngine } from '../support/database.js';
 import { explainQuery, recordQueries, fullScansOf } from '../support/queries.js';
 import { useTestApp } from '../support/test-app.js';

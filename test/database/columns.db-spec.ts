@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
-import { isConflict, isDuplicateKey } from '../../src/common/database-faults.js';
-import { newId } from '../../src/common/ids.js';
-import { sha256 } from '../../src/common/secrets.js';
-import { App } from '../../src/modules/oauth/apps/app.entity.js';
-import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { isConflict, isDuplicateKey } from '../../src/platform/database/errors.js';
+import { newId } from '../../src/platform/ids.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { App } from '../../src/modules/oauth/clients/client.entities.js';
+import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { connect, connectMigrated, onEachEngine, onEachServer } from '../support/database.js';
 

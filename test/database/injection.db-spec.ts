@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
-import { AppConfig } from '../../src/config/app-config.js';
-import { ConfigModule } from '../../src/config/config.module.js';
-import { loadConfig } from '../../src/config/load-config.js';
-import { DatabaseModule } from '../../src/database/database.module.js';
-import { Migrator } from '../../src/database/migrator.js';
-import { TransactionRunner } from '../../src/database/transaction.js';
+import { AppConfig, ConfigModule } from '../../src/platform/config/app-config.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { DatabaseModule } from '../../src/platform/database/database.module.js';
+import { Migrator } from '../../src/platform/database/migrations/migrator.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { entities } from '../../src/entities.js';
 import { onEachEngine } from '../support/database.js';
 

@@ -1,15 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { migrations } from '../../src/database/migrations.js';
-import { Migrator } from '../../src/database/migrator.js';
-import { missingStatements } from '../../src/database/schema-difference.js';
+import { migrations } from '../../src/platform/database/migrations/list.js';
+import { Migrator, missingStatements } from '../../src/platform/database/migrations/migrator.js';
 import { entities } from '../../src/entities.js';
 import { connect, onEachEngine, onEachServer } from '../support/database.js';
 
 /** The order of the processes differs from round to round. */
 const ROUNDS = 2;
-const FOLDER = 'src/database/migrations';
+const FOLDER = 'src/platform/database/migrations';
 const NAMES = migrations.map(({ name }) => name);
 const FORBIDDEN = [
   'TRIGGER',

@@ -1,4 +1,4 @@
-import { EverythingPersonal } from '../../src/operations/privacy/everything-personal.js';
+import { EverythingPersonal } from '../../src/modules/operations/user-erasure.service.js';
 import { onSqlite } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 

@@ -1,11 +1,9 @@
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
-import { isDuplicateKey } from '../../src/common/database-faults.js';
-import { newId } from '../../src/common/ids.js';
-import { newSecret, sha256 } from '../../src/common/secrets.js';
-import { AppSecret } from '../../src/modules/oauth/apps/app-secret.entity.js';
-import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
-import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
-import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { isDuplicateKey } from '../../src/platform/database/errors.js';
+import { newId } from '../../src/platform/ids.js';
+import { newSecret, sha256 } from '../../src/platform/secrets.js';
+import { AppSecret } from '../../src/modules/oauth/clients/client.entities.js';
+import { AccessToken, AuthorizationCode, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { connectMigrated, onEachEngine } from '../support/database.js';
 
 const NOW = new Date('2026-11-21T08:00:00.123Z');

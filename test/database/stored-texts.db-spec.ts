@@ -1,4 +1,4 @@
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { onEachEngine } from '../support/database.js';
 import { type CommentBody, Member, type PageBody, type PostBody } from '../support/member.js';
 import { json } from '../support/responses.js';

@@ -1,7 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { vi } from 'vitest';
-import { later } from '../../src/common/clock.js';
-import { JobRun } from '../../src/operations/job-run.entity.js';
+import { later } from '../../src/platform/clock.js';
+import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { connectMigrated, onEachEngine } from '../support/database.js';
 
 const SERVER_ZONE = '+05:45';

@@ -3,9 +3,9 @@ import {
   configurationTable,
   envExample,
   withConfigurationTable,
-} from '../../src/bin/env-example.js';
-import { envSchema } from '../../src/config/env.schema.js';
-import { loadConfig } from '../../src/config/load-config.js';
+} from '../../tools/env-example.js';
+import { envSchema } from '../../src/platform/config/env.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
 
 describe('Documentation of the configuration', () => {
   it('is current in .env.example', async () => {

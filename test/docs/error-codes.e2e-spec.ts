@@ -1,4 +1,4 @@
-import { ERROR_STATUS } from '../../src/http/error-status.js';
+import { ERROR_STATUS } from '../../src/platform/http/errors/api-errors.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onSqlite } from '../support/database.js';

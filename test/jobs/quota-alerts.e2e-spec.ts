@@ -1,7 +1,7 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { Metrics } from '../../src/metrics/metrics.js';
-import { QuotaAlerts } from '../../src/modules/quota/months/quota-alerts.service.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
+import { QuotaAlerts } from '../../src/modules/quota/months/quota-alerts.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows } from '../support/fixtures.js';

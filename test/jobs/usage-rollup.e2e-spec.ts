@@ -1,10 +1,9 @@
-import { later } from '../../src/common/clock.js';
-import { newId } from '../../src/common/ids.js';
-import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
-import { ApiUsageDaily } from '../../src/modules/quota/api-usage-daily.entity.js';
-import { CallLog } from '../../src/modules/quota/call-log.service.js';
-import { UsageRollup } from '../../src/modules/quota/usage/usage-rollup.service.js';
-import { Prune } from '../../src/operations/jobs/prune.service.js';
+import { later } from '../../src/platform/clock.js';
+import { newId } from '../../src/platform/ids.js';
+import { ApiCall, ApiUsageDaily } from '../../src/modules/quota/quota.entities.js';
+import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
+import { UsageRollup } from '../../src/modules/quota/calls/usage-rollup.service.js';
+import { Prune } from '../../src/modules/operations/prune.service.js';
 import { onOneEngine } from '../support/database.js';
 import { CALLER, deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCountCheck } from '../support/invariants.js';

@@ -1,9 +1,9 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { HOUR, MINUTE, SECOND } from '../../src/common/clock.js';
-import { sha256 } from '../../src/common/secrets.js';
-import { AppSecretsService } from '../../src/modules/oauth/apps/app-secrets.service.js';
-import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
-import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { AppSecretsService } from '../../src/modules/oauth/clients/app-secrets.service.js';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { Browser } from '../support/browser.js';
 import { approve, authorizeLink, exchange, requestToken, sendForm } from '../support/oauth-flow.js';

@@ -1,4 +1,4 @@
-import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { approve, authorizeLink, CHALLENGE } from '../support/oauth-flow.js';
 import { dumpTables, onOneEngine } from '../support/database.js';

@@ -1,4 +1,4 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';

@@ -1,4 +1,4 @@
-import { App } from '../../src/modules/oauth/apps/app.entity.js';
+import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { VERIFIER, approve, exchange, obtainTokens, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';

@@ -1,8 +1,8 @@
-import { HOUR, later, MINUTE } from '../../src/common/clock.js';
-import { AppSecret } from '../../src/modules/oauth/apps/app-secret.entity.js';
-import { AppSecretsService } from '../../src/modules/oauth/apps/app-secrets.service.js';
-import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
-import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
+import { HOUR, later, MINUTE } from '../../src/platform/clock.js';
+import { AppSecret } from '../../src/modules/oauth/clients/client.entities.js';
+import { AppSecretsService } from '../../src/modules/oauth/clients/app-secrets.service.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
+import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
 import { requestToken } from '../support/oauth-flow.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { later } from '../../src/common/clock.js';
+import { later } from '../../src/platform/clock.js';
 import { Browser } from '../support/browser.js';
 import { approve, authorizeLink, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

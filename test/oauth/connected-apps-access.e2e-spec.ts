@@ -1,7 +1,6 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { later } from '../../src/common/clock.js';
-import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
-import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { later } from '../../src/platform/clock.js';
+import { Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import { approve, sendForm } from '../support/oauth-flow.js';

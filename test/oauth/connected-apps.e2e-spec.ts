@@ -1,7 +1,7 @@
-import { later } from '../../src/common/clock.js';
-import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
-import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
-import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { later } from '../../src/platform/clock.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
+import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
+import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import {

@@ -1,7 +1,7 @@
-import { SCOPES } from '../../src/common/scopes.js';
-import { AppRedirectUri } from '../../src/modules/oauth/apps/app-redirect-uri.entity.js';
-import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
-import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
+import { SCOPES } from '../../src/platform/access/scopes.js';
+import { AppRedirectUri } from '../../src/modules/oauth/clients/client.entities.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
+import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

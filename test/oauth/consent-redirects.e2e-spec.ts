@@ -1,4 +1,4 @@
-import { SCOPES } from '../../src/common/scopes.js';
+import { SCOPES } from '../../src/platform/access/scopes.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, exchange, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

@@ -1,5 +1,5 @@
-import { formatScope, SCOPES } from '../../src/common/scopes.js';
-import { App } from '../../src/modules/oauth/apps/app.entity.js';
+import { formatScope, SCOPES } from '../../src/platform/access/scopes.js';
+import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { Browser } from '../support/browser.js';
 import {

@@ -1,7 +1,7 @@
-import { SCOPES } from '../../src/common/scopes.js';
-import { randomToken } from '../../src/common/secrets.js';
-import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
-import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { SCOPES } from '../../src/platform/access/scopes.js';
+import { randomToken } from '../../src/platform/secrets.js';
+import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink, redirectParameters } from '../support/oauth-flow.js';

@@ -1,7 +1,7 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { newSecret } from '../../src/common/secrets.js';
-import { AppSecret } from '../../src/modules/oauth/apps/app-secret.entity.js';
-import { AppSecretsService } from '../../src/modules/oauth/apps/app-secrets.service.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { newSecret } from '../../src/platform/secrets.js';
+import { AppSecret } from '../../src/modules/oauth/clients/client.entities.js';
+import { AppSecretsService } from '../../src/modules/oauth/clients/app-secrets.service.js';
 import { onOneEngine } from '../support/database.js';
 import { sendForm } from '../support/oauth-flow.js';
 import { expectTokenError, json } from '../support/responses.js';

@@ -1,4 +1,4 @@
-import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';

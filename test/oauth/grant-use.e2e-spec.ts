@@ -1,9 +1,7 @@
-import { sha256 } from '../../src/common/secrets.js';
-import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
-import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
-import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
-import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
-import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
+import { AuthorizationCode, Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
+import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

@@ -1,4 +1,4 @@
-import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
+import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
 import { approve, exchange, obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';

@@ -1,6 +1,5 @@
-import { hmacSha256, sha256 } from '../../src/common/secrets.js';
-import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
-import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
+import { hmacSha256, sha256 } from '../../src/platform/secrets.js';
+import { OtpChallenge, SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import type { DataSource } from 'typeorm';
-import { sha256 } from '../../src/common/secrets.js';
-import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
-import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
-import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
+import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';

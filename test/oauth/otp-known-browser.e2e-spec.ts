@@ -1,5 +1,4 @@
-import { KnownBrowser } from '../../src/modules/oauth/sign-in/known-browser.entity.js';
-import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
+import { KnownBrowser, OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';

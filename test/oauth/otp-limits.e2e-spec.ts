@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { SmsQueue } from '../../src/modules/oauth/sign-in/sms-queue.js';
+import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import { concurrently } from '../support/cluster.js';

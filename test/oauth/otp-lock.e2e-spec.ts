@@ -1,5 +1,5 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { PhoneLock } from '../../src/modules/oauth/sign-in/phone-lock.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';

@@ -1,4 +1,4 @@
-import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onSqlite } from '../support/database.js';

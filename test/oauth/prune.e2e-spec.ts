@@ -1,20 +1,14 @@
-import { later } from '../../src/common/clock.js';
-import { newId } from '../../src/common/ids.js';
-import { newSecret, sha256 } from '../../src/common/secrets.js';
-import { TransactionRunner } from '../../src/database/transaction.js';
+import { later } from '../../src/platform/clock.js';
+import { newId } from '../../src/platform/ids.js';
+import { newSecret, sha256 } from '../../src/platform/secrets.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
-import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
-import { KnownBrowser } from '../../src/modules/oauth/sign-in/known-browser.entity.js';
-import { OtpChallenge } from '../../src/modules/oauth/sign-in/otp-challenge.entity.js';
-import { OtpFailures } from '../../src/modules/oauth/sign-in/otp-failures.entity.js';
-import { SignInSession } from '../../src/modules/oauth/sign-in/sign-in-session.entity.js';
-import { RollingCounter } from '../../src/modules/oauth/throttle/rolling-counter.js';
-import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
-import { AccessToken } from '../../src/modules/oauth/token/access-token.entity.js';
-import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
-import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
-import { JobRun } from '../../src/operations/job-run.entity.js';
-import { Prune } from '../../src/operations/jobs/prune.service.js';
+import { AccessToken, AuthorizationCode, Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
+import { KnownBrowser, OtpChallenge, OtpFailures, SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { RollingCounter } from '../../src/modules/oauth/rate-limit/sliding-window-counter.js';
+import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
+import { Prune } from '../../src/modules/operations/prune.service.js';
 import { onOneEngine } from '../support/database.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { expectTokenError, json, type TokenBody } from '../support/responses.js';
@@ -147,7 +141,7 @@ onOneEngine('Prune: expired rows', (database) => {
 
   async function expiredRowsOf(table: string) {
     const { OAuthPruneService } =
-      await import('../../src/modules/oauth/prune/oauth-prune.service.js');
+      await import('../../src/modules/oauth/oauth-retention.js');
     const repository = app()
       .service(OAuthPruneService)
       .expired()

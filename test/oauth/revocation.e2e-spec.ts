@@ -1,4 +1,4 @@
-import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
+import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { isTokenAccepted, obtainTokens, requestToken, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

@@ -1,10 +1,10 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { App } from '../../src/modules/oauth/apps/app.entity.js';
-import { Parameters } from '../../src/modules/oauth/parameters.js';
-import { AuthorizationCodeGrant } from '../../src/modules/oauth/token/authorization-code.grant.js';
-import { RefreshTokenGrant } from '../../src/modules/oauth/token/refresh-token.grant.js';
-import type { IssuedTokens } from '../../src/modules/oauth/token/token-issuer.js';
-import { TokenRevocation } from '../../src/modules/oauth/token/token-revocation.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { App } from '../../src/modules/oauth/clients/client.entities.js';
+import { Parameters } from '../../src/modules/oauth/protocol/parameters.js';
+import { AuthorizationCodeGrant } from '../../src/modules/oauth/tokens/authorization-code.grant.js';
+import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.grant.js';
+import type { IssuedTokens } from '../../src/modules/oauth/tokens/token-issuer.js';
+import { TokenRevocation } from '../../src/modules/oauth/tokens/token-revocation.js';
 import { approve, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';

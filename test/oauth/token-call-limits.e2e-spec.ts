@@ -1,4 +1,4 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';

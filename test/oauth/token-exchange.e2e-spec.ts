@@ -1,4 +1,4 @@
-import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { approve, CHALLENGE, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

@@ -1,5 +1,5 @@
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
-import { ThrottleHit } from '../../src/modules/oauth/throttle/throttle-hit.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
+import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { Browser, type Site } from '../support/browser.js';
 import {
   approve,

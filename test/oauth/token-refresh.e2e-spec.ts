@@ -1,7 +1,7 @@
-import { sha256 } from '../../src/common/secrets.js';
-import { AppsService } from '../../src/modules/oauth/apps/apps.service.js';
-import { GrantRevocation } from '../../src/modules/oauth/grants/grant-revocation.js';
-import { RefreshToken } from '../../src/modules/oauth/token/refresh-token.entity.js';
+import { sha256 } from '../../src/platform/secrets.js';
+import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
+import { GrantRevocation } from '../../src/modules/oauth/tokens/grants.service.js';
+import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { approve, exchange, isTokenAccepted, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

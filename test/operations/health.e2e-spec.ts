@@ -1,4 +1,4 @@
-import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
+import { MetricsServer } from '../../src/platform/observability/metrics-server.js';
 import { onOneEngine, onOneServer } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { json } from '../support/responses.js';

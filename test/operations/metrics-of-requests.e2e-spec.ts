@@ -1,4 +1,4 @@
-import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
+import { MetricsServer } from '../../src/platform/observability/metrics-server.js';
 import { Browser } from '../support/browser.js';
 import { authorizeLink, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';

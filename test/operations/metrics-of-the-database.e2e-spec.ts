@@ -1,7 +1,7 @@
-import { DatabaseLoad } from '../../src/database/database-load.js';
-import { TransactionRunner } from '../../src/database/transaction.js';
-import { CallLog } from '../../src/modules/quota/call-log.service.js';
-import { MetricsServer } from '../../src/operations/metrics/metrics-server.js';
+import { DatabaseLoad } from '../../src/platform/database/database-status.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
+import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
+import { MetricsServer } from '../../src/platform/observability/metrics-server.js';
 import { onEachServer, onSqlite, type TestDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { Member } from '../support/member.js';

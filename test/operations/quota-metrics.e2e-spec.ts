@@ -1,4 +1,4 @@
-import { Metrics } from '../../src/metrics/metrics.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { onOneEngine } from '../support/database.js';
 import { skipCountCheck } from '../support/invariants.js';

@@ -1,4 +1,4 @@
-import { Shutdown } from '../../src/operations/shutdown/shutdown.js';
+import { Shutdown } from '../../src/platform/lifecycle/shutdown.js';
 import { expectApiError } from '../support/api.js';
 import { Browser } from '../support/browser.js';
 import { onSqlite } from '../support/database.js';

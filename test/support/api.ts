@@ -1,4 +1,4 @@
-import type { Scope } from '../../src/common/scopes.js';
+import type { Scope } from '../../src/platform/access/scopes.js';
 import { Member, type PageBody } from './member.js';
 import { type ErrorBody, json } from './responses.js';
 import type { TestApp } from './test-app.js';

@@ -9,7 +9,7 @@ import {
 } from 'playwright-core';
 import { inject } from 'vitest';
 import type { User } from '../../src/modules/users/user.entity.js';
-import { CATALOGUES } from '../../src/pages/catalogue/catalogue.js';
+import { CATALOGUES } from '../../src/pages/translations/translations.js';
 import type { Language } from '../../src/pages/language.js';
 import { authorizeLink } from './oauth-flow.js';
 import { sqliteFile } from './database.js';

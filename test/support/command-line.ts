@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { inject } from 'vitest';
-import { commandLine, runCommandLine } from '../../src/command-line-program.js';
+import { commandLine, runCommandLine } from '../../src/cli/program.js';
 import type { TestDatabase } from './database.js';
 
 /** The time limit of a command. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Clock, later } from '../../src/common/clock.js';
+import { Clock, later } from '../../src/platform/clock.js';
 import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
 
 /** A clock that stands still until a test moves it. */

@@ -1,4 +1,4 @@
-import { type FieldError, InvalidRequest } from '../../src/common/errors.js';
+import { type FieldError, InvalidRequest } from '../../src/platform/errors.js';
 
 /** The error of a validation that must fail. */
 export async function rejectionOf(validation: Promise<unknown>): Promise<InvalidRequest> {

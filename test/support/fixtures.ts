@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
-import { newId } from '../../src/common/ids.js';
-import { sha256 } from '../../src/common/secrets.js';
+import { newId } from '../../src/platform/ids.js';
+import { sha256 } from '../../src/platform/secrets.js';
 import { CommentsService } from '../../src/modules/comments/comments.service.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { ApiCall } from '../../src/modules/quota/api-call.entity.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { ApiCall, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { Browser } from './browser.js';
 import { authorizeLink, obtainTokens } from './oauth-flow.js';

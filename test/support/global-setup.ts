@@ -88,6 +88,7 @@ async function engineAt(serverUrl: string): Promise<Engine> {
 const MARK = 'dist/.built';
 const SOURCES = [
   'src',
+  'tools',
   'docs/integrate.md',
   'ormconfig.ts',
   'package.json',

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { AuditEvent } from '../../src/audit/audit-event.entity.js';
+import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 
 /** A parsed line of the service's JSON log. */
 export interface LogLine {

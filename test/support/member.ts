@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Request } from 'express';
-import type { Scope } from '../../src/common/scopes.js';
+import type { Scope } from '../../src/platform/access/scopes.js';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
-import { Post } from '../../src/modules/posts/post.entity.js';
-import { QuotaUsage } from '../../src/modules/quota/quota-usage.entity.js';
+import { Post } from '../../src/modules/posts/post.entities.js';
+import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { json } from './responses.js';
 import type { TestApp, TestClient } from './test-app.js';

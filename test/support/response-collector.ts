@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { doubtsAbout } from '../../src/http/framing.js';
+import { doubtsAbout } from '../../src/platform/http/server/express-server.js';
 import {
   type Check,
   type DeclaredResponse,

@@ -1,5 +1,4 @@
-import { Grant } from '../../src/modules/oauth/grants/grant.entity.js';
-import { AuthorizationCode } from '../../src/modules/oauth/token/authorization-code.entity.js';
+import { AuthorizationCode, Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import type { Page } from './browser.js';
 import type { TestApp, TestClient } from './test-app.js';
 

@@ -5,24 +5,24 @@ import { Test } from '@nestjs/testing';
 import { DataSource } from 'typeorm';
 import { applicationOptions, configureApp } from '../../src/app.js';
 import { AppModule } from '../../src/app.module.js';
-import { Clock } from '../../src/common/clock.js';
-import { type Scope, SCOPES } from '../../src/common/scopes.js';
-import type { AppConfig } from '../../src/config/app-config.js';
-import { loadConfig } from '../../src/config/load-config.js';
-import { Migrator } from '../../src/database/migrator.js';
-import { TransactionRunner } from '../../src/database/transaction.js';
-import { JsonAdapter } from '../../src/http/json-adapter.js';
-import { Metrics } from '../../src/metrics/metrics.js';
+import { Clock } from '../../src/platform/clock.js';
+import { type Scope, SCOPES } from '../../src/platform/access/scopes.js';
+import type { AppConfig } from '../../src/platform/config/app-config.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { Migrator } from '../../src/platform/database/migrations/migrator.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
+import { JsonAdapter } from '../../src/platform/http/server/json-adapter.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
 import {
   AppsService,
   type RegisteredApp,
   type Registration,
-} from '../../src/modules/oauth/apps/apps.service.js';
-import { GrantOpener } from '../../src/modules/oauth/grants/grant-opener.js';
-import { GrantUse } from '../../src/modules/oauth/grants/grant-use.js';
+} from '../../src/modules/oauth/clients/apps.service.js';
+import { GrantOpener } from '../../src/modules/oauth/tokens/grants.service.js';
+import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
 import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
-import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/token/token-issuer.js';
-import { CallLog } from '../../src/modules/quota/call-log.service.js';
+import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
+import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type NewUser, UsersService } from '../../src/modules/users/users.service.js';
 import { copySchema, type TestDatabase } from './database.js';

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from 'mysql2';
-import { newId } from '../../../src/common/ids.js';
+import { newId } from '../../../src/platform/ids.js';
 import { CallLog } from '../call-log.js';
 import { GrantUse } from '../grant-use.js';
 import { noteRequest } from '../request-log.js';

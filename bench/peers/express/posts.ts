@@ -1,6 +1,6 @@
 import type { Pool, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import { z } from 'zod';
-import { newId } from '../../../src/common/ids.js';
+import { newId } from '../../../src/platform/ids.js';
 import { linkHeader, periodOf, permalink, secondsLeft } from '../answers.js';
 import { callRow } from '../call-log.js';
 import * as sql from '../statements.js';

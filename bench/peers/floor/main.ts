@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ResultSetHeader } from 'mysql2';
-import { newId } from '../../../src/common/ids.js';
+import { newId } from '../../../src/platform/ids.js';
 import {
   commentAnswer,
   isAlive,

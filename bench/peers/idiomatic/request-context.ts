@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { newId } from '../../../src/common/ids.js';
+import { newId } from '../../../src/platform/ids.js';
 import { noteRequest } from '../request-log.js';
 
 declare global {

@@ -1,6 +1,6 @@
 import OAuth2Server from '@node-oauth/oauth2-server';
 import type { RequestHandler } from 'express';
-import { newId } from '../../../src/common/ids.js';
+import { newId } from '../../../src/platform/ids.js';
 import { noteRequest } from '../request-log.js';
 import { TOKEN_HEADERS, type TokenDuties } from '../token-duties.js';
 

@@ -1,5 +1,5 @@
 import type { Provider } from 'oidc-provider';
-import { newId } from '../../../src/common/ids.js';
+import { newId } from '../../../src/platform/ids.js';
 import { noteRequest } from '../request-log.js';
 import { TOKEN_HEADERS, type TokenDuties } from '../token-duties.js';
 

@@ -1,12 +1,12 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CallerOf, type Caller } from '../../access/caller.js';
-import { Scopes } from '../../access/scopes.decorator.js';
-import { ApiFaults } from '../../http/api-errors.decorator.js';
-import { DEV_V1 } from '../../http/routes.js';
+import { CallerOf, type Caller } from '../../platform/access/caller.js';
+import { Scopes } from '../../platform/access/scopes.decorator.js';
+import { ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { DEV_V1 } from '../../platform/http/developer-api.js';
 import { ApiPostId } from '../posts/post-id.param.js';
 import { AnalyticsService } from './analytics.service.js';
-import { AnalyticsResponse } from './dto/analytics.response.js';
+import { AnalyticsResponse } from './analytics.response.js';
 
 @ApiTags('analytics')
 @ApiFaults()

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ID, optional, TEXT, TIME } from '../../database/columns.js';
+import { ID, optional, TEXT, TIME } from '../../platform/database/columns.js';
 
 /** A comment on a post (source document, section 2). */
 @Entity('comments')

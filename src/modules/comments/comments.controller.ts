@@ -7,27 +7,25 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { CallerOf, type Caller } from '../../access/caller.js';
-import { Scopes } from '../../access/scopes.decorator.js';
-import { idPattern } from '../../common/ids.js';
-import type { Page } from '../../common/page.js';
-import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
-import { DeletedResponse } from '../../http/deleted.response.js';
-import { AcceptsJson } from '../../http/json-body.js';
-import { AnswersPage } from '../../http/page-answer.js';
-import { pagingQuery } from '../../http/paging.js';
-import { DEV_V1 } from '../../http/routes.js';
+import { CallerOf, type Caller } from '../../platform/access/caller.js';
+import { Scopes } from '../../platform/access/scopes.decorator.js';
+import { idPattern } from '../../platform/ids.js';
+import type { Page } from '../../platform/database/list-page.js';
+import { ApiErrors, ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { DeletedResponse, DEV_V1 } from '../../platform/http/developer-api.js';
+import { AcceptsJson } from '../../platform/http/validation/json-body.js';
+import { AnswersPage, pagingQuery } from '../../platform/http/pagination.js';
 import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
   tellReplayed,
-} from '../../idempotency/idempotency-key.decorator.js';
+} from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { ApiPostId } from '../posts/post-id.param.js';
 import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
 import { CommentsService } from './comments.service.js';
-import { CommentPageResponse, CommentResponse } from './dto/comment.response.js';
-import { CreateCommentRequest } from './dto/create-comment.request.js';
+import { CommentPageResponse, CommentResponse } from './comment.response.js';
+import { CreateCommentRequest } from './create-comment.request.js';
 
 class ListCommentsQuery extends pagingQuery('cmt', 100) {}
 

@@ -1,4 +1,4 @@
-import { InvalidRequest, NotFound } from '../../common/errors.js';
+import { InvalidRequest, NotFound } from '../../platform/errors.js';
 
 /** The comment does not exist, was deleted, or somebody else wrote it (source document, section 4.2, rule 4). */
 export class CommentNotFound extends NotFound {

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
-import { IdempotencyModule } from '../../idempotency/idempotency.module.js';
+import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.module.js';
 import { PostsModule } from '../posts/posts.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { CommentsController } from './comments.controller.js';
-import { CommentsPersonalData } from './comments.personal-data.js';
+import { CommentsPersonalData } from './comments.data-subject.js';
 import { CommentsRepository } from './comments.repository.js';
 import { CommentsService } from './comments.service.js';
-import { CommentsPrune } from './prune/comments-prune.service.js';
-import { DeletedCommentsRepository } from './prune/deleted-comments.repository.js';
+import { CommentsPrune } from './comments-retention.js';
+import { DeletedCommentsRepository } from './deleted-comments.repository.js';
 
 @Module({
   imports: [UsersModule, PostsModule, IdempotencyModule],

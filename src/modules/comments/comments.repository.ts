@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
-import { isId } from '../../common/ids.js';
-import type { Paging } from '../../common/page.js';
-import { storedTime } from '../../database/columns.js';
-import { insertRow } from '../../database/insert.js';
-import { keptCounter, type KeptCounter } from '../../database/kept-counter.js';
-import { PageStatements } from '../../database/page-of-ids.js';
-import { readRows } from '../../database/statements.js';
-import { entities, type Transaction } from '../../database/transaction.js';
-import { Post } from '../posts/post.entity.js';
+import { isId } from '../../platform/ids.js';
+import { PageStatements, type Paging } from '../../platform/database/list-page.js';
+import { storedTime } from '../../platform/database/columns.js';
+import { insertRow, readRows } from '../../platform/database/sql.js';
+import { keptCounter, type KeptCounter } from '../../platform/database/counter-cache.js';
+import { entities, type Transaction } from '../../platform/database/transaction.js';
+import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
 
 /** A comment with what its readers see of its author, who may be gone. */

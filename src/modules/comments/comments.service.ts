@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../access/caller.js';
-import { Clock } from '../../common/clock.js';
-import { isId, newId } from '../../common/ids.js';
-import { pageOf, type Page, type Paging } from '../../common/page.js';
-import type { KeptCounter } from '../../database/kept-counter.js';
-import { TransactionRunner, type Transaction } from '../../database/transaction.js';
-import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { Clock } from '../../platform/clock.js';
+import { isId, newId } from '../../platform/ids.js';
+import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
+import type { KeptCounter } from '../../platform/database/counter-cache.js';
+import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
+import {
+  Idempotency,
+  type Keep,
+  type Outcome,
+} from '../../platform/http/idempotency/idempotency.service.js';
 import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { Comment } from './comment.entity.js';

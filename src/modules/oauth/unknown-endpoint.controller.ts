@@ -1,11 +1,11 @@
 import { All, Controller, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Public } from '../../access/public.decorator.js';
-import { AllowedMethods } from '../../http/allowed-methods.js';
-import { ExposedSecrets } from './client-request/exposed-secrets.js';
-import { OAuthErrorFilter } from './client-request/oauth-error.filter.js';
-import { MethodNotAllowed, UnknownEndpoint } from './oauth.errors.js';
+import { Public } from '../../platform/access/scopes.decorator.js';
+import { AllowedMethods } from '../../platform/http/server/unrouted-requests.js';
+import { ExposedSecrets } from './clients/exposed-secrets.js';
+import { OAuthErrorFilter } from './clients/oauth-error.filter.js';
+import { MethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
 
 /** Answers whatever else is asked for under `/oauth` in the shape of RFC 6749. Listed last among the controllers. */
 @Public()

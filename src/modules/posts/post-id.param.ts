@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
-import { idPattern } from '../../common/ids.js';
-import { ApiErrors } from '../../http/api-errors.decorator.js';
+import { idPattern } from '../../platform/ids.js';
+import { ApiErrors } from '../../platform/http/errors/api-errors.js';
 import { PostNotFound } from './posts.errors.js';
 
 /** Documents the post id of the path and what is answered when there is no such post. */

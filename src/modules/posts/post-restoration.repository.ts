@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
-import { entities, type Transaction } from '../../database/transaction.js';
-import { Post } from './post.entity.js';
+import { entities, type Transaction } from '../../platform/database/transaction.js';
+import { Post } from './post.entities.js';
 
 export type Restorable = Pick<Post, 'id' | 'userId' | 'deletedAt'>;
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
-import { Clock, DAY, later } from '../../common/clock.js';
-import { InvalidRequest, NotFound } from '../../common/errors.js';
-import { isId } from '../../common/ids.js';
-import { AppConfig } from '../../config/app-config.js';
-import { TransactionRunner, type Transaction } from '../../database/transaction.js';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { Clock, DAY, later } from '../../platform/clock.js';
+import { InvalidRequest, NotFound } from '../../platform/errors.js';
+import { isId } from '../../platform/ids.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { UsersService } from '../users/users.service.js';
 import { PostRestorationRepository, type Restorable } from './post-restoration.repository.js';
 

@@ -1,32 +1,29 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { CallerOf, type Caller } from '../../access/caller.js';
-import { Scopes } from '../../access/scopes.decorator.js';
-import type { Page } from '../../common/page.js';
-import { ApiErrors, ApiFaults } from '../../http/api-errors.decorator.js';
-import { DeletedResponse } from '../../http/deleted.response.js';
-import { AcceptsJson } from '../../http/json-body.js';
-import { AnswersPage } from '../../http/page-answer.js';
-import { pagingQuery } from '../../http/paging.js';
-import { RATE_LIMIT_HEADERS } from '../../http/rate-limit-headers.js';
-import { DEV_V1 } from '../../http/routes.js';
-import { TIME } from '../../http/schemas.js';
+import { CallerOf, type Caller } from '../../platform/access/caller.js';
+import { Scopes } from '../../platform/access/scopes.decorator.js';
+import type { Page } from '../../platform/database/list-page.js';
+import { ApiErrors, ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { DeletedResponse, DEV_V1, RATE_LIMIT_HEADERS } from '../../platform/http/developer-api.js';
+import { AcceptsJson } from '../../platform/http/validation/json-body.js';
+import { AnswersPage, pagingQuery } from '../../platform/http/pagination.js';
+import { TIME } from '../../platform/http/validation/schemas.js';
 import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
   tellReplayed,
-} from '../../idempotency/idempotency-key.decorator.js';
+} from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { QuotaExceeded } from '../quota/quota.errors.js';
 import { QuotaService } from '../quota/quota.service.js';
-import { CreatePostRequest } from './dto/create-post.request.js';
+import { CreatePostRequest } from './create-post.request.js';
 import {
   CreatedPostResponse,
   PostItemResponse,
   PostPageResponse,
   PostResponse,
-} from './dto/post.response.js';
+} from './post.response.js';
 import { ApiPostId } from './post-id.param.js';
 import { PostsService } from './posts.service.js';
 import { Publisher } from './publisher.service.js';

@@ -1,4 +1,4 @@
-import { NotFound } from '../../common/errors.js';
+import { NotFound } from '../../platform/errors.js';
 
 /** The post does not exist, was deleted, or is another user's: nobody can tell which (source document, section 4.2, rule 2). */
 export class PostNotFound extends NotFound {

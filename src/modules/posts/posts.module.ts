@@ -1,18 +1,18 @@
 import { Module } from '@nestjs/common';
-import { IdempotencyModule } from '../../idempotency/idempotency.module.js';
+import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.module.js';
 import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
-import { PostPageController } from './post-page.controller.js';
+import { PostPageController } from './public-post.controller.js';
 import { PostRestorationRepository } from './post-restoration.repository.js';
 import { PostRestoration } from './post-restoration.service.js';
 import { PostsController } from './posts.controller.js';
-import { PostsPersonalData } from './posts.personal-data.js';
+import { PostsPersonalData } from './posts.data-subject.js';
 import { PostsRepository } from './posts.repository.js';
 import { PostsService } from './posts.service.js';
 import { Publisher } from './publisher.service.js';
-import { DeletedPostsRepository } from './prune/deleted-posts.repository.js';
-import { PostsPrune } from './prune/posts-prune.service.js';
+import { DeletedPostsRepository } from './deleted-posts.repository.js';
+import { PostsPrune } from './posts-retention.js';
 import { PublicPostsRepository } from './public-posts.repository.js';
 import { PublicPostsService } from './public-posts.service.js';
 

@@ -1,17 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, type FindOptionsWhere } from 'typeorm';
-import { isId } from '../../common/ids.js';
-import type { Paging } from '../../common/page.js';
-import { storedTime } from '../../database/columns.js';
-import { insertAll, insertRow } from '../../database/insert.js';
-import { keptCounter, type KeptCounter } from '../../database/kept-counter.js';
-import { PageStatements } from '../../database/page-of-ids.js';
-import { RowsByKey } from '../../database/rows-by-key.js';
-import { readRows, useIndex, writeRows } from '../../database/statements.js';
-import { entities, type Transaction } from '../../database/transaction.js';
+import { isId } from '../../platform/ids.js';
+import { PageStatements, type Paging } from '../../platform/database/list-page.js';
+import { storedTime } from '../../platform/database/columns.js';
+import {
+  insertAll,
+  insertRow,
+  readRows,
+  useIndex,
+  writeRows,
+} from '../../platform/database/sql.js';
+import { keptCounter, type KeptCounter } from '../../platform/database/counter-cache.js';
+import { RowsByKey } from '../../platform/database/batch-loader.js';
+import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
-import { PostLike } from './post-like.entity.js';
-import { Post } from './post.entity.js';
+import { Post, PostLike } from './post.entities.js';
 import { PostNotFound } from './posts.errors.js';
 
 export type PostItem = Pick<Post, 'id' | 'content' | 'createdAt'>;

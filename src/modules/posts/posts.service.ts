@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../common/clock.js';
-import { isDeep, pageOf, type Page, type Paging } from '../../common/page.js';
-import { AppConfig } from '../../config/app-config.js';
-import type { KeptCounter } from '../../database/kept-counter.js';
-import { TransactionRunner, type Transaction } from '../../database/transaction.js';
+import { Clock } from '../../platform/clock.js';
+import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import type { KeptCounter } from '../../platform/database/counter-cache.js';
+import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { UsersService } from '../users/users.service.js';
 import { PostNotFound } from './posts.errors.js';
 import {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
-import { Post } from './post.entity.js';
+import { Post } from './post.entities.js';
 
 const SHOWN = {
   id: true,

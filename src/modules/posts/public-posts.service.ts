@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { isId } from '../../common/ids.js';
-import { AppConfig } from '../../config/app-config.js';
+import { isId } from '../../platform/ids.js';
+import { AppConfig } from '../../platform/config/app-config.js';
 import { UsersService } from '../users/users.service.js';
 import { PostNotFound } from './posts.errors.js';
 import { PublicPostsRepository, type ShownPost } from './public-posts.repository.js';

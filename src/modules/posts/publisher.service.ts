@@ -1,17 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { InvalidToken } from '../../access/access.errors.js';
-import type { Caller } from '../../access/caller.js';
-import { Clock } from '../../common/clock.js';
-import { newId } from '../../common/ids.js';
-import { SharedUnits } from '../../database/shared-units.js';
-import { TransactionRunner, type Transaction } from '../../database/transaction.js';
-import { Idempotency, type Keep, type Outcome } from '../../idempotency/idempotency.service.js';
-import { CallLog } from '../quota/call-log.service.js';
-import { periodOf } from '../quota/period.js';
+import { InvalidToken } from '../../platform/access/access.errors.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { Clock } from '../../platform/clock.js';
+import { newId } from '../../platform/ids.js';
+import { SharedUnits } from '../../platform/database/group-commit.js';
+import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
+import {
+  Idempotency,
+  type Keep,
+  type Outcome,
+} from '../../platform/http/idempotency/idempotency.service.js';
+import { CallLog } from '../quota/calls/call-log.service.js';
+import { periodOf } from '../quota/quota-period.js';
 import { QuotaService } from '../quota/quota.service.js';
 import { UsersService } from '../users/users.service.js';
 import type { PostDraft } from './post-draft.js';
-import type { Post } from './post.entity.js';
+import type { Post } from './post.entities.js';
 import { PostsRepository } from './posts.repository.js';
 import { PostsService } from './posts.service.js';
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../common/clock.js';
-import { Metrics } from '../../metrics/metrics.js';
-import { registerStoredGauge, type Sample } from '../../metrics/stored-gauge.js';
-import { periodOf } from './period.js';
+import { Clock } from '../../platform/clock.js';
+import { Metrics, registerStoredGauge, type Sample } from '../../platform/observability/metrics.js';
+import { periodOf } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
 

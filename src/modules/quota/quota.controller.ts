@@ -1,11 +1,52 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { AnyScope } from '../../access/any-scope.decorator.js';
-import { CallerOf, type Caller } from '../../access/caller.js';
-import { ApiFaults } from '../../http/api-errors.decorator.js';
-import { DEV_V1 } from '../../http/routes.js';
-import { QuotaResponse } from './dto/quota.response.js';
-import { QuotaService } from './quota.service.js';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
+import { type Caller, CallerOf } from '../../platform/access/caller.js';
+import { AnyScope } from '../../platform/access/scopes.decorator.js';
+import { DEV_V1 } from '../../platform/http/developer-api.js';
+import { ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { QuotaService, type QuotaStanding } from './quota.service.js';
+
+@ApiSchema({ name: 'Quota', description: 'What the app may still publish in this calendar month.' })
+export class QuotaResponse {
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    minimum: 0,
+    description: 'Posts per month; null is unlimited.',
+    example: 100,
+  })
+  limit: number | null;
+
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Posts published.', example: 13 })
+  used: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    minimum: 0,
+    description: 'Posts left; null is unlimited.',
+    example: 87,
+  })
+  remaining: number | null;
+
+  @ApiProperty({
+    pattern: String.raw`^\d{4}-(0[1-9]|1[0-2])$`,
+    description: 'The calendar month, in UTC.',
+    example: '2026-11',
+  })
+  period: string;
+
+  @ApiProperty({
+    format: 'date-time',
+    description: 'When the next month begins; UTC, with milliseconds.',
+    example: '2026-12-01T00:00:00.000Z',
+  })
+  resetsAt: string;
+
+  static from({ limit, used, remaining, period, resetsAt }: QuotaStanding): QuotaResponse {
+    return { limit, used, remaining, period, resetsAt: resetsAt.toISOString() };
+  }
+}
 
 @ApiTags('quota')
 @ApiFaults()

@@ -1,7 +1,6 @@
-import { secondsUntil } from '../../common/clock.js';
-import { AppError } from '../../common/errors.js';
-import { nextPeriodStart } from './period.js';
-import { postsMonthHeaders } from './posts-month.js';
+import { secondsUntil } from '../../platform/clock.js';
+import { AppError } from '../../platform/errors.js';
+import { nextPeriodStart, postsMonthHeaders } from './quota-period.js';
 
 /** The app's posts of this month are spent (source document, sections 7 and 8). */
 export class QuotaExceeded extends AppError {

@@ -1,11 +1,9 @@
 import { Module } from '@nestjs/common';
-import { CallLogPrune } from './call-log-prune.service.js';
-import { CallLogMiddleware } from './call-log.middleware.js';
-import { CallLog } from './call-log.service.js';
-import { CallsPersonalData } from './calls.personal-data.js';
-import { CallsRepository } from './calls.repository.js';
+import { CallLogPrune } from './calls/call-log-retention.js';
+import { CallLog, CallLogMiddleware } from './calls/call-log.service.js';
+import { CallsPersonalData, CallsRepository } from './calls/calls.repository.js';
 import { QuotaAlertsRepository } from './months/quota-alerts.repository.js';
-import { QuotaAlerts } from './months/quota-alerts.service.js';
+import { QuotaAlerts } from './months/quota-alerts.js';
 import { QuotaCountersRepository } from './months/quota-counters.repository.js';
 import { QuotaMonthsRepository } from './months/quota-months.repository.js';
 import { QuotaMonths } from './months/quota-months.service.js';
@@ -15,8 +13,8 @@ import { QuotaMetrics } from './quota-metrics.js';
 import { QuotaController } from './quota.controller.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
-import { UsageDaysRepository } from './usage/usage-days.repository.js';
-import { UsageRollup } from './usage/usage-rollup.service.js';
+import { UsageDaysRepository } from './calls/usage-days.repository.js';
+import { UsageRollup } from './calls/usage-rollup.service.js';
 
 @Module({
   controllers: [QuotaController],

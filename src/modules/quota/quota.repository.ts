@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
-import { insertRow } from '../../database/insert.js';
-import { RowsByKey } from '../../database/rows-by-key.js';
-import { writeRows } from '../../database/statements.js';
-import { entities, type Transaction } from '../../database/transaction.js';
-import { insertMissing } from '../../database/upsert.js';
-import { AppQuota } from './app-quota.entity.js';
-import type { Period } from './period.js';
-import { QuotaUsage } from './quota-usage.entity.js';
+import { insertMissing, insertRow, writeRows } from '../../platform/database/sql.js';
+import { RowsByKey } from '../../platform/database/batch-loader.js';
+import { entities, type Transaction } from '../../platform/database/transaction.js';
+import { AppQuota, QuotaUsage } from './quota.entities.js';
+import type { Period } from './quota-period.js';
 
 const COUNT = 'UPDATE quota_usage SET used = used + ? WHERE client_id = ? AND period = ?';
 const SPEND = `${COUNT} AND used <= ?`;

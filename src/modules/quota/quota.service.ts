@@ -1,13 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
-import { Clock } from '../../common/clock.js';
-import { InvalidRequest } from '../../common/errors.js';
-import { AppConfig } from '../../config/app-config.js';
-import { TransactionRunner, type Transaction } from '../../database/transaction.js';
-import type { AppQuota } from './app-quota.entity.js';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { Clock } from '../../platform/clock.js';
+import { InvalidRequest } from '../../platform/errors.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
+import type { AppQuota } from './quota.entities.js';
 import { QuotaAlertsRepository } from './months/quota-alerts.repository.js';
-import { nextPeriodStart, periodOf, type Period } from './period.js';
-import { postsMonthHeaders } from './posts-month.js';
+import { nextPeriodStart, type Period, periodOf, postsMonthHeaders } from './quota-period.js';
 import { QuotaExceeded } from './quota.errors.js';
 import { QuotaRepository } from './quota.repository.js';
 

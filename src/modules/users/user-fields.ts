@@ -1,4 +1,4 @@
-import { numberBetween, textUpTo, webUrl } from '../../command-line/option-values.js';
+import { numberBetween, textUpTo, webUrl } from '../../platform/typed-values.js';
 
 /** What an operator tells about a user, by its name in files: each reader takes what was typed, or throws what is wrong with it. */
 export const readers = {

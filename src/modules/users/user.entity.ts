@@ -1,5 +1,13 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { COUNTER, DOUBLE, ID, optional, text, TIME, URL_TEXT } from '../../database/columns.js';
+import {
+  COUNTER,
+  DOUBLE,
+  ID,
+  optional,
+  text,
+  TIME,
+  URL_TEXT,
+} from '../../platform/database/columns.js';
 
 /** A member of the neighbourhood network (source document, section 2). */
 @Entity('users')

@@ -1,10 +1,10 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CallerOf, type Caller } from '../../access/caller.js';
-import { Scopes } from '../../access/scopes.decorator.js';
-import { ApiFaults } from '../../http/api-errors.decorator.js';
-import { DEV_V1 } from '../../http/routes.js';
-import { ProfileResponse } from './dto/profile.response.js';
+import { CallerOf, type Caller } from '../../platform/access/caller.js';
+import { Scopes } from '../../platform/access/scopes.decorator.js';
+import { ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { DEV_V1 } from '../../platform/http/developer-api.js';
+import { ProfileResponse } from './profile.response.js';
 import { UsersService } from './users.service.js';
 
 @ApiTags('users')

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { UserImport } from './import/user-import.service.js';
 import { UsersController } from './users.controller.js';
-import { UsersPersonalData } from './users.personal-data.js';
+import { UsersPersonalData } from './users.data-subject.js';
 import { UsersRepository } from './users.repository.js';
 import { UsersService } from './users.service.js';
 

@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, Not } from 'typeorm';
-import { insertAll, insertRow } from '../../database/insert.js';
-import { RowsByKey } from '../../database/rows-by-key.js';
-import { placesFor, writeRows } from '../../database/statements.js';
-import { entities, type Transaction } from '../../database/transaction.js';
-import { unchanged } from '../../database/unchanged.js';
-import { upsertAll } from '../../database/upsert.js';
+import {
+  insertAll,
+  insertRow,
+  placesFor,
+  unchanged,
+  upsertAll,
+  writeRows,
+} from '../../platform/database/sql.js';
+import { RowsByKey } from '../../platform/database/batch-loader.js';
+import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from './user.entity.js';
 
 export type Profile = Pick<User, 'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood'>;

@@ -1,19 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog, type Change } from '../../audit/audit-log.repository.js';
-import { Clock } from '../../common/clock.js';
-import { isDuplicateKey } from '../../common/database-faults.js';
-import { NotFound } from '../../common/errors.js';
-import { isId, newId } from '../../common/ids.js';
-import { TransactionRunner, type Transaction } from '../../database/transaction.js';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { Clock } from '../../platform/clock.js';
+import { isDuplicateKey } from '../../platform/database/errors.js';
+import { type Transaction, TransactionRunner } from '../../platform/database/transaction.js';
+import { InvalidRequest, NotFound } from '../../platform/errors.js';
+import { isId, newId } from '../../platform/ids.js';
 import type { User } from './user.entity.js';
-import { PhoneTaken, UnknownUser } from './users.errors.js';
 import {
-  UsersRepository,
   type Author,
   type Place,
   type Profile,
   type SignInUser,
+  UsersRepository,
 } from './users.repository.js';
+
+export class PhoneTaken extends InvalidRequest {
+  constructor() {
+    super('A user with this phone number exists already.');
+  }
+}
+
+/** No user has this id. */
+export class UnknownUser extends NotFound {
+  constructor(id: string) {
+    super(`No user has the id ${id}. "user show --phone" finds it by the phone number.`);
+  }
+}
 
 /** What an operator tells about a new user. `phone` is E.164. */
 export type NewUser = Pick<User, 'phone' | 'name'> &

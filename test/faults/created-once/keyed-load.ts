@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { IdempotencyKey } from '../../../src/idempotency/idempotency-key.entity.js';
-import { Post } from '../../../src/modules/posts/post.entity.js';
+import { IdempotencyKey } from '../../../src/platform/http/idempotency/idempotency-key.entity.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
 import { RepeatedWork } from '../../support/background.js';
 import { allEqual, countPublished } from '../../support/fixtures.js';
 import type { Member, PostBody } from '../../support/member.js';

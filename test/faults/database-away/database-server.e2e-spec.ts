@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
-import { Post } from '../../../src/modules/posts/post.entity.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
 import { startPrivateServer } from '../../support/database-server.js';
 import { onEachServer, type TestDatabase } from '../../support/database.js';
 import { allEqual, countPublished } from '../../support/fixtures.js';

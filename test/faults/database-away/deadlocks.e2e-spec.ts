@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IsNull } from 'typeorm';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
-import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
-import { Post } from '../../../src/modules/posts/post.entity.js';
+import { Grant } from '../../../src/modules/oauth/tokens/token.entities.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
 import { onEachServer } from '../../support/database.js';
 import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { newId } from '../../../src/common/ids.js';
+import { newId } from '../../../src/platform/ids.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ServerKind, startPrivateServer } from '../../support/database-server.js';
 import { connect, onEachServer, onSqlite } from '../../support/database.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseLoad } from '../../../src/database/database-load.js';
+import { DatabaseLoad } from '../../../src/platform/database/database-status.js';
 import { onEachServer } from '../../support/database.js';
 import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';

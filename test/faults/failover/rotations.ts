@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sha256 } from '../../../src/common/secrets.js';
-import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { sha256 } from '../../../src/platform/secrets.js';
+import { AccessToken, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { RepeatedWork } from '../../support/background.js';
 import { obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
-import { sha256 } from '../../../src/common/secrets.js';
-import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { sha256 } from '../../../src/platform/secrets.js';
+import { AccessToken, Grant } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ErrorBody, json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';

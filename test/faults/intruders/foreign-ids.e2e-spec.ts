@@ -1,6 +1,6 @@
-import { newId } from '../../../src/common/ids.js';
-import { newSecret } from '../../../src/common/secrets.js';
-import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
+import { newId } from '../../../src/platform/ids.js';
+import { newSecret } from '../../../src/platform/secrets.js';
+import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
 import { Browser } from '../../support/browser.js';
 import {
   approve,

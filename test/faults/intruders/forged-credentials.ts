@@ -1,4 +1,4 @@
-import { sha256 } from '../../../src/common/secrets.js';
+import { sha256 } from '../../../src/platform/secrets.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { TestClient } from '../../support/test-app.js';

@@ -1,6 +1,6 @@
-import { Post } from '../../../src/modules/posts/post.entity.js';
-import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
-import { CallLog } from '../../../src/modules/quota/call-log.service.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
+import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
+import { CallLog } from '../../../src/modules/quota/calls/call-log.service.js';
 import { expectApiError } from '../../support/api.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink, requestToken } from '../../support/oauth-flow.js';

@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FORMATS } from '../../../src/modules/users/import/import-file.js';
-import { type Column, COLUMNS } from '../../../src/modules/users/import/record.js';
+import { type Column, COLUMNS, FORMATS } from '../../../src/modules/users/import/import-file.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import {
   CommandLine,

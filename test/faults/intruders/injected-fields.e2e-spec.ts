@@ -1,5 +1,5 @@
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
-import { Post } from '../../../src/modules/posts/post.entity.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
 import { onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { publishedDocument, schemaChecks } from '../../support/published-document.js';

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
-import { newId } from '../../../src/common/ids.js';
-import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
+import { newId } from '../../../src/platform/ids.js';
+import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink, redirectParameters } from '../../support/oauth-flow.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SCOPES } from '../../../src/common/scopes.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import type { Site } from '../../support/browser.js';
 import { approve, exchange } from '../../support/oauth-flow.js';

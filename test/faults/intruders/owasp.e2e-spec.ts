@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SCOPES } from '../../../src/common/scopes.js';
-import { Post } from '../../../src/modules/posts/post.entity.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
 import { bodyOf, ENDPOINTS, expectApiError, ownPathOf } from '../../support/api.js';
 import { type Page, Browser } from '../../support/browser.js';
 import { authorizeLink, obtainTokens, requestToken } from '../../support/oauth-flow.js';

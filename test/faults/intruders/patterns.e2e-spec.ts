@@ -1,8 +1,8 @@
 import { pathToRegexp } from 'path-to-regexp';
-import { idPattern } from '../../../src/common/ids.js';
-import { AllowedMethods } from '../../../src/http/allowed-methods.js';
-import { REQUEST_ID_PATTERN } from '../../../src/http/request-context.js';
-import { WEB_URL_PATTERN } from '../../../src/http/text-patterns.js';
+import { idPattern } from '../../../src/platform/ids.js';
+import { AllowedMethods } from '../../../src/platform/http/server/unrouted-requests.js';
+import { REQUEST_ID_PATTERN } from '../../../src/platform/http/request-context.js';
+import { WEB_URL_PATTERN } from '../../../src/platform/http/validation/text-patterns.js';
 import { sqliteFile } from '../../support/database.js';
 import { publishedDocument } from '../../support/published-document.js';
 import { type TestApp, useTestApp } from '../../support/test-app.js';
@@ -24,31 +24,31 @@ import {
 
 /** Slow patterns for input that attackers do not control, by file and source, with the reason. */
 const BOUNDED: Readonly<Record<string, string>> = {
-  [String.raw`src/bin/breaking-changes.ts: \/requestBody\/.*\/properties\/`]:
+  [String.raw`tools/breaking-changes.ts: \/requestBody\/.*\/properties\/`]:
     'a path in our own published document',
-  [String.raw`src/bin/new-migration.ts: (import [^\n]+\n)(?!import)`]: 'a migration of our own',
-  [String.raw`src/config/database-servers.ts: ^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$`]:
+  [String.raw`tools/new-migration.ts: (import [^\n]+\n)(?!import)`]: 'a migration of our own',
+  [String.raw`src/platform/config/env.ts: ^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$`]:
     "the operator's own DATABASE_URL",
-  [String.raw`src/config/env/quota.env.ts: \d+(?=,|$)`]: "the operator's own QUOTA_PLANS",
-  'src/config/env/values.ts: [/?#]+$': "the operator's own addresses",
-  [String.raw`src/operations/doctor/examination.ts: \n\s+at `]:
+  [String.raw`src/platform/config/env.ts: \d+(?=,|$)`]: "the operator's own QUOTA_PLANS",
+  'src/platform/config/env-values.ts: [/?#]+$': "the operator's own addresses",
+  [String.raw`src/modules/operations/doctor/check.ts: \n\s+at `]:
     'the message of an error, for "doctor"',
 };
 
 /** Places that create a pattern at run time, with their patterns. */
 const MADE: Readonly<Record<string, (app: TestApp) => readonly RegExp[]>> = {
-  'src/common/ids.ts: new RegExp(`^${prefix}_${SUFFIX}$`)': () => [idPattern('svc_app')],
-  'src/http/allowed-methods.ts: pathToRegexp(path, { sensitive: true, trailing: false })':
+  'src/platform/ids.ts: new RegExp(`^${prefix}_${SUFFIX}$`)': () => [idPattern('svc_app')],
+  'src/platform/http/server/unrouted-requests.ts: pathToRegexp(path, { sensitive: true, trailing: false })':
     patternsOfRoutes,
-  'src/http/request-context.ts: new RegExp(REQUEST_ID_PATTERN)': () => [
+  'src/platform/http/request-context.ts: new RegExp(REQUEST_ID_PATTERN)': () => [
     new RegExp(REQUEST_ID_PATTERN),
   ],
-  "src/http/rules.ts: new RegExp(WEB_URL_PATTERN, 'u')": () => [new RegExp(WEB_URL_PATTERN, 'u')],
+  "src/platform/http/validation/rules.ts: new RegExp(WEB_URL_PATTERN, 'u')": () => [new RegExp(WEB_URL_PATTERN, 'u')],
 };
 
 /** Places whose patterns this test cannot get, with the reason why callers cannot make them slow. */
 const OUT_OF_REACH: Readonly<Record<string, string>> = {
-  "src/database/grants.ts: new RegExp(`^${source}$`, 'su')":
+  "src/platform/database/database-status.ts: new RegExp(`^${source}$`, 'su')":
     "of a grant by the operator's own database server, for the name of the operator's own database",
 };
 

@@ -1,5 +1,5 @@
-import { SCOPES } from '../../../src/common/scopes.js';
-import { sha256 } from '../../../src/common/secrets.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
+import { sha256 } from '../../../src/platform/secrets.js';
 import { type Page, Browser } from '../../support/browser.js';
 import {
   CHALLENGE,

@@ -1,6 +1,6 @@
 import { linksOf } from '../../support/api.js';
 import { type ErrorBody, json } from '../../support/responses.js';
-import type { Scope } from '../../../src/common/scopes.js';
+import type { Scope } from '../../../src/platform/access/scopes.js';
 
 export const PEOPLE = ['Ana', 'Ben', 'Cleo'] as const;
 export type PersonName = (typeof PEOPLE)[number];

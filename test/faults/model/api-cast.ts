@@ -1,4 +1,4 @@
-import { type Scope, SCOPES } from '../../../src/common/scopes.js';
+import { type Scope, SCOPES } from '../../../src/platform/access/scopes.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { Member } from '../../support/member.js';

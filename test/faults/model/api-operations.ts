@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { DAY, HOUR, SECOND } from '../../../src/common/clock.js';
+import { DAY, HOUR, SECOND } from '../../../src/platform/clock.js';
 import { PEOPLE, type Actor, type Body, type Call } from './api-call.js';
 import type { Dialogue } from './api-dialogue.js';
 import { chosen, commentAt, postAt, target, which, type Known } from './api-targets.js';

@@ -1,4 +1,4 @@
-import type { Scope } from '../../../src/common/scopes.js';
+import type { Scope } from '../../../src/platform/access/scopes.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import {
   type Actor,

@@ -1,10 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { In, type DataSource } from 'typeorm';
-import { sha256 } from '../../../src/common/secrets.js';
-import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { AuthorizationCode } from '../../../src/modules/oauth/token/authorization-code.entity.js';
-import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { sha256 } from '../../../src/platform/secrets.js';
+import { AccessToken, AuthorizationCode, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import type { State } from './token-rules.js';
 
 /** The rows of one grant. */

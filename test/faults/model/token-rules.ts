@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, SECOND } from '../../../src/common/clock.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/platform/clock.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { ClientName, Request, Result } from './token-request.js';
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { DAY, HOUR, MINUTE, SECOND } from '../../../src/common/clock.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/platform/clock.js';
 import { mostly } from './arbitraries.js';
 import { GRANTED, NARROWER } from './token-rules.js';
 import { CLIENTS, type ClientName, type Mistake } from './token-request.js';

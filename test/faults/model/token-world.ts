@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { later } from '../../../src/common/clock.js';
-import { parseScope } from '../../../src/common/scopes.js';
-import { newSecret, sha256 } from '../../../src/common/secrets.js';
-import { TransactionRunner } from '../../../src/database/transaction.js';
-import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
-import { AuthorizationCodesRepository } from '../../../src/modules/oauth/token/authorization-codes.repository.js';
+import { later } from '../../../src/platform/clock.js';
+import { parseScope } from '../../../src/platform/access/scopes.js';
+import { newSecret, sha256 } from '../../../src/platform/secrets.js';
+import { TransactionRunner } from '../../../src/platform/database/transaction.js';
+import { GrantOpener } from '../../../src/modules/oauth/tokens/grants.service.js';
+import { AuthorizationCodesRepository } from '../../../src/modules/oauth/tokens/authorization-codes.repository.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { CHALLENGE } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';

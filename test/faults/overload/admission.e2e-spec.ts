@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type Connection } from 'mysql2/promise';
-import { Admission } from '../../../src/http/admission.js';
+import { Admission } from '../../../src/platform/http/server/bulkhead.js';
 import { expectApiError } from '../../support/api.js';
 import { onOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
-import { Migrator } from '../../../src/database/migrator.js';
+import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { connect, onEachEngine, onOneServer, type TestDatabase } from '../../support/database.js';
 import { schemaOf } from '../../support/released.js';

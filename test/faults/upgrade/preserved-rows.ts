@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { SCOPES } from '../../../src/common/scopes.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import type { Site } from '../../support/browser.js';
 import { approve, exchange } from '../../support/oauth-flow.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
-import { Migrator } from '../../../src/database/migrator.js';
+import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { connect, onEachServer } from '../../support/database.js';
 import { releasedDatabase, restore } from '../../support/released.js';
 import { show } from '../figures.js';

@@ -7,9 +7,9 @@ import type { PageBody, PostBody } from '../../support/member.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { MANY_SIGN_INS, type TestClient } from '../../support/test-app.js';
 import { In, type DataSource } from 'typeorm';
-import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
+import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
+import { AccessToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 
 /** The one user of the visits signs in many times a minute, from one address. */
 export const MANY_VISITS = {

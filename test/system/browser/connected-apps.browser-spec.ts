@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { GrantUse } from '../../../src/modules/oauth/grants/grant-use.js';
+import { GrantUse } from '../../../src/modules/oauth/tokens/grant-use.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
+import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import {
   expectAccessible,
   inChromium,

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { MINUTE, SECOND } from '../../../src/common/clock.js';
+import { MINUTE, SECOND } from '../../../src/platform/clock.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
-import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
+import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { authorizeLink, exchange } from '../../support/oauth-flow.js';
 import {
   expectAccessible,

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { DAY } from '../../../src/common/clock.js';
-import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
+import { DAY } from '../../../src/platform/clock.js';
+import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { expectAccessible, inChromium, wanting, WISHES } from '../../support/chromium.js';
 import type { TestClient } from '../../support/test-app.js';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { MINUTE, SECOND } from '../../../src/common/clock.js';
-import { DEMO_DOCS_CLIENT_ID } from '../../../src/config/app-config.js';
-import { ana, ben } from '../../../src/modules/demo/demo-content.js';
-import { DemoService } from '../../../src/modules/demo/demo.service.js';
+import { MINUTE, SECOND } from '../../../src/platform/clock.js';
+import { DEMO_DOCS_CLIENT_ID } from '../../../src/platform/config/app-config.js';
+import { ana, ben, DemoService } from '../../../src/modules/demo/demo.service.js';
 import { inChromium, SCREENSHOTS } from '../../support/chromium.js';
 import { SwaggerUi } from '../../support/swagger-ui.js';
 

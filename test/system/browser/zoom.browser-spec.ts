@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { CATALOGUES } from '../../../src/pages/catalogue/catalogue.js';
+import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { LANGUAGES } from '../../../src/pages/language.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { inChromium, tabTo, wanting } from '../../support/chromium.js';

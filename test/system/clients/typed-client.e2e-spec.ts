@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import createClient, { type Client } from 'openapi-fetch';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { SCOPES } from '../../../src/common/scopes.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
 import type { paths } from '../../../openapi/types.js';
 import { approve } from '../../support/oauth-flow.js';
 import { onOneEngine } from '../../support/database.js';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { Migrator } from '../../../src/database/migrator.js';
+import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { connect, onEachEngine, onEachServer } from '../../support/database.js';
 

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
-import { MINUTE, SECOND } from '../../../src/common/clock.js';
-import { sha256 } from '../../../src/common/secrets.js';
-import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
+import { MINUTE, SECOND } from '../../../src/platform/clock.js';
+import { sha256 } from '../../../src/platform/secrets.js';
+import { AccessToken, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import {
   approve,
   exchange,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
-import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
-import { SmsQueue } from '../../../src/modules/oauth/sign-in/sms-queue.js';
+import { OtpChallenge } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { SmsQueue } from '../../../src/modules/oauth/sign-in/sms/sms-queue.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';

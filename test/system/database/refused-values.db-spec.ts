@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { readRows, type Value } from '../../../src/database/statements.js';
+import { readRows, type Value } from '../../../src/platform/database/sql.js';
 import { connect, onOneServer } from '../../support/database.js';
 
 /** Longer than the statement timeout and the two seconds after it, when a connection without a response is closed. */

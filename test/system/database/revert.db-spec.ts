@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { migrations } from '../../../src/database/migrations.js';
-import { Migrator } from '../../../src/database/migrator.js';
-import { RELEASES } from '../../../src/database/releases.js';
-import { entities } from '../../../src/database/transaction.js';
+import { migrations, RELEASES } from '../../../src/platform/database/migrations/list.js';
+import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
+import { entities } from '../../../src/platform/database/transaction.js';
 import {
   connect,
   onEachEngine,

@@ -1,8 +1,8 @@
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { isDatabaseUnavailable } from '../../../src/common/database-faults.js';
-import { loadConfig } from '../../../src/config/load-config.js';
-import { dataSourceOptions } from '../../../src/database/data-source-options.js';
-import { Migrator } from '../../../src/database/migrator.js';
+import { isDatabaseUnavailable } from '../../../src/platform/database/errors.js';
+import { loadConfig } from '../../../src/platform/config/load-config.js';
+import { dataSourceOptions } from '../../../src/platform/database/data-source.js';
+import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { onEachServer } from '../../support/database.js';
 
 /** Longer than the shortest statement timeout and the two seconds after it, when a connection without a response is closed. */

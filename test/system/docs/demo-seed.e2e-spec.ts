@@ -1,6 +1,5 @@
-import { DEMO_USER_ID, demoApps } from '../../../src/modules/demo/demo-content.js';
-import { DemoService } from '../../../src/modules/demo/demo.service.js';
-import { AppsService } from '../../../src/modules/oauth/apps/apps.service.js';
+import { DEMO_USER_ID, demoApps, DemoService } from '../../../src/modules/demo/demo.service.js';
+import { AppsService } from '../../../src/modules/oauth/clients/apps.service.js';
 import { UsersService } from '../../../src/modules/users/users.service.js';
 import { onOneEngine } from '../../support/database.js';
 import { warningsAndErrors } from '../../support/logs.js';

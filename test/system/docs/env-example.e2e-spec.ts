@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { configurationTable, envExample } from '../../../src/bin/env-example.js';
+import { configurationTable, envExample } from '../../../tools/env-example.js';
 
-const PROGRAM = resolve('dist/src/bin/env-example.js');
+const PROGRAM = resolve('dist/tools/env-example.js');
 
 /** Runs the program in `folder`. */
 function run(folder: string, ...options: string[]): Promise<{ code: number; output: string }> {
@@ -30,7 +30,7 @@ describe('Program env-example', () => {
     );
     const stale = await run(folder);
     expect(stale.code).toBe(1);
-    expect(stale.output).toContain('node dist/src/bin/env-example.js --write');
+    expect(stale.output).toContain('node dist/tools/env-example.js --write');
     expect((await run(folder, '--write')).code).toBe(0);
     expect((await run(folder)).code).toBe(0);
     const readme = await readFile(join(folder, 'README.md'), 'utf8');

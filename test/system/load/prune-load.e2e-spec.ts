@@ -1,7 +1,6 @@
-import { later } from '../../../src/common/clock.js';
-import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
-import { ApiUsageDaily } from '../../../src/modules/quota/api-usage-daily.entity.js';
-import { Prune } from '../../../src/operations/jobs/prune.service.js';
+import { later } from '../../../src/platform/clock.js';
+import { ApiCall, ApiUsageDaily } from '../../../src/modules/quota/quota.entities.js';
+import { Prune } from '../../../src/modules/operations/prune.service.js';
 import { RepeatedWork } from '../../support/background.js';
 import { onEachServer } from '../../support/database.js';
 import { recordCalls } from '../../support/fixtures.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BreakingChange, breakingChanges } from '../../../src/bin/breaking-changes.js';
+import { type BreakingChange, breakingChanges } from '../../../tools/breaking-changes.js';
 import { ADDITIVE, BREAKING, type Change } from './breaking-changes.js';
 
 describe('Breaking changes between two OpenAPI documents', () => {

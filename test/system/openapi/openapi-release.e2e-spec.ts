@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { releaseProblems, type ReleaseFiles } from '../../../src/bin/release-check.js';
+import { releaseProblems, type ReleaseFiles } from '../../../tools/release-check.js';
 
 interface Document {
   info: { version: string; description: string };

@@ -1,6 +1,4 @@
-import { Grant } from '../../../src/modules/oauth/grants/grant.entity.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { AccessToken, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { Cluster } from '../../support/cluster.js';
 import { onOneEngine } from '../../support/database.js';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
-import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
-import { newId } from '../../../src/common/ids.js';
-import { VERSION } from '../../../src/operations/version.js';
+import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
+import { newId } from '../../../src/platform/ids.js';
+import { VERSION } from '../../../src/platform/version.js';
 import { runCommandProcess } from '../../support/command-line.js';
 import { connectMigrated, sqliteFile } from '../../support/database.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Doctor } from '../../../src/operations/doctor/doctor.service.js';
+import { Doctor } from '../../../src/modules/operations/doctor/doctor.service.js';
 import {
   parseFindings,
   runCommand,

@@ -1,5 +1,5 @@
-import { MetricsServer } from '../../../src/operations/metrics/metrics-server.js';
-import { VERSION } from '../../../src/operations/version.js';
+import { MetricsServer } from '../../../src/platform/observability/metrics-server.js';
+import { VERSION } from '../../../src/platform/version.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { onOneEngine, onSqlite } from '../../support/database.js';

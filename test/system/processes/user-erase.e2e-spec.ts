@@ -1,5 +1,5 @@
-import { SCOPES } from '../../../src/common/scopes.js';
-import { Post } from '../../../src/modules/posts/post.entity.js';
+import { SCOPES } from '../../../src/platform/access/scopes.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { Cluster } from '../../support/cluster.js';
 import { CommandLine, runCommandProcess } from '../../support/command-line.js';

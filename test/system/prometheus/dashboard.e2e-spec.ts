@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { inject } from 'vitest';
-import { PruneCron } from '../../../src/operations/jobs/prune.cron.js';
-import { QuotaResetCron } from '../../../src/operations/jobs/quota-reset.cron.js';
-import { UsageRollupCron } from '../../../src/operations/jobs/usage-rollup.cron.js';
-import { MetricsServer } from '../../../src/operations/metrics/metrics-server.js';
+import { PruneCron } from '../../../src/modules/operations/prune.service.js';
+import { QuotaResetCron } from '../../../src/modules/operations/quota-reset.service.js';
+import { UsageRollupCron } from '../../../src/modules/operations/usage-rollup.cron.js';
+import { MetricsServer } from '../../../src/platform/observability/metrics-server.js';
 import { requestToken } from '../../support/oauth-flow.js';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';

@@ -1,5 +1,4 @@
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { AccessToken, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';

@@ -1,4 +1,4 @@
-import { Post } from '../../../src/modules/posts/post.entity.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachEngine } from '../../support/database.js';

@@ -1,6 +1,5 @@
-import { Post } from '../../../src/modules/posts/post.entity.js';
-import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
-import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
+import { ApiCall, QuotaUsage } from '../../../src/modules/quota/quota.entities.js';
 import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { Member, type PostBody } from '../../support/member.js';

@@ -1,8 +1,7 @@
-import { IdempotencyKey } from '../../../src/idempotency/idempotency-key.entity.js';
+import { IdempotencyKey } from '../../../src/platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
-import { Post } from '../../../src/modules/posts/post.entity.js';
-import { ApiCall } from '../../../src/modules/quota/api-call.entity.js';
-import { QuotaUsage } from '../../../src/modules/quota/quota-usage.entity.js';
+import { Post } from '../../../src/modules/posts/post.entities.js';
+import { ApiCall, QuotaUsage } from '../../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { User } from '../../../src/modules/users/user.entity.js';
 import { concurrently, rounds, ROUNDS_MS } from '../../support/cluster.js';

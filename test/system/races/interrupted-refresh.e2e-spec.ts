@@ -1,7 +1,6 @@
 import mysql, { type Connection } from 'mysql2/promise';
-import { sha256 } from '../../../src/common/secrets.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { sha256 } from '../../../src/platform/secrets.js';
+import { AccessToken, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import { type Cluster, rounds, ROUNDS, ROUNDS_MS, startCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';

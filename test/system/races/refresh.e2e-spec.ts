@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditEvent } from '../../../src/audit/audit-event.entity.js';
-import { sha256 } from '../../../src/common/secrets.js';
-import { AccessToken } from '../../../src/modules/oauth/token/access-token.entity.js';
-import { RefreshToken } from '../../../src/modules/oauth/token/refresh-token.entity.js';
+import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
+import { sha256 } from '../../../src/platform/secrets.js';
+import { AccessToken, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';

@@ -1,8 +1,8 @@
-import { HOUR } from '../../../src/common/clock.js';
-import { TransactionRunner } from '../../../src/database/transaction.js';
-import { AppSecretsService } from '../../../src/modules/oauth/apps/app-secrets.service.js';
-import { GrantOpener } from '../../../src/modules/oauth/grants/grant-opener.js';
-import { TokenIssuer } from '../../../src/modules/oauth/token/token-issuer.js';
+import { HOUR } from '../../../src/platform/clock.js';
+import { TransactionRunner } from '../../../src/platform/database/transaction.js';
+import { AppSecretsService } from '../../../src/modules/oauth/clients/app-secrets.service.js';
+import { GrantOpener } from '../../../src/modules/oauth/tokens/grants.service.js';
+import { TokenIssuer } from '../../../src/modules/oauth/tokens/token-issuer.js';
 import { RepeatedWork } from '../../support/background.js';
 import { requestToken } from '../../support/oauth-flow.js';
 import {

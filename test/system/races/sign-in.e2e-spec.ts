@@ -1,5 +1,4 @@
-import { OtpChallenge } from '../../../src/modules/oauth/sign-in/otp-challenge.entity.js';
-import { SignInSession } from '../../../src/modules/oauth/sign-in/sign-in-session.entity.js';
+import { OtpChallenge, SignInSession } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';

@@ -1,6 +1,6 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { newId } from '../../../../src/common/ids.js';
+import { newId } from '../../../../src/platform/ids.js';
 import { CallsService } from './calls.service.js';
 
 /** The route whose successful calls are recorded in their own transaction. */

@@ -1,7 +1,7 @@
 import { Injectable, NotFoundException, UnauthorizedException } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { DataSource, Repository, type EntityManager } from 'typeorm';
-import { newId } from '../../../../src/common/ids.js';
+import { newId } from '../../../../src/platform/ids.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiCall } from '../calls/api-call.entity.js';
 import { PUBLISH_ROUTE } from '../calls/call-log.middleware.js';

@@ -1,17 +1,16 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { isId } from '../../../common/ids.js';
-import { sendRedirect } from '../authorize/authorization-response.js';
-import type { Sentence } from '../../../pages/catalogue/catalogue.js';
-import { BrowserForms } from '../browser-form.decorator.js';
-import type { AppName } from '../grants/grant-revocation.js';
-import { OAuthPages, type Membership, type Remark } from '../oauth-pages.js';
-import { Parameters } from '../parameters.js';
+import { isId } from '../../../platform/ids.js';
+import { sendRedirect } from '../protocol/authorization-response.js';
+import type { Sentence } from '../../../pages/translations/translations.js';
+import { BrowserForms } from '../browser/browser-form.decorator.js';
+import type { AppName } from '../tokens/grants.service.js';
+import { OAuthPages, type Membership, type Remark } from '../browser/oauth-pages.js';
+import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { addressOf } from './account-addresses.js';
-import { AccountErrorFilter } from './account-error.filter.js';
+import { AccountErrorFilter, addressOf } from './account-errors.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
-import { MembershipOf, SessionFormGuard } from './session-form.guard.js';
+import { MembershipOf, SessionFormGuard } from './account-session.js';
 
 /** What who is signed in does on the account's pages. */
 @BrowserForms(SessionFormGuard, AccountErrorFilter)

@@ -1,14 +1,13 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { FormBinding } from '../../../pages/views.js';
-import { sendRedirect } from '../authorize/authorization-response.js';
-import { BrowserForms } from '../browser-form.decorator.js';
-import { OAuthPages } from '../oauth-pages.js';
+import { sendRedirect } from '../protocol/authorization-response.js';
+import { BrowserForms } from '../browser/browser-form.decorator.js';
+import { OAuthPages } from '../browser/oauth-pages.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { SignInSteps, type SignInCourse } from '../sign-in/sign-in-steps.js';
-import { AccountErrorFilter } from './account-error.filter.js';
-import { ACCOUNT_PATH, addressOf } from './account-addresses.js';
-import { AccountSignInOf, SignInFormGuard } from './sign-in-form.guard.js';
+import { SignInSteps, type SignInCourse } from '../sign-in/sign-in-flow.js';
+import { ACCOUNT_PATH, AccountErrorFilter, addressOf } from './account-errors.js';
+import { AccountSignInOf, SignInFormGuard } from './account-sign-in.js';
 
 /** Signing in by phone and one-time password, to the account's own pages. */
 @BrowserForms(SignInFormGuard, AccountErrorFilter)

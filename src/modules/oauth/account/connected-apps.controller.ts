@@ -1,17 +1,16 @@
 import { Controller, Get, Param, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Public } from '../../../access/public.decorator.js';
-import { isId } from '../../../common/ids.js';
-import { sendRedirect } from '../authorize/authorization-response.js';
-import { APPS_PATH, OAuthPages } from '../oauth-pages.js';
-import { notConnected } from '../page-error.js';
-import { BrowserCookies } from '../sign-in/browser-cookies.js';
-import { AccountErrorFilter } from './account-error.filter.js';
-import { ACCOUNT_PATH } from './account-addresses.js';
-import { AccountSignIns } from './account-sign-ins.js';
+import { Public } from '../../../platform/access/scopes.decorator.js';
+import { isId } from '../../../platform/ids.js';
+import { sendRedirect } from '../protocol/authorization-response.js';
+import { APPS_PATH, OAuthPages } from '../browser/oauth-pages.js';
+import { notConnected } from '../protocol/page-error.js';
+import { BrowserCookies } from '../protocol/browser-cookies.js';
+import { ACCOUNT_PATH, AccountErrorFilter } from './account-errors.js';
+import { AccountSignIns } from './account-sign-in.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
-import { Memberships } from './memberships.js';
+import { Memberships } from './account-session.js';
 
 /** The apps that have access to the account of who is signed in; who is not signs in first. */
 @Public()

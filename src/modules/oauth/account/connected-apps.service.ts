@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../../common/clock.js';
-import { canonicalScopes, type Scope } from '../../../common/scopes.js';
-import { GrantRevocation, type AppName } from '../grants/grant-revocation.js';
-import { GrantsRepository, type LiveGrants } from '../grants/grants.repository.js';
+import { Clock } from '../../../platform/clock.js';
+import { canonicalScopes, type Scope } from '../../../platform/access/scopes.js';
+import { GrantRevocation, type AppName } from '../tokens/grants.service.js';
+import { GrantsRepository, type LiveGrants } from '../tokens/grants.repository.js';
 
 /** An app that has access to a user's account, by one grant or several. */
 export interface ConnectedApp extends AppName {

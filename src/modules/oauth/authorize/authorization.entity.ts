@@ -8,7 +8,7 @@ import {
   text,
   TIME,
   URL_TEXT,
-} from '../../../database/columns.js';
+} from '../../../platform/database/columns.js';
 
 /** A checked authorization request that waits for its user: what the forms call the transaction. */
 @Entity('authorizations')

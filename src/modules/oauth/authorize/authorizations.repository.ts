@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
-import { insertRow } from '../../../database/insert.js';
-import { entities, type Transaction } from '../../../database/transaction.js';
+import { insertRow } from '../../../platform/database/sql.js';
+import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { Authorization } from './authorization.entity.js';
 
 @Injectable()

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../../common/clock.js';
-import { isId, newId } from '../../../common/ids.js';
-import { formatScope, parseScope, type Scope } from '../../../common/scopes.js';
-import { digestsEqual, randomToken, sha256 } from '../../../common/secrets.js';
-import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { Clock } from '../../../platform/clock.js';
+import { isId, newId } from '../../../platform/ids.js';
+import { formatScope, parseScope, type Scope } from '../../../platform/access/scopes.js';
+import { digestsEqual, randomToken, sha256 } from '../../../platform/secrets.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { FormBinding } from '../../../pages/views.js';
-import { AppsService, type RegisteredApp } from '../apps/apps.service.js';
-import { redirectUriMatches } from '../apps/redirect-uri.js';
+import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
+import { redirectUriMatches } from '../protocol/redirect-uri.js';
 import {
   alreadyAnswered,
   expiredTransaction,
@@ -16,9 +16,9 @@ import {
   removedRedirectUri,
   removedScopes,
   unknownApp,
-} from '../page-error.js';
-import { endOfSignIn } from '../sign-in-end.js';
-import type { AuthorizationRequest } from './authorization-request.js';
+} from '../protocol/page-error.js';
+import { endOfSignIn } from '../sign-in/sign-in.service.js';
+import type { AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
 

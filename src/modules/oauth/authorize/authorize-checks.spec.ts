@@ -1,11 +1,10 @@
 import { parse } from 'node:querystring';
-import { SCOPES } from '../../../common/scopes.js';
-import type { RegisteredApp } from '../apps/apps.service.js';
-import { PageError } from '../page-error.js';
-import { Parameters } from '../parameters.js';
-import type { AuthorizationRequest } from './authorization-request.js';
-import { AuthorizationRefused } from './authorization-response.js';
-import { checkAuthorizationRequest } from './authorize-checks.js';
+import { SCOPES } from '../../../platform/access/scopes.js';
+import type { RegisteredApp } from '../clients/apps.service.js';
+import { PageError } from '../protocol/page-error.js';
+import { Parameters } from '../protocol/parameters.js';
+import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
+import { AuthorizationRefused } from '../protocol/authorization-response.js';
 
 /** RFC 7636, Appendix B. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';

@@ -2,21 +2,21 @@ import { Controller, Get, Query, Req, Res, UseFilters, UseGuards } from '@nestjs
 import { ApiAuthorize } from './authorize.openapi.js';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Public } from '../../../access/public.decorator.js';
-import { AppConfig } from '../../../config/app-config.js';
-import { AppsService, type RegisteredApp } from '../apps/apps.service.js';
-import { OAuthPages } from '../oauth-pages.js';
-import { PageErrorFilter } from '../page-error.filter.js';
-import { malformedLink, notAPage } from '../page-error.js';
-import { isWellEncoded, Parameters } from '../parameters.js';
-import { BrowserCookies } from '../sign-in/browser-cookies.js';
+import { Public } from '../../../platform/access/scopes.decorator.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
+import { OAuthPages } from '../browser/oauth-pages.js';
+import { PageErrorFilter } from '../browser/page-error.filter.js';
+import { malformedLink, notAPage } from '../protocol/page-error.js';
+import { isWellEncoded, Parameters } from '../protocol/parameters.js';
+import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { Throttled } from '../throttle/oauth-throttler.guard.js';
-import type { AuthorizationRequest } from './authorization-request.js';
-import { AuthorizationRefused } from './authorization-response.js';
+import { Throttled } from '../rate-limit/oauth-throttler.guard.js';
+import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
+import { AuthorizationRefused } from '../protocol/authorization-response.js';
 import { AuthorizationsService } from './authorizations.service.js';
-import { checkAuthorizationRequest } from './authorize-checks.js';
-import { NavigationGuard } from './navigation.guard.js';
+import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
+import { ConsentPage } from './consent-page.js';
 import { ReusedChallenge } from './reused-challenge.js';
 
 /** The authorization endpoint (RFC 6749 §3.1). */
@@ -33,6 +33,7 @@ export class AuthorizeController {
     private readonly challenges: ReusedChallenge,
     private readonly signIn: SignInService,
     private readonly cookies: BrowserCookies,
+    private readonly consent: ConsentPage,
     private readonly pages: OAuthPages,
     { authorize }: AppConfig,
   ) {
@@ -62,7 +63,7 @@ export class AuthorizeController {
     const browser = this.cookies.ensureBrowser(request, response);
     const known = checked.signInPrompt === null ? user : null;
     const pending = await this.authorizations.start(checked, browser, known?.id ?? null, isKept);
-    if (known) await this.pages.consent(response, pending, known);
+    if (known) await this.consent.show(response, pending, known);
     else this.pages.phone(response, pending);
   }
 

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { RETRY_AFTER } from '../../../http/schemas.js';
-import { PROMPTS } from './checks/prompt.check.js';
+import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
+import { PROMPTS } from './authorize-checks.js';
 
 /** None but `none` can stand beside others. */
 const ASKED = PROMPTS.filter((prompt) => prompt !== 'none').join('|');

@@ -5,8 +5,8 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import { Parameters } from '../parameters.js';
-import { BrowserCookies } from '../sign-in/browser-cookies.js';
+import { Parameters } from '../protocol/parameters.js';
+import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { AuthorizationsService, type Pending } from './authorizations.service.js';
 
 declare global {

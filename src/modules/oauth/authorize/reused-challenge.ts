@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../../audit/audit-log.repository.js';
-import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner } from '../../../database/transaction.js';
-import type { RegisteredApp } from '../apps/apps.service.js';
-import { InvalidRequest } from '../oauth.errors.js';
-import { AuthorizationCodesRepository } from '../token/authorization-codes.repository.js';
-import type { AuthorizationRequest } from './authorization-request.js';
-import { AuthorizationRefused } from './authorization-response.js';
+import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import { TransactionRunner } from '../../../platform/database/transaction.js';
+import type { RegisteredApp } from '../clients/apps.service.js';
+import { InvalidRequest } from '../protocol/oauth.errors.js';
+import { AuthorizationCodesRepository } from '../tokens/authorization-codes.repository.js';
+import type { AuthorizationRequest } from './authorize-checks.js';
+import { AuthorizationRefused } from '../protocol/authorization-response.js';
 
 /**
  * Notices an app that uses one challenge again and again, which protects nobody (RFC 9700 §2.1.1). Before a code was issued,

@@ -1,4 +1,4 @@
-import { loadConfig } from '../../../config/load-config.js';
+import { loadConfig } from '../../../platform/config/load-config.js';
 import { LANGUAGES } from '../../../pages/language.js';
 import { newOneTimePassword, oneTimePasswordMessage } from './one-time-password.js';
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { AppConfig } from '../../../config/app-config.js';
-import { CATALOGUES } from '../../../pages/catalogue/catalogue.js';
+import type { AppConfig } from '../../../platform/config/app-config.js';
+import { CATALOGUES } from '../../../pages/translations/translations.js';
 import type { Language } from '../../../pages/language.js';
 
 const DIGITS = 6;

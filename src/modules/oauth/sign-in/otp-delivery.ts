@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { AuditLog } from '../../../audit/audit-log.repository.js';
-import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner } from '../../../database/transaction.js';
-import { Metrics } from '../../../metrics/metrics.js';
+import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import { TransactionRunner } from '../../../platform/database/transaction.js';
+import { Metrics } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
-import { OtpBudgets, type Take, type Taken } from './otp-budgets.js';
-import type { OtpChallenge } from './otp-challenge.entity.js';
-import { SmsQueue } from './sms-queue.js';
+import { OtpBudgets, type Take, type Taken } from './otp-limits.js';
+import type { OtpChallenge } from './sign-in.entities.js';
+import { SmsQueue } from './sms/sms-queue.js';
 
 /** The password of a challenge, and the language of its message. */
 export interface PasswordMessage {

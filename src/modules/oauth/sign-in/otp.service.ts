@@ -1,19 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, later, SECOND } from '../../../common/clock.js';
-import { countryOf } from '../../../common/phone-country.js';
-import { digestsEqual, hmacSha256 } from '../../../common/secrets.js';
-import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
-import { mayBeCommitted } from '../../../database/unheard-commits.js';
+import { Clock, later, SECOND } from '../../../platform/clock.js';
+import { countryOf } from '../../users/phone-number.js';
+import { digestsEqual, hmacSha256 } from '../../../platform/secrets.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import {
+  mayBeCommitted,
+  type Transaction,
+  TransactionRunner,
+} from '../../../platform/database/transaction.js';
 import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
-import type { Visitor } from '../throttle/trackers.js';
-import { KnownBrowsersRepository } from './known-browsers.repository.js';
+import type { Visitor } from '../rate-limit/trackers.js';
+import { KnownBrowsersRepository } from './sessions.repository.js';
 import { newOneTimePassword } from './one-time-password.js';
-import { OtpBudgets, type Take } from './otp-budgets.js';
-import type { OtpChallenge } from './otp-challenge.entity.js';
-import { OtpChallengesRepository } from './otp-challenges.repository.js';
+import { OtpBudgets, type Take } from './otp-limits.js';
+import type { OtpChallenge } from './sign-in.entities.js';
+import { OtpChallengesRepository } from './otp.repository.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
 import { PhoneLock } from './phone-lock.js';
 

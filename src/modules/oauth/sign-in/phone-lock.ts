@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog, type Change } from '../../../audit/audit-log.repository.js';
-import { Clock, DAY, later, secondsUntil } from '../../../common/clock.js';
-import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
+import { Clock, DAY, later, secondsUntil } from '../../../platform/clock.js';
+import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { UsersService } from '../../users/users.service.js';
-import type { OtpChallenge } from './otp-challenge.entity.js';
-import type { OtpFailures } from './otp-failures.entity.js';
-import { OtpFailuresRepository } from './otp-failures.repository.js';
+import type { OtpChallenge, OtpFailures } from './sign-in.entities.js';
+import { OtpFailuresRepository } from './otp.repository.js';
 
 /** Wrong passwords in a row for one phone (NIST SP 800-63B, section 5.2.2). */
 const MOST_FAILURES = 100;

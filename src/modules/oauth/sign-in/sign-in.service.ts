@@ -1,15 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Clock, later, MINUTE, SECOND } from '../../../common/clock.js';
-import { randomToken, sha256 } from '../../../common/secrets.js';
-import { AppConfig } from '../../../config/app-config.js';
-import { TransactionRunner } from '../../../database/transaction.js';
-import { mayBeCommitted } from '../../../database/unheard-commits.js';
+import { Clock, later, MINUTE, SECOND } from '../../../platform/clock.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import { mayBeCommitted, TransactionRunner } from '../../../platform/database/transaction.js';
+import { timeOf } from '../../../platform/ids.js';
+import { randomToken, sha256 } from '../../../platform/secrets.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
-import { BrowserCookies } from './browser-cookies.js';
-import { OtpService, type Attempt, type Verification, type WhenRight } from './otp.service.js';
-import { SignInSessionsRepository } from './sign-in-sessions.repository.js';
+import { BrowserCookies } from '../protocol/browser-cookies.js';
+import { type Attempt, OtpService, type Verification, type WhenRight } from './otp.service.js';
+import { SignInSessionsRepository } from './sessions.repository.js';
+
+/** When a sign-in ends: its id holds when it began, so that one that is gone and one that never was are told alike. */
+export function endOfSignIn(transactionId: string, { lifetimes }: AppConfig): Date {
+  return later(timeOf(transactionId), lifetimes.transaction * SECOND);
+}
 
 /** Who is signed in at a browser. A session saves the next one-time password, never the consent. */
 @Injectable()

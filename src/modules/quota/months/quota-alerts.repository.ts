@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LessThan, MoreThanOrEqual } from 'typeorm';
-import { entities, type Transaction } from '../../../database/transaction.js';
-import type { Period } from '../period.js';
-import { QuotaUsage } from '../quota-usage.entity.js';
+import { entities, type Transaction } from '../../../platform/database/transaction.js';
+import type { Period } from '../quota-period.js';
+import { QuotaUsage } from '../quota.entities.js';
 import { postsAt, THRESHOLDS } from './quota-thresholds.js';
 
 /** The highest threshold of each app and month that operators were told of. */

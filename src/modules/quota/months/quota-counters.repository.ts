@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { entities, type Transaction } from '../../../database/transaction.js';
-import { unchanged } from '../../../database/unchanged.js';
-import type { Period } from '../period.js';
-import { QuotaUsage } from '../quota-usage.entity.js';
+import { entities, type Transaction } from '../../../platform/database/transaction.js';
+import { unchanged } from '../../../platform/database/sql.js';
+import type { Period } from '../quota-period.js';
+import { QuotaUsage } from '../quota.entities.js';
 
 /** The counters that publishes add to, for whoever checks them. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, LessThan, MoreThan } from 'typeorm';
-import { entities, type Transaction } from '../../../database/transaction.js';
-import type { Period } from '../period.js';
-import { QuotaUsage } from '../quota-usage.entity.js';
+import { entities, type Transaction } from '../../../platform/database/transaction.js';
+import type { Period } from '../quota-period.js';
+import { QuotaUsage } from '../quota.entities.js';
 
 /** The months of all apps, for their beginning and their end. */
 @Injectable()

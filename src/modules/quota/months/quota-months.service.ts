@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../../common/clock.js';
-import { TransactionRunner } from '../../../database/transaction.js';
-import { periodOf, previousPeriod, type Period } from '../period.js';
+import { Clock } from '../../../platform/clock.js';
+import { TransactionRunner } from '../../../platform/database/transaction.js';
+import { periodOf, previousPeriod, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
 import { QuotaService, type Terms } from '../quota.service.js';
 import { QuotaMonthsRepository } from './quota-months.repository.js';

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog, type Change } from '../../../audit/audit-log.repository.js';
-import { Clock, HOUR, later, startOf } from '../../../common/clock.js';
-import { InvalidRequest } from '../../../common/errors.js';
-import { AppConfig } from '../../../config/app-config.js';
-import type { Span } from '../../../database/log-rows.js';
-import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
-import { callsKeptSince } from '../call-log-retention.js';
-import { CallsRepository } from '../calls.repository.js';
-import { periodOf, rangeOf, type Period } from '../period.js';
+import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
+import { Clock, HOUR, later, startOf } from '../../../platform/clock.js';
+import { InvalidRequest } from '../../../platform/errors.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import type { Span } from '../../../platform/database/retention/expired-rows.js';
+import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
+import { callsKeptSince } from '../calls/call-log-retention.js';
+import { CallsRepository } from '../calls/calls.repository.js';
+import { periodOf, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
 import { QuotaCountersRepository } from './quota-counters.repository.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY } from '../../../common/clock.js';
-import { InvalidRequest } from '../../../common/errors.js';
-import { periodOf, rangeOf, type Period } from '../period.js';
+import { Clock, DAY } from '../../../platform/clock.js';
+import { InvalidRequest } from '../../../platform/errors.js';
+import { periodOf, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
 import { QuotaService, type Terms } from '../quota.service.js';
 

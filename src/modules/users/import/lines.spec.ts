@@ -1,4 +1,4 @@
-import { batchesOfLines, type Line } from './lines.js';
+import { batchesOfLines, type Line } from './import-file.js';
 
 async function linesOf(chunks: readonly (Buffer | string)[], size = 100): Promise<Line[][]> {
   async function* source(): AsyncGenerator<Buffer | string> {

@@ -1,4 +1,4 @@
-import { SeenPhones } from './seen-phones.js';
+import { SeenPhones } from './user-import.service.js';
 
 describe('Phones that were seen', () => {
   it('are known by the line that had them first, however many they are', () => {

@@ -1,14 +1,110 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog, type Change } from '../../../audit/audit-log.repository.js';
-import { Clock } from '../../../common/clock.js';
-import { isDuplicateKey } from '../../../common/database-faults.js';
-import { TransactionRunner, type Transaction } from '../../../database/transaction.js';
+import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
+import { Clock } from '../../../platform/clock.js';
+import { isDuplicateKey } from '../../../platform/database/errors.js';
+import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
+import { isBlank } from '../../../platform/text.js';
+import { parsePhone } from '../phone-number.js';
+import { InvalidValue } from '../../../platform/typed-values.js';
+import { PHONE_WANTED, readers } from '../user-fields.js';
 import type { User } from '../user.entity.js';
 import { UsersRepository } from '../users.repository.js';
-import { newUser } from '../users.service.js';
-import type { FileRecord } from './record.js';
-import { SeenPhones } from './seen-phones.js';
-import { BadLine, typedUser, type TypedUser } from './typed-user.js';
+import { type NewUser, newUser } from '../users.service.js';
+import { type Column, type FileRecord, REQUIRED, type Values } from './import-file.js';
+
+const FIRST_SIZE = 1024;
+/** Beyond this part of its places, a table of this kind becomes slow. */
+const MOST_FILLED = 0.6;
+/** Knuth's multiplier for hashing by multiplication, 2^32 divided by the golden ratio. */
+const MULTIPLIER = 2_654_435_761;
+
+/**
+ * The phones of a file and the lines that they stand on, at about 25 bytes each where a Map would take a hundred: a hash table
+ * with open addressing over numbers, which the 15 digits of a phone fit into.
+ */
+export class SeenPhones {
+  private phones = new Float64Array(FIRST_SIZE);
+  private lines = new Uint32Array(FIRST_SIZE);
+  private count = 0;
+
+  /** Notes a phone (E.164). Answers the line that had it before, or undefined when none had. */
+  note(phone: string, line: number): number | undefined {
+    const digits = Number(phone.slice(1));
+    const place = this.placeOf(digits);
+    if (this.phones[place] === digits) return this.lines[place];
+    this.phones[place] = digits;
+    this.lines[place] = line;
+    this.count += 1;
+    if (this.count > this.phones.length * MOST_FILLED) this.grow();
+    return undefined;
+  }
+
+  /** Where the phone is, or the free place where it belongs. No phone is 0. */
+  private placeOf(digits: number): number {
+    const last = this.phones.length - 1;
+    const high = Math.floor(digits / 2 ** 32);
+    let place = (Math.imul(digits ^ high, MULTIPLIER) >>> 7) & last;
+    while (this.phones[place] !== 0 && this.phones[place] !== digits) place = (place + 1) & last;
+    return place;
+  }
+
+  private grow(): void {
+    const { phones, lines } = this;
+    this.phones = new Float64Array(phones.length * 2);
+    this.lines = new Uint32Array(phones.length * 2);
+    phones.forEach((digits, from) => {
+      if (digits === 0) return;
+      const place = this.placeOf(digits);
+      this.phones[place] = digits;
+      this.lines[place] = lines[from] ?? 0;
+    });
+  }
+}
+
+/** What a line tells about a user: members that it does not have are to stay as they are. `phone` is E.164. */
+export type TypedUser = Pick<NewUser, 'phone' | 'name'> &
+  Partial<Pick<NewUser, 'neighborhood' | 'photoUrl' | 'latitude' | 'longitude'>>;
+
+/** A line that cannot be a user; the message says why, and names no value. */
+export class BadLine extends Error {}
+
+/** Reads a user by the rules of `user add`. @throws BadLine */
+export function typedUser(values: Values): TypedUser {
+  const missing = REQUIRED.find((column) => isBlank(values[column] ?? ''));
+  if (missing !== undefined) throw new BadLine(`${missing}: It is required.`);
+  const phone = parsePhone(values.phone ?? '');
+  if (phone === undefined) throw new BadLine(`phone: It ${PHONE_WANTED}.`);
+  const user: TypedUser = { phone, name: read('name', values.name ?? '') };
+  const { neighborhood, photo_url: photoUrl, latitude, longitude } = values;
+  if (neighborhood !== undefined) user.neighborhood = readOrNull('neighborhood', neighborhood);
+  if (photoUrl !== undefined) user.photoUrl = readOrNull('photo_url', photoUrl);
+  if (latitude !== undefined) user.latitude = readOrNull('latitude', latitude);
+  if (longitude !== undefined) user.longitude = readOrNull('longitude', longitude);
+  if (kindOf(user.latitude) !== kindOf(user.longitude))
+    throw new BadLine('latitude and longitude belong together.');
+  return user;
+}
+
+type Read<C extends keyof typeof readers> = ReturnType<(typeof readers)[C]>;
+
+function readOrNull<C extends keyof typeof readers>(column: C, typed: string): Read<C> | null {
+  const text = typed.trim();
+  return text === '' ? null : read(column, text);
+}
+
+function read<C extends keyof typeof readers>(column: C & Column, typed: string): Read<C> {
+  try {
+    return readers[column](typed) as Read<C>;
+  } catch (error) {
+    if (error instanceof InvalidValue) throw new BadLine(`${column}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Both are told, both are told to be nothing, or neither is told. */
+function kindOf(degrees: number | null | undefined): string {
+  return degrees === null ? 'nothing' : typeof degrees;
+}
 
 /** Who imports the same users at the same time is ahead at most so often. */
 const ATTEMPTS = 5;

@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import timers from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
-import { Clock, later, SECOND, SystemClock } from '../../../../common/clock.js';
-import type { SmsConfig } from '../../../../config/sms-config.js';
-import { GatewayError } from './gateway-call.js';
+import { Clock, later, SECOND, SystemClock } from '../../../../platform/clock.js';
+import type { SmsConfig } from '../../../../platform/config/app-config.js';
+import { GatewayError } from './gateway-sms-senders.js';
 import type { SmsSender } from './sms-sender.js';
 import { smsSenderFor } from './sms-senders.js';
 

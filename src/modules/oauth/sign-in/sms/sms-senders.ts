@@ -1,10 +1,8 @@
-import type { Clock } from '../../../../common/clock.js';
-import type { SmsConfig } from '../../../../config/sms-config.js';
-import { ConsoleSmsSender } from './console-sms-sender.js';
-import { FileSmsSender } from './file-sms-sender.js';
+import type { Clock } from '../../../../platform/clock.js';
+import type { SmsConfig } from '../../../../platform/config/app-config.js';
+import { ConsoleSmsSender, FileSmsSender } from './local-sms-senders.js';
 import type { SmsSender } from './sms-sender.js';
-import { TwilioSmsSender } from './twilio-sms-sender.js';
-import { WebhookSmsSender } from './webhook-sms-sender.js';
+import { TwilioSmsSender, WebhookSmsSender } from './gateway-sms-senders.js';
 
 /** The sender that the configuration names; `clock` dates what is signed. */
 export function smsSenderFor(config: SmsConfig, clock: Clock): SmsSender {

@@ -1,0 +1,102 @@
+import type { Command } from 'commander';
+import { examples, type Answer, type RunCommand, type Session } from './command.js';
+import { oneOf, textUpTo } from './option-values.js';
+import { table } from './tables.js';
+import {
+  formatOf,
+  FORMATS,
+  openImportFile,
+  type Format,
+} from '../modules/users/import/import-file.js';
+import type { ImportReport, Problem } from '../modules/users/import/user-import.service.js';
+
+/** Bad lines that are told with `--json`, and to people; all are counted. */
+const MOST_TOLD = 1000;
+const MOST_SHOWN = 20;
+
+interface ImportOptions {
+  format?: Format;
+  dryRun?: boolean;
+}
+
+/** `user import`. */
+export function addUserImportCommand(user: Command, run: RunCommand): void {
+  user
+    .command('import')
+    .summary('Add and update users from a file.')
+    .description(
+      'Add and update users from a file of any size: CSV with the header phone,name,neighborhood,photo_url,latitude,longitude, of which phone and name are required and the order is free, or one JSON object of the same names a line. A user whose phone is there already gets what the file tells otherwise; an empty value clears, and a column that the file does not have stays as it is. Bad lines are told with their numbers, and the others are imported. Safe to repeat and to stop: what was imported stays, and the next run goes on.',
+    )
+    .argument('<file>', 'its name ends in .csv or .ndjson; - is standard input')
+    .option('--format <format>', `${FORMATS.join(' or ')}, whatever the name is`, oneOf(FORMATS))
+    .option('--dry-run', 'check every line, and write nothing')
+    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
+    .addHelpText(
+      'before',
+      examples(
+        'user import members.csv --dry-run',
+        'user import members.csv --reason "Members of Riverside"',
+        'user import - --format ndjson --json < members.ndjson',
+      ),
+    )
+    .action((path: string, options: ImportOptions, command: Command) => {
+      const format = options.format ?? formatOf(path);
+      if (format === undefined)
+        return command.error(
+          'error: the name of the file ends in neither .csv nor .ndjson: say --format csv or --format ndjson',
+        );
+      const { dryRun = false } = options;
+      return run(command, (session) => importFile(session, path, { format, dryRun }));
+    });
+}
+
+async function importFile(
+  session: Session,
+  path: string,
+  { format, dryRun }: { format: Format; dryRun: boolean },
+): Promise<Answer> {
+  const { UserImport } = await import('../modules/users/import/user-import.service.js');
+  const { records, partRead } = await openImportFile(path, format, session.input);
+  const problems: Problem[] = [];
+  const started = performance.now();
+  const report = await session.get(UserImport).run(records, {
+    change: session.change,
+    dryRun,
+    onProblem: (problem) => {
+      if (problems.length < MOST_TOLD) problems.push(problem);
+    },
+    onProgress: ({ lines }) =>
+      session.progress(progressOf(lines, partRead(), performance.now() - started)),
+  });
+  return answerOf(report, problems, dryRun);
+}
+
+function progressOf(lines: number, part: number | undefined, milliseconds: number): string {
+  const done = part === undefined ? '' : `${Math.floor(part * 100)} %, `;
+  return `${done}${lines} lines, ${Math.round((lines / milliseconds) * 1000)} a second`;
+}
+
+function answerOf(report: ImportReport, problems: Problem[], dryRun: boolean): Answer {
+  const { lines, added, updated, unchanged, bad } = report;
+  const verb = dryRun ? 'would be ' : '';
+  return {
+    json: { dry_run: dryRun, lines, added, updated, unchanged, bad, errors: problems },
+    text: table([
+      [`${verb}added`, String(added)],
+      [`${verb}updated`, String(updated)],
+      ['unchanged', String(unchanged)],
+      ['bad lines', String(bad)],
+    ]),
+    ...(bad > 0 && {
+      remark: shown(problems, bad),
+      failure: `${bad} of ${lines} lines ${dryRun ? 'would not be' : 'were not'} imported. Mend them, and import the file again.`,
+    }),
+  };
+}
+
+function shown(problems: readonly Problem[], bad: number): string {
+  const told = problems.slice(0, MOST_SHOWN).map(({ line, problem }) => `line ${line}: ${problem}`);
+  const others = bad - told.length;
+  if (others > 0) told.push(`and ${others} more; --json tells up to ${MOST_TOLD}`);
+  return told.join('\n');
+}

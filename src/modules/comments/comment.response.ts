@@ -1,0 +1,91 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { idPattern } from '../../platform/ids.js';
+import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
+import { TIME } from '../../platform/http/validation/schemas.js';
+import type { ListedComment } from './comments.repository.js';
+
+@ApiSchema({ name: 'Author', description: 'Who wrote a comment.' })
+export class AuthorResponse {
+  @ApiProperty({
+    description: 'Id of the member.',
+    pattern: idPattern('usr').source,
+    example: 'usr_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
+  id: string;
+
+  @ApiProperty({ description: 'Display name.', example: 'Ben Okafor' })
+  name: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    format: 'uri',
+    description: 'URL of a picture, or null.',
+    example: 'https://example.com/photos/ben.jpg',
+  })
+  avatar: string | null;
+}
+
+@ApiSchema({ name: 'Comment', description: 'A comment on a post.' })
+export class CommentResponse {
+  @ApiProperty({
+    description: 'Id of the comment.',
+    pattern: idPattern('cmt').source,
+    example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
+  id: string;
+
+  @ApiProperty({
+    description: 'What the comment says, as it was sent.',
+    minLength: 1,
+    maxLength: 2000,
+    example: 'Count me in!',
+  })
+  text: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Id of the comment replied to, or null.',
+    pattern: idPattern('cmt').source,
+    example: null,
+  })
+  parentId: string | null;
+
+  @ApiProperty()
+  author: AuthorResponse;
+
+  @ApiProperty({ ...TIME, description: 'UTC, with milliseconds.' })
+  createdAt: string;
+
+  @ApiProperty({
+    format: 'uri',
+    description: 'URL of the post.',
+    example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
+  permalink: string;
+
+  static from(
+    { id, text, parentId, author, createdAt }: ListedComment,
+    permalink: string,
+  ): CommentResponse {
+    const { photoUrl: avatar } = author;
+    return {
+      id,
+      text,
+      parentId,
+      author: { id: author.id, name: author.name, avatar },
+      createdAt: createdAt.toISOString(),
+      permalink,
+    };
+  }
+}
+
+@ApiSchema({ name: 'CommentPage', description: 'A page of the comments, newest first.' })
+export class CommentPageResponse implements PageResponse<CommentResponse> {
+  @ApiProperty({ type: [CommentResponse], description: 'Newest first.' })
+  data: CommentResponse[];
+
+  @ApiProperty()
+  meta: PageMeta;
+}

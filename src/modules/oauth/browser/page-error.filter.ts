@@ -1,0 +1,61 @@
+import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
+import { ServiceUnavailable } from '../../../platform/errors.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import {
+  AuthorizationRefused,
+  errorRedirect,
+  sendRedirect,
+} from '../protocol/authorization-response.js';
+import { InvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
+import { OAuthPages, type WayOn } from './oauth-pages.js';
+import {
+  fault,
+  ForeignToken,
+  malformedForm,
+  PageError,
+  tooManyAttempts,
+  unavailable,
+} from '../protocol/page-error.js';
+import { FailureCounter } from '../rate-limit/failure-counter.js';
+
+/** Answers errors on the browser's way: redirected where the app may know, a page where only the person may. */
+@Catch()
+export class PageErrorFilter implements ExceptionFilter {
+  protected readonly wayOn: WayOn = {
+    startAgain: ({ wayOn }) => wayOn.toApp,
+    footer: ({ wayOn }) => wayOn.ofApp,
+  };
+  private readonly logger = new Logger(PageErrorFilter.name);
+
+  constructor(
+    private readonly pages: OAuthPages,
+    private readonly failures: FailureCounter,
+    private readonly config: AppConfig,
+  ) {}
+
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    if (thrown instanceof AuthorizationRefused) {
+      request.errorCode = thrown.error.code;
+      sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
+      return;
+    }
+    const error = this.pageError(thrown, request);
+    request.errorCode = error.code;
+    if (error instanceof ForeignToken) await this.failures.count(request, 'decision');
+    this.pages.error(response, error, this.wayOn);
+  }
+
+  private pageError(thrown: unknown, request: Request): PageError {
+    if (thrown instanceof PageError) return thrown;
+    if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
+    if (thrown instanceof InvalidRequest) return malformedForm();
+    if (thrown instanceof ServiceUnavailable) return unavailable(thrown.retryAfterSeconds);
+    const error = isDatabaseUnavailable(thrown) ? unavailable() : fault(request.requestId);
+    this.logger.error(error.code, (thrown as Error)?.stack);
+    return error;
+  }
+}

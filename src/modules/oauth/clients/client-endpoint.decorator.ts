@@ -1,0 +1,26 @@
+import { applyDecorators, UseFilters, UseGuards } from '@nestjs/common';
+import { Public } from '../../../platform/access/scopes.decorator.js';
+import type { ThrottledRoutes } from '../rate-limit/rate-limits.js';
+import { Throttled } from '../rate-limit/oauth-throttler.guard.js';
+import { BrowserOriginGuard } from './browser-origins.js';
+import { ClientGuard } from './client.guard.js';
+import { FormReadingGuard } from '../protocol/form-body.js';
+import { OAuthErrorFilter } from './oauth-error.filter.js';
+import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
+
+/**
+ * A controller that apps call themselves with a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1): read, within budget, and
+ * from a client that proved who it is. Unless it is not `shared`, browser apps of other origins may read its answers.
+ */
+export function ClientEndpoint(
+  routes: ThrottledRoutes,
+  { shared = true }: { shared?: boolean } = {},
+): ClassDecorator {
+  return applyDecorators(
+    Public(),
+    UseFilters(OAuthErrorFilter),
+    UseGuards(FormReadingGuard, ...(shared ? [BrowserOriginGuard] : []), OtherSitesGuard),
+    Throttled(routes),
+    UseGuards(ClientGuard),
+  );
+}

@@ -1,0 +1,80 @@
+import {
+  createParamDecorator,
+  Injectable,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
+import type { Request } from 'express';
+import type { App } from './client.entities.js';
+import { ClientAuthenticator } from './client-authenticator.js';
+import { InvalidRequest, SecretExposed } from '../protocol/oauth.errors.js';
+import { Parameters } from '../protocol/parameters.js';
+import { CallCounter } from '../rate-limit/call-counter.js';
+import { ExposedSecrets } from './exposed-secrets.js';
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The app that makes the request, once it proved who it is. */
+      authenticatedClient?: App;
+    }
+  }
+}
+
+/** The parameters that an endpoint reads; of others, such as `resource`, a client may send as many as it likes (RFC 8707 §2). */
+const PARAMETERS: ReadonlySet<string> = new Set([
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'code',
+  'redirect_uri',
+  'code_verifier',
+  'refresh_token',
+  'scope',
+  'token',
+  'token_type_hint',
+]);
+
+/** Lets a well-formed form of an authenticated app through (RFC 6749 §3.2 and §3.2.1). */
+@Injectable()
+export class ClientGuard implements CanActivate {
+  constructor(
+    private readonly clients: ClientAuthenticator,
+    private readonly exposed: ExposedSecrets,
+    private readonly calls: CallCounter,
+  ) {}
+
+  /** A leaked secret comes first: it leaked whatever else is wrong with the request. */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    if (await this.exposed.report(request)) throw new SecretExposed();
+    if (request.formProblem !== undefined) throw request.formProblem;
+    const parameters = new Parameters(request.body);
+    checkOnceEach(parameters);
+    request.authenticatedClient = await this.clients.authenticate(request, parameters);
+    await this.calls.take(request, request.authenticatedClient);
+    return true;
+  }
+}
+
+/** @throws InvalidRequest when a parameter that is read comes twice, or as an array or object, such as `scope[]` */
+function checkOnceEach(parameters: Parameters): void {
+  for (const sent of parameters.names()) {
+    const name = sent.replace(/\[.*$/s, '');
+    if (PARAMETERS.has(name) && (name !== sent || parameters.isRepeated(name)))
+      throw new InvalidRequest(`${name} must be sent once, without brackets.`);
+  }
+}
+
+/** The app that makes the request. */
+export const ClientOf = createParamDecorator((_: unknown, context: ExecutionContext): App => {
+  const { authenticatedClient } = context.switchToHttp().getRequest<Request>();
+  if (!authenticatedClient) throw new Error('Only an endpoint for apps has a client.');
+  return authenticatedClient;
+});
+
+/** The form that the app sent. */
+export const FormOf = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Parameters =>
+    new Parameters(context.switchToHttp().getRequest<Request>().body),
+);

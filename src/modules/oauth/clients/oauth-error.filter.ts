@@ -1,0 +1,143 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
+import { ServiceUnavailable } from '../../../platform/errors.js';
+import { openCodeOf } from '../../../platform/http/validation/schemas.js';
+import {
+  FormTooLarge,
+  FormTooSlow,
+  InvalidClient,
+  InvalidGrant,
+  MethodNotAllowed,
+  OAuthError,
+  type OAuthErrorCode,
+  ServerError,
+  TemporarilyUnavailable,
+  TooManyAttempts,
+  UnknownEndpoint,
+} from '../protocol/oauth.errors.js';
+import { FailureCounter } from '../rate-limit/failure-counter.js';
+
+/** Those that apps are told in a body; the others go to the redirect URI. */
+export const CODES = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_scope',
+  'unsupported_grant_type',
+  'server_error',
+  'temporarily_unavailable',
+  'too_many_attempts',
+] as const satisfies readonly OAuthErrorCode[];
+
+@ApiSchema({
+  name: 'OAuthError',
+  description: 'What went wrong: the error response of RFC 6749 §5.2.',
+})
+export class OAuthErrorResponse {
+  @ApiProperty({
+    description: 'Stable code of the error. Expect new values.',
+    ...openCodeOf('OAuthErrorCode'),
+    example: 'invalid_grant',
+  })
+  error: string;
+
+  @ApiProperty({
+    description: 'What went wrong and what to do, for people, in ASCII.',
+    pattern: '^[\\x20-\\x21\\x23-\\x5B\\x5D-\\x7E]+$',
+    example: 'The code has expired.',
+  })
+  error_description: string;
+
+  @ApiPropertyOptional({
+    description: 'Only with too_many_attempts.',
+    example: 'Too many attempts',
+  })
+  message?: string;
+
+  static from(error: OAuthError): OAuthErrorResponse {
+    return {
+      error: error.code,
+      error_description: error.message,
+      ...(error instanceof TooManyAttempts && { message: 'Too many attempts' }),
+    };
+  }
+}
+
+/**
+ * Answers errors of the endpoints that apps call as RFC 6749 §5.2 wants them. A fault of ours is never told as one of the
+ * client's. A revocation that is throttled is 503, since the token lives on (RFC 7009 §2.2.1).
+ */
+@Catch()
+export class OAuthErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(OAuthErrorFilter.name);
+
+  constructor(private readonly failures: FailureCounter) {}
+
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const error = this.oauthError(thrown);
+    request.errorCode = error.code;
+    const routes = request.throttledRoutes;
+    if (routes !== undefined && isFailedAttempt(error, request))
+      await this.failures.count(request, routes);
+    const status =
+      routes === 'revocation' && error instanceof TooManyAttempts ? 503 : statusOf(error);
+    response
+      .status(status)
+      .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
+      .json(OAuthErrorResponse.from(error));
+  }
+
+  private oauthError(thrown: unknown): OAuthError {
+    if (thrown instanceof OAuthError) return thrown;
+    if (thrown instanceof ServiceUnavailable)
+      return new TemporarilyUnavailable(thrown.retryAfterSeconds);
+    const error = isDatabaseUnavailable(thrown) ? new TemporarilyUnavailable() : new ServerError();
+    this.logger.error(error.code, (thrown as Error)?.stack);
+    return error;
+  }
+}
+
+/**
+ * What somebody unproven got wrong. Refusing for a spent budget spends nothing, and neither does a confidential app once its
+ * secret was right: whoever opens its callback with made-up codes would otherwise lock it out.
+ */
+function isFailedAttempt(error: OAuthError, { authenticatedClient }: Request): boolean {
+  if (authenticatedClient?.kind === 'confidential') return false;
+  if (error instanceof InvalidGrant) return error.isGuess;
+  if (error instanceof TooManyAttempts || error instanceof FormTooSlow) return false;
+  return statusOf(error) < 500;
+}
+
+function statusOf(error: OAuthError): number {
+  if (error instanceof UnknownEndpoint) return 404;
+  if (error instanceof MethodNotAllowed) return 405;
+  if (error instanceof FormTooSlow) return 408;
+  if (error instanceof FormTooLarge) return 413;
+  switch (error.code) {
+    case 'invalid_client':
+      return 401;
+    case 'too_many_attempts':
+      return 429;
+    case 'server_error':
+      return 500;
+    case 'temporarily_unavailable':
+      return 503;
+    default:
+      return 400;
+  }
+}
+
+function headersOf(error: OAuthError): Record<string, string> {
+  if (error instanceof InvalidClient && error.challenge) {
+    return { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' };
+  }
+  if (error instanceof MethodNotAllowed) return { Allow: error.allow };
+  if (error instanceof TooManyAttempts || error instanceof TemporarilyUnavailable) {
+    return { 'Retry-After': String(error.retryAfterSeconds) };
+  }
+  return {};
+}

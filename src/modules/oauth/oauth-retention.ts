@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, DAY, later, MINUTE, SECOND } from '../../platform/clock.js';
+import { AppConfig } from '../../platform/config/app-config.js';
+import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import { UNHEARD_MS } from './tokens/unheard-answers.js';
+import { ExpiredOAuthRowsRepository } from './oauth-retention.repository.js';
+
+/** Longer than the clocks of two processes may differ: what one of them deletes has ended for the other one, too. */
+const MARGIN_MS = MINUTE;
+
+/** So long an app is told that its code has expired, and not that there is no such code. */
+const UNUSED_MS = DAY;
+
+/** So long after its end, support can still tell what a user had granted. */
+const ENDED_GRANT_MS = 90 * DAY;
+
+const FAILURES_MS = 2 * DAY;
+const HITS_MS = 2 * DAY;
+const KNOWN_BROWSER_MS = 400 * DAY;
+
+/** What of the OAuth tables is kept for how long. */
+@Injectable()
+export class OAuthPruneService {
+  constructor(
+    private readonly rows: ExpiredOAuthRowsRepository,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * What may be deleted now, in an order that leaves no row without the one that it belongs to.
+   *
+   * Used codes and refresh tokens stay until their grant has ended, however long they have expired: who shows one again stole
+   * it, and only its row tells which grant to end (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+   */
+  expired(): ExpiredRows[] {
+    const now = this.clock.now();
+    const ago = (milliseconds: number): Date => later(now, -milliseconds);
+    const ended = ago(MARGIN_MS);
+    const unusedSince = ago(UNUSED_MS);
+    return [
+      ...this.rows.shortLived(ended),
+      ...this.rows.neverUsed(unusedSince),
+      ...this.rows.ofEndedGrants(ended, unusedSince),
+      ...this.rows.grants(ago(ENDED_GRANT_MS)),
+      this.rows.failures(ago(FAILURES_MS), now),
+      this.rows.knownBrowsers(ago(KNOWN_BROWSER_MS)),
+      this.rows.hits(ago(this.hitsMs())),
+      this.rows.gates(),
+    ];
+  }
+
+  /** What may be cleared now: a part of rows that stay. An answer that nobody heard is asked for longer than others. */
+  cleared(): ExpiredRows {
+    return this.rows.answers(later(this.clock.now(), -UNHEARD_MS - MARGIN_MS));
+  }
+
+  /** The longest window is a day, unless the operator set one that is longer. */
+  private hitsMs(): number {
+    return Math.max(HITS_MS, 2 * this.config.budgets.windowSeconds * SECOND);
+  }
+}

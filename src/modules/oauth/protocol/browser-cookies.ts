@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { parse } from 'cookie';
+import type { CookieOptions, Request, Response } from 'express';
+import { DAY } from '../../../platform/clock.js';
+import { randomToken, sha256 } from '../../../platform/secrets.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+
+const BROWSER_LIFETIME_MS = 365 * DAY;
+
+/**
+ * The two cookies of the pages. `browser` is a random name for this browser, to which requests and one-time passwords are
+ * bound; `session` says that a user signed in, and changes at every sign-in. With https their names start with `__Host-`.
+ */
+@Injectable()
+export class BrowserCookies {
+  private readonly browserName: string;
+  private readonly sessionName: string;
+  private readonly options: CookieOptions;
+
+  constructor(config: AppConfig) {
+    const prefix = config.secure ? '__Host-' : '';
+    this.browserName = `${prefix}browser`;
+    this.sessionName = `${prefix}session`;
+    this.options = { path: '/', httpOnly: true, secure: config.secure, sameSite: 'lax' };
+  }
+
+  /** SHA-256 of the browser's cookie, or undefined when it sent none. */
+  browserHash(request: Request): string | undefined {
+    const value = this.read(request, this.browserName);
+    return value === undefined ? undefined : sha256(value);
+  }
+
+  /** The same, giving the browser a cookie when it has none. */
+  ensureBrowser(request: Request, response: Response): string {
+    const known = this.browserHash(request);
+    if (known !== undefined) return known;
+    const value = randomToken();
+    response.cookie(this.browserName, value, { ...this.options, maxAge: BROWSER_LIFETIME_MS });
+    return sha256(value);
+  }
+
+  /** SHA-256 of the session's cookie, or undefined when nobody signed in. */
+  sessionHash(request: Request): string | undefined {
+    const value = this.read(request, this.sessionName);
+    return value === undefined ? undefined : sha256(value);
+  }
+
+  /** Gives the browser the cookie of a session that exists. */
+  setSession(response: Response, value: string): void {
+    response.cookie(this.sessionName, value, this.options);
+  }
+
+  endSession(response: Response): void {
+    response.clearCookie(this.sessionName, this.options);
+  }
+
+  private read(request: Request, name: string): string | undefined {
+    const value = parse(request.headers.cookie ?? '')[name];
+    return value === undefined || value === '' ? undefined : value;
+  }
+}

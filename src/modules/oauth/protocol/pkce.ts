@@ -1,0 +1,28 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { InvalidRequest } from './oauth.errors.js';
+
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/**
+ * A verifier must come exactly when a challenge did, in the form of RFC 7636 §4.1. Checked before the code is spent.
+ * @throws InvalidRequest
+ */
+export function checkVerifierForm(challenge: string | null, verifier: string | undefined): void {
+  if (challenge === null) {
+    if (verifier !== undefined)
+      throw new InvalidRequest('code_verifier was sent, but the request had no code_challenge.');
+    return;
+  }
+  if (verifier === undefined) throw new InvalidRequest('code_verifier is required.');
+  if (!VERIFIER.test(verifier))
+    throw new InvalidRequest('code_verifier must be 43 to 128 unreserved characters.');
+}
+
+/** Whether the verifier's SHA-256 is the challenge (RFC 7636 §4.6). True when no challenge was made. */
+export function verifierMatches(challenge: string | null, verifier: string | undefined): boolean {
+  if (challenge === null) return true;
+  const computed = createHash('sha256')
+    .update(verifier ?? '')
+    .digest('base64url');
+  return timingSafeEqual(Buffer.from(computed), Buffer.from(challenge));
+}

@@ -1,0 +1,89 @@
+import type { Request } from 'express';
+import { InvalidClient, InvalidRequest } from './oauth.errors.js';
+import { Parameters } from './parameters.js';
+import { claimedClientId, presentedCredentials } from './presented-credentials.js';
+
+const ID = 'svc_app_01kahq5f3veqdr8bn3tdmx3q0a';
+const SECRET = 'svc_sec_a-B_9';
+
+const basic = (credentials: string): string =>
+  `Basic ${Buffer.from(credentials).toString('base64')}`;
+
+function requestWith(...authorization: string[]): Request {
+  const headersDistinct = authorization.length === 0 ? {} : { authorization };
+  return { headersDistinct } as unknown as Request;
+}
+
+const present = (form: Record<string, unknown>, ...authorization: string[]) =>
+  presentedCredentials(requestWith(...authorization), new Parameters(form));
+
+describe('Client credentials of a request', () => {
+  it.each([
+    basic(`${ID}:${SECRET}`),
+    basic(`${ID}:${SECRET}`).replace('Basic ', 'bAsIc   '),
+    `${basic(`${ID}:${SECRET}`)}  `,
+    basic(`${ID}:${SECRET}`).replace(/=+$/, ''),
+    basic(`${ID.replaceAll('_', '%5F')}:${SECRET.replaceAll('-', '%2D')}`),
+  ])('O81 reads the header %s', (header) => {
+    expect(present({}, header)).toEqual({ clientId: ID, secret: SECRET, basic: true });
+  });
+
+  it('O82 reads the form', () => {
+    const form = { client_id: ID, client_secret: SECRET };
+    expect(present(form)).toEqual({ clientId: ID, secret: SECRET, basic: false });
+  });
+
+  it('O83 accepts the same client_id in both places', () => {
+    const header = basic(`${ID}:${SECRET}`);
+    expect(present({ client_id: ID }, header)).toMatchObject({ clientId: ID, secret: SECRET });
+  });
+
+  it.each([
+    ['a secret in the header and in the form', { client_secret: SECRET }, 1],
+    ['a client_id in the form that differs from the header', { client_id: 'other' }, 1],
+    ['two headers', {}, 2],
+  ])('O83 rejects %s', (_, form, headers) => {
+    const sent = Array<string>(headers).fill(basic(`${ID}:${SECRET}`));
+    expect(() => present(form, ...sent)).toThrow(InvalidRequest);
+  });
+
+  it.each([
+    '',
+    'Basic',
+    'Basic !',
+    'Bearer x',
+    basic(ID),
+    basic(`%zz:${SECRET}`),
+    basic(`${ID}:%`),
+  ])('O84 rejects the malformed header %j with a challenge', (header) => {
+    let error: unknown;
+    try {
+      present({}, header);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(InvalidClient);
+    expect(error).toMatchObject({ challenge: true });
+  });
+
+  it.each([
+    ['the header', {}, [basic(`${ID}:`)]],
+    ['the form', { client_id: ID, client_secret: '' }, []],
+  ])('O66 reads an empty secret in %s as none', (_, form, headers) => {
+    expect(present(form, ...headers)).toMatchObject({ clientId: ID, secret: undefined });
+  });
+
+  it.each([
+    ['the header', {}, [basic(`${ID}:x`)], ID],
+    ['the form', { client_id: ID }, [], ID],
+    ['both places', { client_id: ID }, [basic(`${ID}:x`)], ID],
+    ['no place', {}, [], undefined],
+    ['two places that differ', { client_id: 'other' }, [basic(`${ID}:x`)], undefined],
+    ['a repeated parameter', { client_id: [ID, 'other'] }, [], undefined],
+  ])(
+    'O131 attributes attempts with a client_id in %s to the app or to none',
+    (_, form, headers, claimed) => {
+      expect(claimedClientId(requestWith(...headers), new Parameters(form))).toBe(claimed);
+    },
+  );
+});

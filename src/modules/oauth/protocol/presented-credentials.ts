@@ -1,0 +1,88 @@
+import type { Request } from 'express';
+import { InvalidClient, InvalidRequest } from './oauth.errors.js';
+import type { Parameters } from './parameters.js';
+
+/** What a client shows of itself, not yet checked. */
+export interface PresentedCredentials {
+  clientId?: string;
+  secret?: string;
+  /** Whether HTTP Basic was tried, which decides on the challenge of a 401. */
+  basic: boolean;
+}
+
+const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+
+/**
+ * The client's credentials from HTTP Basic or from the form, but not from both (RFC 6749 §2.3.1). An empty secret counts
+ * as none, as clients of public apps send it.
+ * @throws InvalidRequest when both are used or they name different apps, or when there are several headers; InvalidClient
+ * when the header is malformed
+ */
+export function presentedCredentials(
+  request: Request,
+  parameters: Parameters,
+): PresentedCredentials {
+  const clientId = parameters.get('client_id');
+  const secret = parameters.get('client_secret');
+  const [header, ...others] = authorizationHeaders(request);
+  if (header === undefined) return { clientId, secret, basic: false };
+  if (others.length > 0) throw new InvalidRequest('Send one Authorization header, not several.');
+
+  const basic = parseBasic(header);
+  if (!basic) throw new InvalidClient(true);
+  if (secret !== undefined) {
+    throw new InvalidRequest(
+      'Send the client secret in the Authorization header or in the body, not in both.',
+    );
+  }
+  if (clientId !== undefined && clientId !== basic.clientId) {
+    throw new InvalidRequest('client_id differs from the one in the Authorization header.');
+  }
+  return { ...basic, basic: true };
+}
+
+/** Every client_id that the request names, unproven: none, one, or several when it contradicts itself. */
+export function namedClientIds(request: Request, parameters: Parameters): string[] {
+  const inHeaders = authorizationHeaders(request).flatMap(
+    (header) => parseBasic(header)?.clientId ?? [],
+  );
+  return [...new Set([...inHeaders, ...parameters.all('client_id')])];
+}
+
+/** The client_id that a request claims, for counting only; undefined when it claims none or contradicts itself. */
+export function claimedClientId(request: Request, parameters: Parameters): string | undefined {
+  const [clientId, ...others] = namedClientIds(request, parameters);
+  return others.length === 0 ? clientId : undefined;
+}
+
+/** Node keeps the first header alone in `headers`. */
+function authorizationHeaders(request: Request): readonly string[] {
+  return request.headersDistinct['authorization'] ?? [];
+}
+
+/**
+ * The two parts are form-encoded first (RFC 6749 §2.3.1), but many clients send them raw: our characters allow both.
+ * Undefined when the header is malformed.
+ */
+function parseBasic(header: string): { clientId: string; secret?: string } | undefined {
+  const encoded = BASIC.exec(header)?.[1];
+  if (encoded === undefined) return undefined;
+  const [id, secret] = splitOnce(Buffer.from(encoded, 'base64').toString('utf8'));
+  if (id === undefined || secret === undefined) return undefined;
+  const [clientId, clientSecret] = [formDecoded(id), formDecoded(secret)];
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { clientId, secret: clientSecret === '' ? undefined : clientSecret };
+}
+
+function splitOnce(credentials: string): [string?, string?] {
+  const colon = credentials.indexOf(':');
+  return colon === -1 ? [] : [credentials.slice(0, colon), credentials.slice(colon + 1)];
+}
+
+function formDecoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}

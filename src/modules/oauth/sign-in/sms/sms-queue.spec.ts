@@ -1,0 +1,226 @@
+import { Logger } from '@nestjs/common';
+import { FixedClock, SmsInbox } from '../../../../../test/support/doubles.js';
+import { later, MINUTE, SECOND } from '../../../../platform/clock.js';
+import { GatewayError } from './gateway-sms-senders.js';
+import { SmsSender } from './sms-sender.js';
+import { SmsQueue, type Errand } from './sms-queue.js';
+
+const MESSAGE = { id: 'm-1', to: '+14155550101', text: '123456' };
+
+describe('SmsQueue', () => {
+  let clock: FixedClock;
+  let inbox: SmsInbox;
+  let queue: SmsQueue;
+  let failures: string[];
+  let logged: string[];
+
+  beforeEach(() => {
+    logged = [];
+    vi.spyOn(Logger.prototype, 'error').mockImplementation((line: string) => logged.push(line));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    clock = new FixedClock();
+    inbox = new SmsInbox();
+    queue = new SmsQueue(inbox, clock);
+    failures = [];
+  });
+
+  afterEach(async () => {
+    await queue.onApplicationShutdown();
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  function job(more: Partial<Errand> = {}): Errand {
+    return {
+      message: MESSAGE,
+      expiresAt: later(clock.now(), 5 * MINUTE),
+      admit: async () => true,
+      failed: async () => {
+        failures.push(more.message === null ? 'no user' : MESSAGE.id);
+      },
+      ...more,
+    };
+  }
+
+  /** Advances the timers and the clock. */
+  async function advance(seconds: number): Promise<void> {
+    for (let second = 0; second < seconds; second += 1) {
+      clock.advance(SECOND);
+      await vi.advanceTimersByTimeAsync(SECOND);
+      await settled();
+    }
+  }
+
+  async function settled(): Promise<void> {
+    for (let round = 0; round < 10; round += 1)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+  }
+
+  function tries(): number {
+    return inbox.refused.length + inbox.messages.length;
+  }
+
+  it('sends nothing in the turn of the request that added the message', async () => {
+    queue.add(job());
+    await Promise.resolve();
+    expect(inbox.messages).toEqual([]);
+    await settled();
+    expect(inbox.messages).toEqual([MESSAGE]);
+  });
+
+  it('sends every message before the shutdown completes', async () => {
+    queue.add(job());
+    await queue.onApplicationShutdown();
+    expect(inbox.messages).toEqual([MESSAGE]);
+  });
+
+  it('drops a message that is not admitted and checks admission once for all tries', async () => {
+    let checks = 0;
+    inbox.refuse(1);
+    queue.add(job({ admit: async () => (checks += 1) > 0 }));
+    queue.add(job({ admit: async () => false, message: { ...MESSAGE, id: 'm-2' } }));
+    await advance(50);
+    expect({ checks, failures, tries: tries() }).toEqual({ checks: 1, failures: [], tries: 2 });
+    expect(inbox.messages).toEqual([MESSAGE]);
+  });
+
+  it('O58 repeats the admission check while it throws, then sends the message', async () => {
+    let checks = 0;
+    const admit = async (): Promise<boolean> => {
+      checks += 1;
+      if (checks < 3) throw new Error('no database');
+      return true;
+    };
+    queue.add(job({ admit }));
+    await advance(11);
+    expect({ checks, tries: tries() }).toEqual({ checks: 2, tries: 0 });
+    await advance(50);
+    expect({ checks, failures, sent: inbox.messages }).toEqual({
+      checks: 3,
+      failures: [],
+      sent: [MESSAGE],
+    });
+  });
+
+  it('O58 fails after the same time as other messages when the admission check keeps throwing', async () => {
+    queue.add(job({ admit: () => Promise.reject(new Error('no database')) }));
+    queue.add(job({ message: null }));
+    await advance(41);
+    expect(failures).toEqual([]);
+    await advance(2);
+    expect({ failures, tries: tries() }).toEqual({ failures: [MESSAGE.id, 'no user'], tries: 0 });
+  });
+
+  it('O58 tries the same message again after 2, 10 and 30 seconds', async () => {
+    inbox.refuse();
+    queue.add(job());
+    const made: number[] = [];
+    for (const seconds of [0, 1, 1, 9, 1, 29, 1, 60]) {
+      await advance(seconds);
+      await settled();
+      made.push(tries());
+    }
+    expect(made).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+    expect(inbox.refused).toEqual([MESSAGE, MESSAGE, MESSAGE, MESSAGE]);
+    expect(failures).toEqual([MESSAGE.id]);
+  });
+
+  it('O58 stops after the first try that succeeds', async () => {
+    inbox.refuse(2);
+    queue.add(job());
+    await advance(60);
+    expect({ tries: tries(), sent: inbox.messages.length, failures }).toEqual({
+      tries: 3,
+      sent: 1,
+      failures: [],
+    });
+  });
+
+  it('O58 makes no try after the password expired', async () => {
+    inbox.refuse();
+    queue.add(job({ expiresAt: later(clock.now(), 12 * SECOND) }));
+    await advance(11);
+    expect({ tries: tries(), failures }).toEqual({ tries: 2, failures: [MESSAGE.id] });
+  });
+
+  it('O58 makes one last try at once when the service stops', async () => {
+    inbox.refuse(1);
+    queue.add(job());
+    await advance(1);
+    await queue.onApplicationShutdown();
+    expect({ sent: inbox.messages, failures }).toEqual({ sent: [MESSAGE], failures: [] });
+  });
+
+  it('O58 reports every failure before the shutdown completes', async () => {
+    inbox.refuse();
+    queue.add(job());
+    await advance(1);
+    await queue.onApplicationShutdown();
+    expect({ tries: tries(), failures }).toEqual({ tries: 2, failures: [MESSAGE.id] });
+  });
+
+  it('O58 tries a message once that the gateway may have accepted, and fails after the same time as other messages', async () => {
+    let calls = 0;
+    const slowGateway = new (class extends SmsSender {
+      override async send(): Promise<void> {
+        calls += 1;
+        throw new GatewayError({ kind: 'timeout' }, false);
+      }
+    })();
+    const slowQueue = new SmsQueue(slowGateway, clock);
+    slowQueue.add(job());
+    await advance(41);
+    expect({ calls, failures }).toEqual({ calls: 1, failures: [] });
+    await advance(2);
+    expect({ calls, failures }).toEqual({ calls: 1, failures: [MESSAGE.id] });
+  });
+
+  it('O58 fails for a phone without a user during an outage, after the same time as for a user', async () => {
+    inbox.refuse();
+    queue.add(job());
+    await advance(43);
+    expect(failures).toEqual([MESSAGE.id]);
+    queue.add(job({ message: null }));
+    await advance(41);
+    expect(failures).toEqual([MESSAGE.id]);
+    await advance(2);
+    expect({ failures, tries: tries() }).toEqual({ failures: [MESSAGE.id, 'no user'], tries: 4 });
+  });
+
+  it('O58 fails for a phone without a user when the outage is detected after the message was added', async () => {
+    inbox.refuse();
+    queue.add(job());
+    await advance(5);
+    queue.add(job({ message: null }));
+    await advance(60);
+    expect(failures).toEqual([MESSAGE.id, 'no user']);
+  });
+
+  it('O58 does not fail for a phone without a user after the outage ended', async () => {
+    inbox.refuse();
+    queue.add(job());
+    await advance(43);
+    queue.add(job({ message: null }));
+    inbox.refuse(0);
+    queue.add(job());
+    await advance(60);
+    expect(failures).toEqual([MESSAGE.id]);
+  });
+
+  it('continues after the failure callback throws, and logs neither phone nor text', async () => {
+    inbox.refuse();
+    const expiresAt = later(clock.now(), SECOND);
+    queue.add(job({ expiresAt, failed: () => Promise.reject(new Error('no database')) }));
+    await settled();
+    inbox.refuse(0);
+    queue.add(job());
+    await settled();
+    expect(inbox.messages).toEqual([MESSAGE]);
+    expect(logged).toEqual([
+      'A one-time password could not be sent: The gateway is out of order.',
+      'A message was lost: no database',
+    ]);
+  });
+});

@@ -1,0 +1,129 @@
+import { applyDecorators, Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { SECOND } from '../../../platform/clock.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import { ClientEndpoint } from '../clients/client-endpoint.decorator.js';
+import { ApiClientEndpoint, formText, formValue } from '../clients/client-endpoint.openapi.js';
+import type { App } from '../clients/client.entities.js';
+import { ClientOf, FormOf } from '../clients/client.guard.js';
+import { InvalidClient } from '../protocol/oauth.errors.js';
+import type { Parameters } from '../protocol/parameters.js';
+import type { TokenState } from './introspection.repository.js';
+import { TokenIntrospection } from './token-introspection.js';
+
+@ApiSchema({
+  name: 'Introspection',
+  description:
+    'The introspection response of RFC 7662 §2.2. A token that is not alive is told by `active` alone.',
+})
+export class IntrospectionResponse {
+  @ApiProperty({ description: 'Whether the token is alive.', example: true })
+  active: boolean;
+
+  @ApiPropertyOptional({
+    description: 'The scopes, separated by spaces.',
+    example: 'profile.read posts.read',
+  })
+  scope?: string;
+
+  @ApiPropertyOptional({
+    description: 'The app that holds it.',
+    example: 'svc_app_01h455vb4pex5vsknk084sn02q',
+  })
+  client_id?: string;
+
+  @ApiPropertyOptional({
+    description: "The user's id.",
+    example: 'usr_01h455vb4pex5vsknk084sn02q',
+  })
+  sub?: string;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'When the token ends, in seconds since 1970.',
+    example: 1_795_255_800,
+  })
+  exp?: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'When the token was issued, in seconds since 1970.',
+    example: 1_795_252_200,
+  })
+  iat?: number;
+
+  @ApiPropertyOptional({ enum: ['Bearer'], description: 'Of access tokens only.' })
+  token_type?: 'Bearer';
+
+  @ApiPropertyOptional({
+    format: 'uri',
+    description: 'The issuer.',
+    example: 'https://dev.example.com',
+  })
+  iss?: string;
+
+  static from(state: TokenState | null, issuer: string): IntrospectionResponse {
+    if (!state) return { active: false };
+    const { kind, scope, clientId, userId, expiresAt, createdAt } = state;
+    return {
+      active: true,
+      scope,
+      client_id: clientId,
+      sub: userId,
+      exp: inSeconds(expiresAt),
+      iat: inSeconds(createdAt),
+      ...(kind === 'access' && { token_type: 'Bearer' }),
+      iss: issuer,
+    };
+  }
+}
+
+function inSeconds(time: Date): number {
+  return Math.floor(time.getTime() / SECOND);
+}
+
+/** The introspection endpoint in the published document (RFC 7662). */
+export function ApiIntrospection(): MethodDecorator {
+  return applyDecorators(
+    ApiClientEndpoint({
+      operationId: 'introspect',
+      summary: 'Ask what a token stands for',
+      description:
+        'For confidential apps, about their own tokens. Every other token, and every token that is not alive, is ' +
+        '`{"active": false}`.',
+      form: {
+        token: formValue('An access token or a refresh token.'),
+        token_type_hint: formText('Not needed: a token tells by itself what it is.'),
+      },
+      required: ['token'],
+      refusals: { invalid_request: 'token is required.' },
+      throttled: 429,
+    }),
+    ApiOkResponse({ type: IntrospectionResponse }),
+  );
+}
+
+/** The introspection endpoint (RFC 7662). */
+@ClientEndpoint('introspection', { shared: false })
+@Controller('oauth/introspect')
+export class IntrospectionController {
+  constructor(
+    private readonly introspection: TokenIntrospection,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** A public app proves nothing, so it learns nothing (RFC 7662 §2.1). */
+  @Post()
+  @HttpCode(200)
+  @ApiIntrospection()
+  async introspect(
+    @Req() request: Request,
+    @ClientOf() app: App,
+    @FormOf() parameters: Parameters,
+  ): Promise<IntrospectionResponse> {
+    if (app.kind === 'public') throw new InvalidClient(request.headers.authorization !== undefined);
+    const state = await this.introspection.live(app, parameters.require('token'));
+    return IntrospectionResponse.from(state, this.config.publicUrl);
+  }
+}

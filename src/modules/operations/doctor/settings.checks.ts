@@ -1,0 +1,219 @@
+import { access, constants, stat, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { SECOND } from '../../../platform/clock.js';
+import type { AppConfig, SmsConfig } from '../../../platform/config/app-config.js';
+import { ConfigError } from '../../../platform/config/load-config.js';
+import { faultWords, httpCall } from '../../../platform/http/http-client.js';
+import {
+  type Check,
+  examine,
+  failed,
+  type Finding,
+  type Manner,
+  type NamedFinding,
+  ok,
+  sentenceOf,
+  warning,
+} from './check.js';
+
+/** Why this process could not write the file, or make it with the folders that it lacks; undefined when it could. */
+export async function obstacleToWriting(file: string): Promise<string | undefined> {
+  const path = resolve(file);
+  const nearest = await nearestThatExists(path);
+  if (nearest !== path && !(await stat(nearest)).isDirectory()) return `${nearest} is no folder.`;
+  try {
+    await access(nearest, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return `${nearest} cannot be written: ${(error as NodeJS.ErrnoException).code}.`;
+  }
+}
+
+/** The file itself, or the folder in which what it lacks would be made. */
+export async function nearestThatExists(path: string): Promise<string> {
+  try {
+    await access(path);
+    return path;
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : nearestThatExists(folder);
+  }
+}
+
+/** What the configuration allows and a service for others should not have. */
+export function configurationCheck(config: AppConfig): Check {
+  return {
+    name: 'configuration',
+    run: async () => {
+      const warnings = [...forDevelopment(config), ...whereverItRuns(config)];
+      return warnings.length > 0 ? warnings : [ok('The configuration is valid.')];
+    },
+  };
+}
+
+/** Production refuses all of these. */
+function forDevelopment({ production, secure, sms, demo, hasOwnPepper }: AppConfig): Finding[] {
+  if (production) return [];
+  const found = [warning('NODE_ENV is not production.', 'NODE_ENV=production')];
+  if (!secure) found.push(warning('PUBLIC_URL is not https.', 'PUBLIC_URL=https://…'));
+  if (sms.sender === 'console')
+    found.push(warning('One-time passwords are printed to the log.', 'SMS_SENDER=webhook'));
+  if (demo) found.push(warning('An empty database is filled with a demo.', 'DEMO=0'));
+  if (!hasOwnPepper)
+    found.push(
+      warning(
+        'One-time passwords are stored under a key that everybody knows.',
+        'OTP_PEPPER="$(openssl rand -base64 48)"',
+      ),
+    );
+  return found;
+}
+
+function whereverItRuns(config: AppConfig): Finding[] {
+  const found: Finding[] = [];
+  if (config.sms.sender === 'file')
+    found.push(warning('One-time passwords are written to a file.', 'SMS_SENDER=webhook'));
+  if (config.secure && config.server.trustProxy === 0)
+    found.push(
+      warning(
+        'PUBLIC_URL is https, which a proxy in front must speak, but no proxy is trusted: all callers count as one address.',
+        'TRUST_PROXY=1',
+      ),
+    );
+  if (config.otp.phoneFailures === 0)
+    found.push(
+      warning('Nothing limits guesses at one-time passwords.', 'Unset OTP_PHONE_FAILURES.'),
+    );
+  return found;
+}
+
+const LONGEST_MS = 2 * SECOND;
+const ANOTHER = 'Set METRICS_PORT to a free port, or to off.';
+
+/** Whether the metrics of a service on this machine can be read. */
+export function metricsPortCheck({ server }: AppConfig): Check {
+  return { name: 'metrics', run: async () => [await metricsFinding(server)] };
+}
+
+async function metricsFinding({ metricsPort, port, host }: AppConfig['server']): Promise<Finding> {
+  if (metricsPort === null) return ok('Metrics are off.');
+  if (metricsPort === port) return failed('METRICS_PORT is PORT.', ANOTHER);
+  const name = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
+  const url = `http://${name}:${metricsPort}/metrics`;
+  const answer = await httpCall(url, LONGEST_MS, { method: 'GET' });
+  if ('kind' in answer)
+    return warning(
+      `Nothing answers at ${url}: no service runs here.`,
+      'node dist/src/bundle/main.js',
+    );
+  const type = answer.headers.get('content-type') ?? '';
+  return answer.status === 200 && type.startsWith('text/plain')
+    ? ok(`Metrics are at ${url}.`)
+    : failed(`Another program answers at ${url} (${answer.status}).`, ANOTHER);
+}
+
+const REFUSED = new Set([401, 403, 404]);
+
+/** Whether messages could leave. None is sent. */
+export function smsGatewayCheck({ sms }: AppConfig): Check {
+  return { name: 'sms', run: async () => [await gatewayFinding(sms)] };
+}
+
+async function gatewayFinding(sms: SmsConfig): Promise<Finding> {
+  switch (sms.sender) {
+    case 'console':
+      return ok('Messages are printed by the service.');
+    case 'file': {
+      const obstacle = await obstacleToWriting(sms.file);
+      if (obstacle !== undefined)
+        return failed(obstacle, 'Let the service write it, or set SMS_FILE.');
+      return ok(`Messages are written to ${sms.file}.`);
+    }
+    case 'webhook':
+      return reached(sms.url, sms.timeoutMs, { method: 'HEAD' });
+    case 'twilio': {
+      const { apiUrl, accountSid, authToken, timeoutMs } = sms;
+      const credentials = Buffer.from(`${accountSid}:${authToken}`, 'utf8').toString('base64');
+      const account = `${apiUrl}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}.json`;
+      const headers = { authorization: `Basic ${credentials}` };
+      return reached(account, timeoutMs, { method: 'GET', headers }, REFUSED);
+    }
+  }
+}
+
+/** Its path may hold a secret, so only the origin is told. A gateway may refuse a HEAD and still take messages. */
+async function reached(
+  url: string,
+  timeoutMs: number,
+  init: { method: string; headers?: Record<string, string> },
+  refused: ReadonlySet<number> = new Set(),
+): Promise<Finding> {
+  const gateway = `The gateway at ${new URL(url).origin}`;
+  const answer = await httpCall(url, timeoutMs, init);
+  if ('kind' in answer)
+    return failed(`${gateway} ${faultWords(answer)}.`, `curl -v ${new URL(url).origin}`);
+  if (refused.has(answer.status))
+    return failed(
+      `${gateway} refuses the account (${answer.status}).`,
+      'Correct TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN.',
+    );
+  if (answer.status >= 500)
+    return warning(`${gateway} is out of order (${answer.status}).`, 'Ask its operator.');
+  return ok(`${gateway} answers.`);
+}
+
+const MEGABYTE = 1024 ** 2;
+/** SQLite's log beside the file may grow to this while a long read lasts. */
+const ENOUGH_MB = 1024;
+const LEAST_MB = 100;
+const SCHEME = 'sqlite:';
+
+/** The file of SQLite: may it be written, and is there room. A server looks after its own. */
+export function storageChecks({ database: { url } }: AppConfig): Check[] {
+  const file = url.slice(SCHEME.length);
+  if (!url.startsWith(SCHEME) || file === ':memory:') return [];
+  return [{ name: 'storage', run: async () => [await fileFinding(file), await roomFinding(file)] }];
+}
+
+async function fileFinding(file: string): Promise<Finding> {
+  const folder = dirname(resolve(file));
+  // SQLite makes files of its own beside it.
+  const obstacle = (await obstacleToWriting(file)) ?? (await obstacleToWriting(`${folder}/new`));
+  return obstacle === undefined
+    ? ok(`${file} and its folder can be written.`)
+    : failed(obstacle, `chown "$(id -u)" ${folder} ${resolve(file)}`);
+}
+
+async function roomFinding(file: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(await nearestThatExists(resolve(file)));
+  const free = Math.floor((bavail * bsize) / MEGABYTE);
+  const sentence = `${free} MB are free on the disk of ${file}.`;
+  const remedy = 'Make room on that disk, or move the file to another one.';
+  if (free < LEAST_MB) return failed(sentence, remedy);
+  return free < ENOUGH_MB ? warning(sentence, remedy) : ok(sentence);
+}
+
+/** Examines what needs no more than the configuration. */
+export function examineSettings(config: AppConfig, manner: Manner): Promise<NamedFinding[]> {
+  const checks = [
+    configurationCheck(config),
+    ...storageChecks(config),
+    smsGatewayCheck(config),
+    metricsPortCheck(config),
+  ];
+  return examine(checks, manner);
+}
+
+/** What is wrong with a configuration that cannot be read. */
+export function configurationFindings({ problems }: ConfigError): NamedFinding[] {
+  return problems.map((problem) => ({
+    check: 'configuration',
+    ...failed(`${problem}.`, 'Correct the variable: .env.example tells what it takes.'),
+  }));
+}
+
+/** Why the application does not start, as when its database is away: then nothing else can be examined. */
+export function startFinding(error: unknown): NamedFinding {
+  const remedy = 'Look at DATABASE_URL, and whether that database runs and lets this machine in.';
+  return { check: 'database', ...failed(sentenceOf(error), remedy) };
+}

@@ -1,0 +1,69 @@
+import { Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { IdempotencyModule } from '../../platform/http/idempotency/idempotency.module.js';
+import { CommentsModule } from '../comments/comments.module.js';
+import { DemoModule } from '../demo/demo.module.js';
+import { OAuthModule } from '../oauth/oauth.module.js';
+import { PostsModule } from '../posts/posts.module.js';
+import { QuotaModule } from '../quota/quota.module.js';
+import { UsersModule } from '../users/users.module.js';
+import { DOCTOR, Doctor } from './doctor/doctor.service.js';
+import { ClockSkew, Readiness } from '../../platform/lifecycle/health.js';
+import { HealthController } from '../../platform/lifecycle/health.controller.js';
+import { JobMetrics, JobRunner } from '../../platform/lifecycle/job-runner.service.js';
+import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
+import { JobsByHand } from './manual-jobs.service.js';
+import { Prune, PruneCron } from './prune.service.js';
+import { QuotaReset, QuotaResetCron } from './quota-reset.service.js';
+import { DatabaseMetrics } from '../../platform/observability/database-metrics.js';
+import { UsageRollupCron } from './usage-rollup.cron.js';
+import { MetricsServer } from '../../platform/observability/metrics-server.js';
+import {
+  RequestLog,
+  RequestMetrics,
+  RequestWatch,
+} from '../../platform/observability/access-log.js';
+import { EverythingPersonal, UserErasure } from './user-erasure.service.js';
+import { UserExport } from './user-export.service.js';
+import { SchemaUpgrade } from './schema-upgrade.service.js';
+import { Shutdown } from '../../platform/lifecycle/shutdown.js';
+
+@Module({
+  imports: [
+    ScheduleModule.forRoot(),
+    IdempotencyModule,
+    UsersModule,
+    OAuthModule,
+    QuotaModule,
+    PostsModule,
+    CommentsModule,
+    DemoModule,
+  ],
+  controllers: [HealthController],
+  providers: [
+    Shutdown,
+    SchemaUpgrade,
+    ClockSkew,
+    Readiness,
+    RequestLog,
+    RequestMetrics,
+    RequestWatch,
+    DatabaseMetrics,
+    MetricsServer,
+    JobRunsRepository,
+    JobRunner,
+    JobsByHand,
+    JobMetrics,
+    QuotaReset,
+    QuotaResetCron,
+    Prune,
+    PruneCron,
+    UsageRollupCron,
+    ...DOCTOR,
+    EverythingPersonal,
+    UserExport,
+    UserErasure,
+  ],
+  exports: [QuotaReset, Prune, JobsByHand, Shutdown, Doctor],
+})
+export class OperationsModule {}

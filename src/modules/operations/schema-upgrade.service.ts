@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { Migrator } from '../../platform/database/migrations/migrator.js';
+import type { Release } from '../../platform/database/migrations/list.js';
+import { TransactionRunner } from '../../platform/database/transaction.js';
+
+/** Migrates for an operator, forward and back. */
+@Injectable()
+export class SchemaUpgrade {
+  constructor(
+    private readonly migrator: Migrator,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+  ) {}
+
+  /** Runs what is pending, and writes down who did. @returns the names of what was pending */
+  async run(change: Change): Promise<string[]> {
+    const applied = await this.migrator.migrate();
+    if (applied.length > 0)
+      await this.transactions.run((tx) =>
+        this.audit.record(tx, 'db.migrated', 'database', change, { applied }),
+      );
+    return applied;
+  }
+
+  /** What `revert` would undo, newest first. @throws SchemaIsNewer */
+  since(release: Release): Promise<string[]> {
+    return this.migrator.since(release);
+  }
+
+  /**
+   * Undoes what came after a release, and writes down who did.
+   * @returns the names of what there was to undo, newest first
+   * @throws SchemaIsNewer
+   */
+  revert(release: Release, change: Change): Promise<string[]> {
+    return this.migrator.revert(release, (tx, undone) =>
+      this.audit.insertOnAnySchema(
+        tx,
+        this.audit.event('db.reverted', 'database', change, { release, undone }),
+      ),
+    );
+  }
+}

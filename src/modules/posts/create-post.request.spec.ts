@@ -1,0 +1,369 @@
+import { fieldErrorsOf, rejectionOf, violationsOf } from '../../../test/support/field-errors.js';
+import { RequestPipe } from '../../platform/http/validation/request.pipe.js';
+import { CreatePostRequest } from './create-post.request.js';
+
+const EMOJI = '\u{1f600}';
+const url = (length: number) => `https://example.com/${'a'.repeat(length - 20)}`;
+
+async function validate(body: unknown): Promise<CreatePostRequest> {
+  const metadata = { type: 'body', metatype: CreatePostRequest } as const;
+  return (await new RequestPipe().transform(body, metadata)) as CreatePostRequest;
+}
+
+async function draftOf(body: unknown): Promise<object> {
+  return (await validate(body)).toDraft();
+}
+
+/** A body of these fields and content, read from JSON text: no object literal holds 1e400. */
+function parsed(fields: string): unknown {
+  return JSON.parse(fields.replace('{', '{"content":"x",'));
+}
+
+describe('CreatePostRequest: required fields', () => {
+  it.each([
+    {},
+    { type: 'general' },
+    { tags: ['a'] },
+    { images: [] },
+    { title: null, content: null, images: null },
+    { latitude: 1, longitude: 1 },
+  ])('C63 rejects %j without title, content and images', async (body) => {
+    const { message, extras } = await rejectionOf(validate(body));
+    expect(message).toBe('Send at least one of: title, content, images.');
+    expect(extras.errors).toEqual([{ field: '', code: 'one_of_required', message }]);
+  });
+
+  it.each([{ title: 'T' }, { content: 'C' }, { images: ['https://example.com/a.jpg'] }])(
+    'C64 accepts %j alone',
+    async (body) => {
+      expect(await draftOf(body)).toStrictEqual(body);
+    },
+  );
+
+  it('C62 treats null like an absent field', async () => {
+    expect(await violationsOf(validate({ content: null }))).toEqual(['one_of_required']);
+    const nulls = {
+      title: null,
+      type: null,
+      images: null,
+      tags: null,
+      latitude: null,
+      longitude: null,
+      reachKm: null,
+      visibility: null,
+    };
+    const request = await validate({ content: 'a', ...nulls });
+    expect(request.toDraft()).toStrictEqual({ content: 'a' });
+  });
+
+  it('keeps an empty list', async () => {
+    expect(await draftOf({ content: 'a', images: [], tags: [] })).toStrictEqual({
+      content: 'a',
+      images: [],
+      tags: [],
+    });
+  });
+});
+
+describe.each([
+  ['title', 300],
+  ['content', 10_000],
+] as const)('CreatePostRequest: %s', (field, max) => {
+  it.each([123, true, {}, [], ['a']])('C62 rejects %j: wrong type', async (value) => {
+    expect(await violationsOf(validate({ [field]: value }))).toEqual([`${field} wrong_type`]);
+  });
+
+  it.each([
+    '',
+    ' ',
+    '   ',
+    '\t\n',
+    '\u200b',
+    '\u3164',
+    '\u2800',
+    '\u00a0',
+    '\u2060',
+    '\ufeff',
+    '\u115f\u1160\uffa0',
+  ])('C63 rejects %j: no visible character', async (value) => {
+    const code = field === 'title' && value === '\t\n' ? 'control_character' : 'blank';
+    expect(await violationsOf(validate({ [field]: value }))).toEqual([`${field} ${code}`]);
+  });
+
+  it.each(['a', '\u00e9', EMOJI])(
+    `C65 C70 accepts ${max} times %s and rejects one more`,
+    async (letter) => {
+      const longest = letter.repeat(max);
+      expect(await draftOf({ [field]: longest })).toStrictEqual({ [field]: longest });
+      expect(await violationsOf(validate({ [field]: longest + letter }))).toEqual([
+        `${field} too_long`,
+      ]);
+    },
+  );
+
+  it('C65 counts variation selectors and combining marks like other characters', async () => {
+    for (const pair of ['a\ufe0f', 'e\u0301', '\u{1f44d}\u{1f3fd}']) {
+      const longest = pair.repeat(max / 2);
+      expect(await draftOf({ [field]: longest })).toStrictEqual({ [field]: longest });
+      for (const longer of [`${longest}a`, pair.repeat(max)])
+        expect(await violationsOf(validate({ [field]: longer }))).toEqual([`${field} too_long`]);
+    }
+  });
+
+  it.each(['\ud800', '\udc00x', 'a\udc00x', '\ud83d \ude00'])(
+    'C67 rejects %j: half a surrogate pair',
+    async (value) => {
+      expect(await violationsOf(validate({ [field]: value }))).toEqual([
+        `${field} not_well_formed`,
+      ]);
+    },
+  );
+
+  it.each(['\u0000', 'a\u0000b', 'a\u0008', '\u001ba', 'a\u001f', 'a\u007f'])(
+    'C68 rejects %j: control character',
+    async (value) => {
+      expect(await violationsOf(validate({ [field]: value }))).toEqual([
+        `${field} control_character`,
+      ]);
+    },
+  );
+});
+
+describe('CreatePostRequest: lines', () => {
+  it.each(['a\nb', 'a\r\nb', 'a\rb', 'a\tb', 'a\u2028b', 'a\u2029b', 'a\u0085b', 'a\n'])(
+    'C70 rejects the title %j: not on one line',
+    async (title) => {
+      expect(await violationsOf(validate({ title }))).toEqual(['title control_character']);
+    },
+  );
+
+  it.each(['a\tb', 'a\nb', 'a\r\nb', '\ta\nb\r\nc\rd\u2028e'])(
+    'C68 accepts the content %j',
+    async (content) => {
+      expect(await draftOf({ content })).toStrictEqual({ content });
+    },
+  );
+});
+
+describe('CreatePostRequest: type', () => {
+  it.each(['general', 'a', 'for_sale', 'lost-and-found2', 'a'.repeat(32)])(
+    'C77 accepts %s',
+    async (type) => {
+      expect(await draftOf({ content: 'x', type })).toStrictEqual({ content: 'x', type });
+    },
+  );
+
+  it.each(['', 'For Sale', 'A', '1a', '-a', '_a', 'a.b', 'a ', 'a\n', '\u00e9', 'a'.repeat(33)])(
+    'C77 rejects %j: wrong form',
+    async (type) => {
+      expect(await violationsOf(validate({ content: 'x', type }))).toEqual(['type invalid_format']);
+    },
+  );
+
+  it.each([1, [], {}, true])('C77 rejects %j: wrong type', async (type) => {
+    expect(await violationsOf(validate({ content: 'x', type }))).toEqual(['type wrong_type']);
+  });
+});
+
+describe('CreatePostRequest: visibility', () => {
+  it.each(['public', 'neighborhood', 'private'])('C77 accepts %s', async (visibility) => {
+    expect(await draftOf({ content: 'x', visibility })).toStrictEqual({ content: 'x', visibility });
+  });
+
+  it.each(['PUBLIC', 'public ', '\u0440ublic', '', 'friends'])(
+    'C77 rejects %j and lists the allowed values',
+    async (visibility) => {
+      expect(await fieldErrorsOf(validate({ content: 'x', visibility }))).toEqual([
+        {
+          field: 'visibility',
+          code: 'not_allowed_value',
+          message: 'visibility must be one of: public, neighborhood, private.',
+        },
+      ]);
+    },
+  );
+
+  it.each([1, [], ['public']])('C77 rejects %j: wrong type', async (visibility) => {
+    expect(await violationsOf(validate({ content: 'x', visibility }))).toEqual([
+      'visibility wrong_type',
+    ]);
+  });
+});
+
+describe('CreatePostRequest: tags', () => {
+  it.each([
+    [[]],
+    [['Block party']],
+    [['A', 'a']],
+    [['a', 'a']],
+    [[' kept ']],
+    [Array.from({ length: 20 }, () => EMOJI.repeat(50))],
+    [['"quoted"', '\\', "'", '</script>']],
+  ])('C71 accepts %j', async (tags) => {
+    expect(await draftOf({ content: 'x', tags })).toStrictEqual({ content: 'x', tags });
+  });
+
+  it.each([
+    ['x', 'wrong_type'],
+    [{ 0: 'a' }, 'wrong_type'],
+    [[1], 'wrong_type'],
+    [[null], 'wrong_type'],
+    [[['a']], 'wrong_type'],
+    [[''], 'blank'],
+    [['a', '  '], 'blank'],
+    [['a\u0000b'], 'control_character'],
+    [['a\nb'], 'control_character'],
+    [['\ud800'], 'not_well_formed'],
+    [Array.from({ length: 21 }, () => 'a'), 'too_many'],
+    [['a'.repeat(51)], 'too_long'],
+    [[EMOJI.repeat(51)], 'too_long'],
+  ])('C71 rejects %j: %s', async (tags, code) => {
+    expect(await violationsOf(validate({ content: 'x', tags }))).toEqual([`tags ${code}`]);
+  });
+
+  it('C71 names the invalid tag in the message', async () => {
+    expect(await fieldErrorsOf(validate({ content: 'x', tags: ['fine', ' '] }))).toEqual([
+      { field: 'tags', code: 'blank', message: 'tags[1] must not be blank.' },
+    ]);
+  });
+});
+
+describe('CreatePostRequest: images', () => {
+  it.each([
+    'https://example.com/a.jpg',
+    'http://example.com',
+    'HTTPS://EXAMPLE.COM/A?b=c#d',
+    'https://b\u00fccher.example/\u{1f600}.jpg',
+    'http://127.0.0.1/',
+    'http://[::1]:8080/a',
+    'https://example.com/@user:1?q=@',
+    url(2048),
+    `https://example.com/${EMOJI.repeat(1000)}${'a'.repeat(1028)}`,
+  ])('C72 accepts %s', async (image) => {
+    expect(await draftOf({ images: [image] })).toStrictEqual({ images: [image] });
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'data:image/png;base64,AA==',
+    'file:///etc/passwd',
+    'ftp://example.com/a',
+    '//example.com/a',
+    '/a.jpg',
+    'a.jpg',
+    '',
+    'https://',
+    'https:///example.com/a',
+    'https:example.com',
+    'https://user:secret@example.com/a',
+    'https://user@example.com/a',
+    'https://@example.com/a',
+    'https://example.com/a b',
+    ' https://example.com/a',
+    'https://exa\\mple.com',
+    'https://example.com:99999/',
+    'https://256.256.256.256/',
+    'https://a|b/',
+    'https://%00/',
+  ])('C72 rejects %j: no absolute web address', async (image) => {
+    expect(await violationsOf(validate({ content: 'x', images: [image] }))).toEqual([
+      'images invalid_format',
+    ]);
+  });
+
+  it.each([
+    ['https://example.com/a', 'wrong_type'],
+    [[1], 'wrong_type'],
+    [[null], 'wrong_type'],
+    [['https://example.com/\n'], 'invalid_format'],
+    [['https://example.com/a\r\nb'], 'invalid_format'],
+    [['https://example.com/\u0000'], 'control_character'],
+    [['https://example.com/\ud800'], 'not_well_formed'],
+    [[url(2049)], 'too_long'],
+    [[`https://example.com/${EMOJI.repeat(1001)}`], 'invalid_format'],
+    [Array.from({ length: 11 }, () => 'https://example.com/a'), 'too_many'],
+  ])('C72 rejects %j: %s', async (images, code) => {
+    expect(await violationsOf(validate({ content: 'x', images }))).toEqual([`images ${code}`]);
+  });
+});
+
+describe('CreatePostRequest: latitude and longitude', () => {
+  it.each([
+    [90, 180],
+    [-90, -180],
+    [0, 0],
+    [-0, -0],
+    [5e-324, 179.999_999_999_999_97],
+  ])('C73 accepts %d, %d', async (latitude, longitude) => {
+    expect(await draftOf({ content: 'x', latitude, longitude })).toStrictEqual({
+      content: 'x',
+      latitude,
+      longitude,
+    });
+  });
+
+  it.each([
+    ['{"latitude":90.0000001,"longitude":0}', 'latitude too_large'],
+    ['{"latitude":-90.0000001,"longitude":0}', 'latitude too_small'],
+    ['{"latitude":0,"longitude":180.0000001}', 'longitude too_large'],
+    ['{"latitude":0,"longitude":-180.0000001}', 'longitude too_small'],
+    ['{"latitude":1e400,"longitude":0}', 'latitude too_large'],
+    ['{"latitude":0,"longitude":-1e400}', 'longitude too_small'],
+    ['{"latitude":"1","longitude":0}', 'latitude wrong_type'],
+    ['{"latitude":true,"longitude":0}', 'latitude wrong_type'],
+    ['{"latitude":[1],"longitude":0}', 'latitude wrong_type'],
+    ['{"latitude":{},"longitude":0}', 'latitude wrong_type'],
+  ])('C73 rejects %s: %s', async (fields, violation) => {
+    expect(await violationsOf(validate(parsed(fields)))).toEqual([violation]);
+  });
+
+  it.each([
+    ['{"latitude":1}', 'longitude', 'latitude'],
+    ['{"longitude":1}', 'latitude', 'longitude'],
+    ['{"latitude":null,"longitude":1}', 'latitude', 'longitude'],
+    ['{"latitude":1,"longitude":null}', 'longitude', 'latitude'],
+  ])('C73 C74 rejects %s: %s is missing', async (fields, missing, present) => {
+    expect(await fieldErrorsOf(validate(parsed(fields)))).toEqual([
+      {
+        field: missing,
+        code: 'pair_required',
+        message: `${missing} is missing: it must be sent together with ${present}.`,
+      },
+    ]);
+  });
+
+  it('C74 reports the missing number beside the violation of the other', async () => {
+    expect(await violationsOf(validate(parsed('{"latitude":91}')))).toEqual([
+      'latitude too_large',
+      'longitude pair_required',
+    ]);
+    expect(await violationsOf(validate(parsed('{"longitude":"x"}')))).toEqual([
+      'latitude pair_required',
+      'longitude wrong_type',
+    ]);
+  });
+});
+
+describe('CreatePostRequest: reachKm', () => {
+  it.each([0.001, 0.1 + 0.2, 1, 2.5, 99.999_999_999_999_99, 100])(
+    'C76 accepts %d',
+    async (reachKm) => {
+      expect(await draftOf({ content: 'x', reachKm })).toStrictEqual({ content: 'x', reachKm });
+    },
+  );
+
+  it.each([
+    ['0', 'too_small'],
+    ['-1', 'too_small'],
+    ['0.0009999', 'too_small'],
+    ['1e-320', 'too_small'],
+    ['100.0001', 'too_large'],
+    ['1e400', 'too_large'],
+    ['"1"', 'wrong_type'],
+    ['[]', 'wrong_type'],
+  ])('C76 rejects %s: %s', async (value, code) => {
+    expect(await violationsOf(validate(parsed(`{"reachKm":${value}}`)))).toEqual([
+      `reachKm ${code}`,
+    ]);
+  });
+});

@@ -1,0 +1,100 @@
+import {
+  ChoiceField,
+  NumberField,
+  PatternField,
+  TextField,
+  TextListField,
+  UrlListField,
+} from '../../platform/http/validation/fields.js';
+import { RequestSchema } from '../../platform/http/validation/request-schema.js';
+import { VISIBILITIES, type PostDraft, type Visibility } from './post-draft.js';
+
+@RequestSchema({
+  name: 'CreatePost',
+  description: 'A post to publish.',
+  atLeastOneOf: ['title', 'content', 'images'],
+  together: ['latitude', 'longitude'],
+})
+export class CreatePostRequest {
+  @TextField({
+    max: 300,
+    singleLine: true,
+    description: 'Headline.',
+    example: 'Block party on Saturday',
+  })
+  title?: string | null;
+
+  @TextField({
+    max: 10_000,
+    description: 'Body text.',
+    example: 'Bring a chair and something to share.',
+  })
+  content?: string | null;
+
+  @PatternField({
+    pattern: /^[a-z][a-z0-9_-]{0,31}$/,
+    wanted:
+      'must be 1 to 32 lower-case letters, digits, hyphens or underscores, and start with a letter',
+    description:
+      'Category, such as general, event, question, for_sale or lost_and_found; general by default.',
+    example: 'event',
+  })
+  type?: string | null;
+
+  @UrlListField({
+    maxItems: 10,
+    max: 2048,
+    description: 'Image URLs, each at most 2,048 characters, of which at most 1,000 are not ASCII.',
+    example: ['https://example.com/party.jpg'],
+  })
+  images?: string[] | null;
+
+  @TextListField({
+    maxItems: 20,
+    max: 50,
+    description: 'Topic tags, kept as they are sent.',
+    example: ['party', 'Saturday'],
+  })
+  tags?: string[] | null;
+
+  @NumberField({
+    min: -90,
+    max: 90,
+    pairedWith: 'longitude',
+    description:
+      "Latitude of the post, with longitude. Without both, the user's saved neighbourhood is used.",
+    example: 37.7749,
+  })
+  latitude?: number | null;
+
+  @NumberField({
+    min: -180,
+    max: 180,
+    pairedWith: 'latitude',
+    description: 'Longitude of the post, with latitude.',
+    example: -122.4194,
+  })
+  longitude?: number | null;
+
+  @NumberField({
+    min: 0.001,
+    max: 100,
+    description: 'How far the post reaches, in kilometres.',
+    example: 2.5,
+  })
+  reachKm?: number | null;
+
+  @ChoiceField({
+    values: VISIBILITIES,
+    description: 'Who can see the post; public by default.',
+    example: 'public',
+  })
+  visibility?: Visibility | null;
+
+  /** The members that were supplied; an explicit null is the same as leaving the member out. */
+  toDraft(): PostDraft {
+    return Object.fromEntries(
+      Object.entries(this).filter(([, value]) => value !== null && value !== undefined),
+    );
+  }
+}

@@ -1,0 +1,85 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import {
+  COUNTER,
+  DOUBLE,
+  ID,
+  LIST,
+  optional,
+  TEXT,
+  text,
+  TIME,
+} from '../../platform/database/columns.js';
+import type { Visibility } from './post-draft.js';
+
+/** A post (source document, section 2). Deleting marks it; reads do not see it any more. */
+@Entity('posts')
+@Index('ix_posts_user_id', ['userId', 'deletedAt', 'id'])
+@Index('ix_posts_deleted_at', ['deletedAt'])
+export class Post {
+  @PrimaryColumn(ID)
+  id: string;
+
+  @Column(ID)
+  userId: string;
+
+  /** The app that published it; null when the network itself did. */
+  @Column(optional(ID))
+  clientId: string | null;
+
+  @Column(optional(text(300)))
+  title: string | null;
+
+  @Column(optional(TEXT))
+  content: string | null;
+
+  @Column(text(32))
+  type: string;
+
+  @Column(LIST)
+  images: string[];
+
+  @Column(LIST)
+  tags: string[];
+
+  @Column(optional(DOUBLE))
+  latitude: number | null;
+
+  @Column(optional(DOUBLE))
+  longitude: number | null;
+
+  /** Copied from the user when the post came without a location. */
+  @Column(optional(text(200)))
+  neighborhood: string | null;
+
+  @Column(optional(DOUBLE))
+  reachKm: number | null;
+
+  @Column(text(16))
+  visibility: Visibility;
+
+  @Column(COUNTER)
+  likeCount: number;
+
+  @Column(COUNTER)
+  commentCount: number;
+
+  @Column(TIME)
+  createdAt: Date;
+
+  @Column(optional(TIME))
+  deletedAt: Date | null;
+}
+
+/** One user's like of one post. The network writes these; `posts.like_count` is their number. */
+@Entity('post_likes')
+@Index('ix_post_likes_user_id', ['userId', 'postId'])
+export class PostLike {
+  @PrimaryColumn(ID)
+  postId: string;
+
+  @PrimaryColumn(ID)
+  userId: string;
+
+  @Column(TIME)
+  createdAt: Date;
+}

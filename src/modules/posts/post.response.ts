@@ -1,0 +1,165 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { idPattern } from '../../platform/ids.js';
+import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
+import { TIME } from '../../platform/http/validation/schemas.js';
+import type { PostDraft, Visibility } from './post-draft.js';
+import type { PostDetails, PostItem } from './posts.repository.js';
+import type { PublishedPost } from './publisher.service.js';
+
+const ID = {
+  description: 'Id of the post.',
+  example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
+  pattern: idPattern('post').source,
+};
+const PERMALINK = {
+  format: 'uri',
+  description: 'Public URL of the post.',
+  example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+};
+const CREATED_AT = { ...TIME, description: 'When it was published: UTC, with milliseconds.' };
+const VISIBILITY = {
+  pattern: '^[a-z][a-z_]*$',
+  description: 'One of public, neighborhood, private. Expect new values.',
+  example: 'public',
+};
+
+@ApiSchema({ name: 'PostItem', description: 'A post in a list.' })
+export class PostItemResponse {
+  @ApiProperty(ID)
+  id: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Body text, or null.',
+    example: 'Bring a chair and something to share.',
+  })
+  content: string | null;
+
+  @ApiProperty(PERMALINK)
+  permalink: string;
+
+  @ApiProperty(CREATED_AT)
+  createdAt: string;
+
+  static from({ id, content, createdAt }: PostItem, permalink: string): PostItemResponse {
+    return { id, content, permalink, createdAt: createdAt.toISOString() };
+  }
+}
+
+@ApiSchema({ name: 'Post', description: "One of the user's posts." })
+export class PostResponse {
+  @ApiProperty(ID)
+  id: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Body text, or null.',
+    example: 'Bring a chair and something to share.',
+  })
+  content: string | null;
+
+  @ApiProperty({
+    type: [String],
+    description: 'Topic tags, as they were sent.',
+    example: ['party', 'Saturday'],
+  })
+  tags: string[];
+
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'How far the post reaches, in kilometres, or null.',
+    example: 2.5,
+  })
+  reachKm: number | null;
+
+  @ApiProperty({ type: String, ...VISIBILITY })
+  visibility: Visibility;
+
+  @ApiProperty(PERMALINK)
+  permalink: string;
+
+  @ApiProperty(CREATED_AT)
+  createdAt: string;
+
+  static from(post: PostDetails, permalink: string): PostResponse {
+    const { id, content, tags, reachKm, visibility, createdAt } = post;
+    return {
+      id,
+      content,
+      tags,
+      reachKm,
+      visibility,
+      permalink,
+      createdAt: createdAt.toISOString(),
+    };
+  }
+}
+
+@ApiSchema({
+  name: 'CreatedPost',
+  description: 'The fields that were supplied, and what the service added.',
+})
+export class CreatedPostResponse implements PostDraft {
+  @ApiProperty(ID)
+  id: string;
+
+  @ApiPropertyOptional({ description: 'Headline.', example: 'Block party on Saturday' })
+  title?: string;
+
+  @ApiPropertyOptional({
+    description: 'Body text.',
+    example: 'Bring a chair and something to share.',
+  })
+  content?: string;
+
+  @ApiPropertyOptional({ description: 'Category.', example: 'event' })
+  type?: string;
+
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'Image URLs.',
+    example: ['https://example.com/party.jpg'],
+  })
+  images?: string[];
+
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'Topic tags.',
+    example: ['party', 'Saturday'],
+  })
+  tags?: string[];
+
+  @ApiPropertyOptional({ description: 'Latitude of the post.', example: 37.7749 })
+  latitude?: number;
+
+  @ApiPropertyOptional({ description: 'Longitude of the post.', example: -122.4194 })
+  longitude?: number;
+
+  @ApiPropertyOptional({ description: 'Reach in kilometres.', example: 2.5 })
+  reachKm?: number;
+
+  @ApiPropertyOptional({ type: String, ...VISIBILITY })
+  visibility?: Visibility;
+
+  @ApiProperty(PERMALINK)
+  permalink: string;
+
+  @ApiProperty(CREATED_AT)
+  createdAt: string;
+
+  static from(draft: PostDraft, { id, ...added }: PublishedPost): CreatedPostResponse {
+    return { id, ...draft, ...added };
+  }
+}
+
+@ApiSchema({ name: 'PostPage', description: "A page of the user's posts, newest first." })
+export class PostPageResponse implements PageResponse<PostItemResponse> {
+  @ApiProperty({ type: [PostItemResponse], description: 'Newest first.' })
+  data: PostItemResponse[];
+
+  @ApiProperty()
+  meta: PageMeta;
+}

@@ -1,0 +1,68 @@
+import { AppError, InvalidRequest } from '../errors.js';
+import type { Scope } from './scopes.js';
+
+const REALM = 'Bearer realm="dev"';
+
+/** More than one token may have come with the request (RFC 6750 §2). */
+export class SeveralCredentials extends InvalidRequest {
+  constructor(description = 'Send one Authorization header, not several.') {
+    super(description);
+  }
+}
+
+/** No credentials came with the request: the challenge names no error (RFC 6750 §3.1). */
+export class Unauthorized extends AppError {
+  static readonly code = 'unauthorized';
+
+  constructor() {
+    super(
+      Unauthorized.code,
+      'This endpoint needs an access token. Send it in the header: Authorization: Bearer <access token>.',
+      { headers: { 'WWW-Authenticate': REALM } },
+    );
+  }
+}
+
+const NEW_TOKEN =
+  'Get a new one with the refresh token; if that fails too, send the user through the authorization flow again.';
+
+/** The token does not open anything (any more) (RFC 6750 §3.1). The challenge tells why, the body what to do, too. */
+export class InvalidToken extends AppError {
+  static readonly code = 'invalid_token';
+
+  static malformed(): InvalidToken {
+    return new InvalidToken(
+      'The access token is malformed',
+      'Send it exactly as the token endpoint gave it.',
+    );
+  }
+
+  static unknown(): InvalidToken {
+    return new InvalidToken('The access token is unknown or was revoked', NEW_TOKEN);
+  }
+
+  static expired(): InvalidToken {
+    return new InvalidToken('The access token expired', NEW_TOKEN);
+  }
+
+  private constructor(reason: string, remedy: string) {
+    super(InvalidToken.code, `${reason}. ${remedy}`, {
+      headers: {
+        'WWW-Authenticate': `${REALM}, error="invalid_token", error_description="${reason}"`,
+      },
+    });
+  }
+}
+
+/** The token is good, but its scopes do not cover the endpoint (RFC 6750 §3.1; source document, section 5.8). */
+export class InsufficientScope extends AppError {
+  static readonly code = 'insufficient_scope';
+
+  constructor(scope: Scope) {
+    super(
+      InsufficientScope.code,
+      `This endpoint needs the scope ${scope}. Send the user through the authorization flow again and ask for it.`,
+      { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` } },
+    );
+  }
+}

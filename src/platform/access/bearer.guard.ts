@@ -1,0 +1,52 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { AccessTokenVerifier } from './caller.js';
+import { InvalidToken, SeveralCredentials, Unauthorized } from './access.errors.js';
+import { PUBLIC } from './scopes.decorator.js';
+
+const BEARER = /^bearer +(\S.*)$/i;
+
+/** Finds out who is calling (RFC 6750 §2.1). Runs before the scopes are looked at and before any body is read. */
+@Injectable()
+export class BearerGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly verifier: AccessTokenVerifier,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.reflector.getAllAndOverride(PUBLIC, [context.getHandler(), context.getClass()]))
+      return true;
+    const request = context.switchToHttp().getRequest<Request>();
+    const access = await this.verifier.verify(bearerToken(request));
+    request.caller = { ...access, requestId: request.requestId, receivedAt: request.receivedAt };
+    return true;
+  }
+}
+
+/**
+ * The token of the Authorization header, the only place where one is taken.
+ * @throws Unauthorized when there is none; SeveralCredentials when more than one was sent
+ */
+function bearerToken(request: Request): string {
+  const { authorization } = request.headers;
+  if (authorization !== undefined && isRepeated(request)) throw new SeveralCredentials();
+  const token = BEARER.exec(authorization?.trim() ?? '')?.[1];
+  if (token === undefined) throw new Unauthorized();
+  if (request.url.includes('?') && request.query['access_token'] !== undefined) {
+    throw new SeveralCredentials(
+      'Send the access token in the Authorization header only, not in the query too.',
+    );
+  }
+  if (/[\s,]/.test(token)) throw InvalidToken.malformed();
+  return token;
+}
+
+/** Node keeps the first of several `Authorization` headers only. */
+function isRepeated({ rawHeaders }: Request): boolean {
+  let times = 0;
+  for (let place = 0; place < rawHeaders.length; place += 2)
+    if (rawHeaders[place]?.toLowerCase() === 'authorization') times += 1;
+  return times > 1;
+}

@@ -1,0 +1,40 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Scope } from './scopes.js';
+
+/** What a valid access token stands for. */
+export interface Access {
+  userId: string;
+  clientId: string;
+  grantId: string;
+  scopes: readonly Scope[];
+  /** Posts that the app may publish per calendar month; null is unlimited. */
+  postLimit: number | null;
+}
+
+/** Who makes this request: the access, and the request it came with. */
+export interface Caller extends Access {
+  requestId: string;
+  receivedAt: Date;
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      caller?: Caller;
+    }
+  }
+}
+
+/** The caller of a handler that is not public. */
+export const CallerOf = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const { caller } = context.switchToHttp().getRequest<Request>();
+  if (!caller) throw new Error('A public route has no caller.');
+  return caller;
+});
+
+/** Tells what an access token stands for. The authorization server implements it; the API modules see only this. */
+export abstract class AccessTokenVerifier {
+  /** @throws InvalidToken when the token is malformed, unknown, expired or revoked, or its app or user is off */
+  abstract verify(token: string): Promise<Access>;
+}

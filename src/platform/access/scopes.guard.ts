@@ -1,0 +1,28 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import type { Scope } from './scopes.js';
+import { InsufficientScope } from './access.errors.js';
+import { ANY_SCOPE, PUBLIC, REQUIRED_SCOPE } from './scopes.decorator.js';
+
+/** Lets a caller through whose token covers the route's scope. A route that declares neither scope nor `@Public` is denied. */
+@Injectable()
+export class ScopesGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const targets = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride(PUBLIC, targets)) return true;
+    const scope = this.reflector.getAllAndOverride<Scope | typeof ANY_SCOPE | undefined>(
+      REQUIRED_SCOPE,
+      targets,
+    );
+    if (scope === undefined) {
+      throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no scope.`);
+    }
+    const { caller } = context.switchToHttp().getRequest<Request>();
+    if (scope === ANY_SCOPE) return caller !== undefined;
+    if (!caller?.scopes.includes(scope)) throw new InsufficientScope(scope);
+    return true;
+  }
+}

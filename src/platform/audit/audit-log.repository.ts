@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Clock } from '../clock.js';
+import { isId, newId, type IdPrefix } from '../ids.js';
+import { currentRequest } from '../current-request.js';
+import { insertAll, insertOnAnySchema } from '../database/sql.js';
+import type { Transaction } from '../database/transaction.js';
+import { AuditEvent } from './audit-event.entity.js';
+
+/** Who changes something, and why. */
+export interface Change {
+  actor: string;
+  reason?: string;
+}
+
+/** An event that has not happened yet. */
+export type NewAuditEvent = Omit<AuditEvent, 'at' | 'id'>;
+
+/**
+ * Writes down who changed what, in the transaction that changes it, with the request that asked for it.
+ * Details never hold a secret, token, code or phone.
+ */
+@Injectable()
+export class AuditLog {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether this was done to this user, as far back as events are kept. */
+  knows(action: string, userId: string): Promise<boolean> {
+    return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
+  }
+
+  /** What the running request, job or command does, as it is to be written down. */
+  event(
+    action: string,
+    subject: string,
+    { actor, reason }: Change,
+    details: Record<string, unknown> = {},
+  ): NewAuditEvent {
+    return {
+      action,
+      actor,
+      subject,
+      clientId: idAmong('svc_app', [details.clientId, subject, actor]),
+      userId: idAmong('usr', [details.userId, subject, actor]),
+      reason: reason ?? null,
+      requestId: currentRequest()?.requestId ?? null,
+      address: currentRequest()?.address ?? null,
+      details,
+    };
+  }
+
+  record(
+    tx: Transaction,
+    action: string,
+    subject: string,
+    change: Change,
+    details?: Record<string, unknown>,
+  ): Promise<void> {
+    return this.insertAll(tx, [this.event(action, subject, change, details)]);
+  }
+
+  /** Events that happen now, written by one statement. */
+  insertAll(tx: Transaction, events: readonly NewAuditEvent[]): Promise<void> {
+    const at = this.clock.now();
+    return insertAll(
+      tx,
+      AuditEvent,
+      events.map((event) => identified(event, at)),
+    );
+  }
+
+  /** An event that happens now, where the schema may be older than this version. */
+  insertOnAnySchema(tx: Transaction, event: NewAuditEvent): Promise<void> {
+    return insertOnAnySchema(tx, AuditEvent, identified(event, this.clock.now()));
+  }
+}
+
+function identified(event: NewAuditEvent, at: Date): AuditEvent {
+  return { ...event, at, id: newId('evt', at) };
+}
+
+/** The first of `values` that is an id with this prefix. */
+function idAmong(prefix: IdPrefix, values: readonly unknown[]): string | null {
+  return values.find((value): value is string => isId(prefix, value)) ?? null;
+}

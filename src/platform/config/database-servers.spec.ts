@@ -1,0 +1,33 @@
+import { namesServers, urlOfEachServer } from './env.js';
+
+describe('The servers that a DATABASE_URL names', () => {
+  it.each([
+    ['sqlite:./data/a,b.sqlite'],
+    ['mysql://service:secret@db:3306/platform'],
+    ['mysql://service:a,b@db/platform'],
+    ['mysql://service:a,b@db/platform?x=1,2'],
+    ['mariadb://db/a,b'],
+  ])('are one in %s', (url) => {
+    expect(urlOfEachServer(url)).toEqual([url]);
+    expect(namesServers(url)).toBe(true);
+  });
+
+  it.each([
+    [
+      'mysql://service:a,b@one:3306,two/platform?x=1,2',
+      ['mysql://service:a,b@one:3306/platform?x=1,2', 'mysql://service:a,b@two/platform?x=1,2'],
+    ],
+    ['mariadb://one,[::1]:3307', ['mariadb://one', 'mariadb://[::1]:3307']],
+  ])('are several in %s', (url, urls) => {
+    expect(urlOfEachServer(url)).toEqual(urls);
+    expect(namesServers(url)).toBe(true);
+  });
+
+  it.each([
+    'mysql://service@one,/platform',
+    'mysql://service@,two/platform',
+    'mysql://one,two:x/a',
+  ])('are not in %s', (url) => {
+    expect(namesServers(url)).toBe(false);
+  });
+});

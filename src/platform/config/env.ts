@@ -1,0 +1,289 @@
+import { z } from 'zod';
+import {
+  address,
+  baseUrl,
+  count,
+  flag,
+  LARGEST,
+  origin,
+  seconds,
+  wholeNumber,
+} from './env-values.js';
+
+const SEVERAL = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$/;
+
+/** A `DATABASE_URL` for each server that one names: `mysql://user:password@first:3306,second:3306/name` are two. */
+export function urlOfEachServer(databaseUrl: string): string[] {
+  const [, start = '', servers, rest = ''] = SEVERAL.exec(databaseUrl) ?? [];
+  if (servers === undefined) return [databaseUrl];
+  return servers.split(',').map((server) => `${start}${server}${rest}`);
+}
+
+/** Whether several servers, where there are several, each have a host. */
+export function namesServers(databaseUrl: string): boolean {
+  const urls = urlOfEachServer(databaseUrl);
+  return (
+    urls.length === 1 || urls.every((url) => URL.canParse(url) && new URL(url).hostname !== '')
+  );
+}
+
+/** How the service is reached, and how it talks to its operators. */
+export const server = {
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'])
+    .default('development')
+    .describe('In production, unsafe settings are refused at start.'),
+  PORT: wholeNumber(0, 65_535).default(3000).describe('Port of the service.'),
+  HOST: z.string().optional().describe('Address to listen on; all interfaces by default.'),
+  PUBLIC_URL: origin
+    .optional()
+    .describe(
+      'Origin and OAuth issuer, as browsers see it; http://localhost:PORT by default. Never taken from a request.',
+    ),
+  SITE_URL: baseUrl
+    .optional()
+    .describe(
+      'Base URL of permalinks; PUBLIC_URL by default, where the service shows public posts itself.',
+    ),
+  DOCS_CLIENT_ID: z
+    .string()
+    .optional()
+    .describe(
+      'Public app whose redirect is PUBLIC_URL/docs/oauth2-redirect.html, for "Authorize" in the documentation.',
+    ),
+  TRUST_PROXY: count
+    .default(0)
+    .describe('Number of reverse proxies in front, whose X-Forwarded-For is believed.'),
+  REQUEST_TIMEOUT_MS: wholeNumber(100)
+    .default(30_000)
+    .describe(
+      'Longest time, in milliseconds, for the headers of a request to arrive, and again for its body; then it is answered 408, for headers up to a second later.',
+    ),
+  SHUTDOWN_DELAY_MS: count
+    .optional()
+    .describe(
+      'How long, in milliseconds, the service goes on serving after SIGTERM while it is not ready; 5000 by default in production, else 0.',
+    ),
+  METRICS_PORT: z
+    .union([z.literal('off'), wholeNumber(0, 65_535)], { error: 'must be a port or off' })
+    .default(9464)
+    .describe('Port of the metrics for Prometheus, at /metrics; off serves none.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'log', 'debug', 'verbose'])
+    .default('log')
+    .describe('Least severe level that is logged. In JSON, log is called info and verbose trace.'),
+};
+
+/** Where the rows are. */
+export const database = {
+  DATABASE_URL: z
+    .string()
+    .regex(
+      /^(sqlite:.+|(mysql|mariadb):\/\/.+)$/,
+      'must be sqlite:<path> or mysql://user:password@host:port/name',
+    )
+    .refine(namesServers, {
+      message:
+        'must name each server as host:port, as in mysql://user:password@first:3306,second:3306/name',
+    })
+    .default('sqlite:./data/service.sqlite')
+    .describe(
+      'sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB. Several hosts, with commas between them, name replicated servers, one of which accepts writes at a time; the service finds it.',
+    ),
+  DB_TIMEOUT_MS: wholeNumber(100)
+    .default(5000)
+    .describe(
+      'Longest wait, in milliseconds, for a free connection, a statement or (rounded up to whole seconds) a lock. On a server it also limits the sum of these waits in one request: beyond it, the request starts no more statements. A request that shared a transaction that failed may wait as long once more. A server that does not respond, or a MySQL statement that writes, is given up after this time, rounded up to seconds, plus 2 s. Migration statements have no limit.',
+    ),
+  DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
+  DB_QUEUE_LIMIT: wholeNumber(1)
+    .default(1000)
+    .describe('Most requests that queue in one process; further ones are answered 503 at once.'),
+  MIGRATE: flag
+    .optional()
+    .describe('1 migrates the database at start, 0 does not; 1 by default outside production.'),
+  DEMO: flag
+    .optional()
+    .describe(
+      '1 seeds demo data into an empty database, 0 does not; 1 by default on SQLite. Refused in production.',
+    ),
+};
+
+const WEBHOOK_KEY_BYTES = 16;
+
+/** How text messages leave. */
+export const sms = {
+  SMS_SENDER: z
+    .enum(['console', 'file', 'webhook', 'twilio'])
+    .default('console')
+    .describe('How one-time passwords are sent. The console sender is refused in production.'),
+  SMS_FILE: z
+    .string()
+    .default('./data/sms.jsonl')
+    .describe('Of the file sender: one JSON line per message, with to and text.'),
+  SMS_TIMEOUT_MS: wholeNumber(100)
+    .default(5000)
+    .describe('Longest time, in milliseconds, of one call to a gateway.'),
+  SMS_WEBHOOK_URL: address.optional().describe('Of the webhook sender: where messages are posted.'),
+  SMS_WEBHOOK_SECRET: z
+    .string()
+    .refine(holdsWebhookKey, `must hold a key of at least ${WEBHOOK_KEY_BYTES} bytes`)
+    .optional()
+    .describe(
+      'Of the webhook sender: the key that signs each message, as text or as whsec_ and base64; at least 16 bytes.',
+    ),
+  TWILIO_ACCOUNT_SID: z.string().optional().describe('Of the twilio sender.'),
+  TWILIO_AUTH_TOKEN: z.string().optional().describe('Of the twilio sender.'),
+  TWILIO_FROM: z
+    .string()
+    .optional()
+    .describe('Of the twilio sender: the sending number or messaging service.'),
+  TWILIO_API_URL: baseUrl
+    .default('https://api.twilio.com')
+    .describe('Of the twilio sender: base URL of its HTTP API; https://api.twilio.com by default.'),
+};
+
+function holdsWebhookKey(secret: string): boolean {
+  const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
+  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+  return key.length >= WEBHOOK_KEY_BYTES;
+}
+
+/** Rules, lifetimes and budgets of the authorization server. */
+export const oauth = {
+  OAUTH_ERRORS_BEFORE_SIGN_IN: z
+    .enum(['redirect', 'page'])
+    .default('redirect')
+    .describe(
+      'How a wrong authorization request is answered while nobody is signed in: redirect tells the app at once, page lets the visitor choose.',
+    ),
+  OAUTH_REFUSE_REUSED_CHALLENGE: flag
+    .default(false)
+    .describe(
+      '1 refuses a code_challenge that already led to a code; by default it is only written to the audit log.',
+    ),
+  OAUTH_CODE_SECONDS: seconds.default(300).describe('Lifetime of an authorization code.'),
+  OAUTH_ACCESS_TOKEN_SECONDS: seconds.default(3600).describe('Lifetime of an access token.'),
+  OAUTH_REFRESH_IDLE_SECONDS: seconds
+    .default(2_592_000)
+    .describe('How long an unused refresh token lives.'),
+  OAUTH_GRANT_SECONDS: seconds
+    .default(15_552_000)
+    .describe('How long a grant lives, however often it is refreshed.'),
+  OAUTH_TRANSACTION_SECONDS: seconds
+    .default(900)
+    .describe('How long a user may take from the sign-in page to the decision.'),
+  OAUTH_SESSION_SECONDS: seconds
+    .default(1800)
+    .describe('How long a sign-in session lives after its last use.'),
+  OAUTH_WINDOW_SECONDS: seconds
+    .default(900)
+    .describe('The rolling window of the OAuth budgets below.'),
+  OAUTH_TOKEN_FAILURES: count
+    .default(20)
+    .describe(
+      'Failed token calls per app and address. Revocation and introspection have budgets of their own, of this size and the next two. 0 switches a budget off, here and below.',
+    ),
+  OAUTH_TOKEN_ADDRESS_FAILURES: count.default(100).describe('Failed token calls per address.'),
+  OAUTH_TOKEN_CALLS: count
+    .default(7500)
+    .describe('Token calls per confidential app, and per app and address for public ones.'),
+  OAUTH_AUTHORIZE_CALLS: count.default(600).describe('Authorization requests per address.'),
+  OAUTH_DECISION_FAILURES: count.default(20).describe('Failed sign-ins and decisions per browser.'),
+  OAUTH_DECISION_ADDRESS_FAILURES: count
+    .default(60)
+    .describe('Failed sign-ins and decisions per address.'),
+  OAUTH_DECISION_CALLS: count.default(60).describe('Sign-in steps and decisions per browser.'),
+  OAUTH_DECISION_ADDRESS_CALLS: count
+    .default(1800)
+    .describe('Sign-in steps and decisions per address.'),
+};
+
+/** One-time passwords. */
+export const signIn = {
+  OTP_PEPPER: z
+    .string()
+    .min(32)
+    .optional()
+    .describe(
+      'Key under which one-time passwords are stored, at least 32 characters. Required in production; elsewhere a fixed key for development by default.',
+    ),
+  OTP_DEFAULT_COUNTRY: z
+    .string()
+    .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
+    .optional()
+    .describe('Country of phone numbers typed without a leading +, as two letters.'),
+  OTP_COUNTRIES: z
+    .string()
+    .regex(/^[A-Z]{2}(,[A-Z]{2})*$/, 'must be two-letter country codes such as US,CA')
+    .optional()
+    .describe('Countries to whose numbers messages are sent, such as US,CA; all by default.'),
+  OTP_SECONDS: seconds.default(300).describe('Lifetime of a one-time password.'),
+  OTP_PHONE_FAILURES: count.default(10).describe('Wrong one-time passwords per phone.'),
+  OTP_RESEND_SECONDS: count.default(60).describe('Time between two messages to one phone.'),
+  OTP_PHONE_HOURLY: count.default(5).describe('Messages to one phone per hour.'),
+  OTP_PHONE_DAILY: count.default(10).describe('Messages to one phone per day.'),
+  OTP_ADDRESS_HOURLY: count.default(20).describe('Messages asked for from one address per hour.'),
+  OTP_DAILY_TOTAL: count
+    .default(10_000)
+    .describe('Messages to all phones together per day; reaching it is logged as an error.'),
+};
+
+/** What apps may publish. */
+export const quota = {
+  QUOTA_DEFAULT_LIMIT: count
+    .default(100)
+    .describe('Posts per app and calendar month (UTC) for apps without a plan.'),
+  QUOTA_PLANS: z
+    .string()
+    .regex(
+      /^([a-z][a-z0-9-]{0,31}=(\d+|unlimited)(,[a-z][a-z0-9-]{0,31}=(\d+|unlimited))*)?$/,
+      'must look like partner=1000,first-party=unlimited',
+    )
+    .refine(
+      (plans) => !/(^|,)(default|custom)=/.test(plans),
+      'must not give "default" or "custom", which are not plans',
+    )
+    .refine(
+      (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= LARGEST),
+      `must not give more than ${LARGEST} posts; write unlimited instead`,
+    )
+    .default('partner=1000,first-party=unlimited')
+    .describe(
+      'Named plans and their posts per month. An app on a plan follows its number; when the plan is gone, it keeps the last number it was given.',
+    ),
+};
+
+/** A month's use can be proven from the call log until the next month is over. */
+const CALL_LOG_LEAST_DAYS = 62;
+
+/** How long rows are kept that nobody deletes by hand. */
+export const retention = {
+  CALL_LOG_DAYS: wholeNumber(CALL_LOG_LEAST_DAYS)
+    .default(400)
+    .describe(
+      'How many days a developer API call stays in the call log; at least 62. Its part in the daily totals stays.',
+    ),
+  AUDIT_LOG_DAYS: wholeNumber(1)
+    .default(730)
+    .describe('How many days an event stays in the audit log.'),
+  DELETED_POST_DAYS: wholeNumber(1)
+    .default(30)
+    .describe('How many days a deleted post or comment can be restored; then it is gone for good.'),
+};
+
+/**
+ * Every environment variable, in the order of `.env.example`, which is generated from here.
+ * All are optional; the descriptions are the operator's documentation.
+ */
+export const envSchema = z.object({
+  ...server,
+  ...database,
+  ...sms,
+  ...oauth,
+  ...signIn,
+  ...quota,
+  ...retention,
+});
+
+export type Env = z.infer<typeof envSchema>;

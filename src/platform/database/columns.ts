@@ -1,0 +1,53 @@
+import { type ColumnOptions, DefaultNamingStrategy } from 'typeorm';
+
+/** Column types that mean the same on SQLite, MariaDB and MySQL. Every entity spells its columns with these. */
+
+/** A TypeID with its prefix, or any other key made by the application. */
+export const ID = { type: 'varchar', length: 40 } as const satisfies ColumnOptions;
+
+/** A SHA-256 or HMAC-SHA-256 in hex. */
+export const HASH = { type: 'varchar', length: 64 } as const satisfies ColumnOptions;
+
+/** A moment in UTC with milliseconds, written by the application from its Clock. */
+export const TIME = { type: 'datetime', precision: 3 } as const satisfies ColumnOptions;
+
+export const INTEGER = { type: 'integer' } as const satisfies ColumnOptions;
+
+export const COUNTER = { type: 'integer', default: 0 } as const satisfies ColumnOptions;
+
+export const FLAG = { type: 'boolean', default: false } as const satisfies ColumnOptions;
+
+/** Coordinates and distances: doubles, so that an echo equals what was sent. */
+export const DOUBLE = { type: 'double' } as const satisfies ColumnOptions;
+
+export const TEXT = { type: 'text' } as const satisfies ColumnOptions;
+
+/** A list, read and written whole as JSON text. */
+export const LIST = { type: 'simple-json' } as const satisfies ColumnOptions;
+
+/** A space-separated list of scopes in canonical order. */
+export const SCOPE = { type: 'varchar', length: 255 } as const satisfies ColumnOptions;
+
+export const URL_TEXT = { type: 'varchar', length: 2048 } as const satisfies ColumnOptions;
+
+/** Text of at most `length` code points. */
+export function text(length: number): { type: 'varchar'; length: number } {
+  return { type: 'varchar', length };
+}
+
+/** The same column, which may hold NULL. */
+export function optional<T extends ColumnOptions>(column: T): T & { nullable: true } {
+  return { ...column, nullable: true };
+}
+
+/** A TIME column of a raw query: a Date from mysql2, UTC text from SQLite. */
+export function storedTime(value: Date | string): Date {
+  return value instanceof Date ? value : new Date(`${value.replace(' ', 'T')}Z`);
+}
+
+/** Columns are the snake_case of their property: `createdAt` is `created_at`. Tables and indexes are named where they stand. */
+export class SnakeCaseColumns extends DefaultNamingStrategy {
+  override columnName(propertyName: string, customName: string | undefined): string {
+    return customName ?? propertyName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  }
+}

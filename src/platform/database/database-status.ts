@@ -1,0 +1,189 @@
+import { Injectable } from '@nestjs/common';
+import type { Pool } from 'mysql2';
+import { DataSource } from 'typeorm';
+import { TransactionRunner } from './transaction.js';
+
+/** The clock of the database server. Nothing is stored by it; it is there to be compared with. */
+@Injectable()
+export class DatabaseClock {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** To the millisecond; null on SQLite, which has the clock of the process. */
+  async now(): Promise<Date | null> {
+    if (this.dataSource.options.type === 'better-sqlite3') return null;
+    const [row]: { now: Date }[] = await this.dataSource.query('SELECT UTC_TIMESTAMP(3) AS now');
+    return row?.now ?? null;
+  }
+}
+
+/** What a user may do in a database. */
+export interface Privileges {
+  /** Such as `SELECT`; `ALL PRIVILEGES` alone is all of them. */
+  names: ReadonlySet<string>;
+  /** Whether the user has roles, which may give more. */
+  hasRoles: boolean;
+}
+
+const ALL = 'ALL PRIVILEGES';
+/** Grants on whole databases; those on one table say nothing of tables to come. */
+const ON_DATABASE = /^GRANT (.+) ON (\*|`(?:[^`]|``)+`)\.\* TO /;
+const ROLE = /^GRANT (?!.* ON ).+ TO /;
+
+/** Reads the lines of SHOW GRANTS for one database. */
+export function privilegesOn(database: string, grants: readonly string[]): Privileges {
+  const names = new Set<string>();
+  for (const grant of grants) {
+    const [, privileges = '', pattern = ''] = ON_DATABASE.exec(grant) ?? [];
+    if (!covers(pattern, database)) continue;
+    for (const name of privileges.split(/, ?/)) names.add(name);
+  }
+  return { names, hasRoles: grants.some((grant) => ROLE.test(grant)) };
+}
+
+/** Those of `wanted` that are not among the privileges. */
+export function lacking({ names }: Privileges, wanted: readonly string[]): string[] {
+  return names.has(ALL) ? [] : wanted.filter((name) => !names.has(name));
+}
+
+/** The database's name in a grant is a pattern as of LIKE: `_` and `%` stand for any character and any text. */
+function covers(pattern: string, database: string): boolean {
+  if (pattern === '*') return true;
+  const name = pattern.slice(1, -1).replaceAll('``', '`');
+  const source = name.replaceAll(/\\([_%\\])|[^a-z0-9]/giu, (part, literal?: string) => {
+    if (part === '_') return '.';
+    if (part === '%') return '.*';
+    return `\\u{${(literal ?? part).codePointAt(0)?.toString(16)}}`;
+  });
+  return new RegExp(`^${source}$`, 'su').test(database);
+}
+
+/** What the first migration gives the database, and with it every table; see docs/decisions/0007-collation.md. */
+const COLLATION = { MySQL: 'utf8mb4_0900_bin', MariaDB: 'utf8mb4_nopad_bin' };
+
+/** What a connection of the service works with. */
+export interface DatabaseSettings {
+  /** Such as `READ-COMMITTED`. */
+  isolation: string;
+  sqlModes: string[];
+  /** What the database and every table should have. */
+  collation: string;
+  /** Of tables that are made from now on. A database that was restored under another name has its server's. */
+  defaultCollation: string;
+  /** Tables that have another one than they should. */
+  otherTables: string[];
+}
+
+/** What an operator wants to know of the database. Nothing of it is needed to serve. */
+@Injectable()
+export class DatabaseFacts {
+  constructor(private readonly dataSource: DataSource) {}
+
+  get isServer(): boolean {
+    return this.dataSource.options.type !== 'better-sqlite3';
+  }
+
+  /** The name of the engine, and its version as it says it. */
+  async engine(): Promise<{ name: 'SQLite' | 'MariaDB' | 'MySQL'; version: string }> {
+    const sql = this.isServer ? 'VERSION()' : 'sqlite_version()';
+    const [row] = await this.query<{ version: string }>(`SELECT ${sql} AS version`);
+    const version = row?.version ?? '';
+    if (!this.isServer) return { name: 'SQLite', version };
+    return { name: /mariadb/i.test(version) ? 'MariaDB' : 'MySQL', version };
+  }
+
+  /** Milliseconds of a statement that does nothing. */
+  async latency(): Promise<number> {
+    const asked = performance.now();
+    await this.query('SELECT 1');
+    return performance.now() - asked;
+  }
+
+  /** Null on SQLite, which has one way to work. */
+  async settings(): Promise<DatabaseSettings | null> {
+    const { name } = await this.engine();
+    if (name === 'SQLite') return null;
+    const collation = COLLATION[name];
+    // Called tx_isolation by older versions of MariaDB.
+    const [isolation] = await this.query<{ Value: string }>(
+      `SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
+    );
+    const [names] = await this.query<{ collation: string; modes: string }>(
+      'SELECT @@collation_database AS collation, @@sql_mode AS modes',
+    );
+    // TypeORM's own table is made before the first migration sets the collation.
+    const others = await this.query<{ name: string }>(
+      `SELECT table_name AS name FROM information_schema.tables
+        WHERE table_schema = DATABASE() AND table_collation <> ?
+          AND table_name <> 'migrations'`,
+      [collation],
+    );
+    return {
+      isolation: isolation?.Value ?? '',
+      sqlModes: names?.modes.split(',') ?? [],
+      collation,
+      defaultCollation: names?.collation ?? '',
+      otherTables: others.map((table) => table.name),
+    };
+  }
+
+  /** What the user of the connection may do in its database; null on SQLite. */
+  async privileges(): Promise<Privileges | null> {
+    if (!this.isServer) return null;
+    const [row] = await this.query<{ name: string }>('SELECT DATABASE() AS name');
+    const grants = await this.query<Record<string, string>>('SHOW GRANTS');
+    return privilegesOn(
+      row?.name ?? '',
+      grants.flatMap((grant) => Object.values(grant)),
+    );
+  }
+
+  private query<T>(sql: string, parameters: string[] = []): Promise<T[]> {
+    return this.dataSource.query<T[]>(sql, parameters);
+  }
+}
+
+/** Connections of this process to a server. */
+export interface PoolLoad {
+  used: number;
+  free: number;
+  limit: number;
+  /** Who waits for a connection. */
+  waiting: number;
+}
+
+/** What the pool keeps count by; missing in its types. */
+type PoolLists = Record<
+  '_allConnections' | '_freeConnections' | '_connectionQueue',
+  { readonly length: number }
+>;
+
+/** How busy this process' way to the database is. */
+@Injectable()
+export class DatabaseLoad {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly transactions: TransactionRunner,
+  ) {}
+
+  /** Whether there is a pool. SQLite has one connection, before which units of work queue up. */
+  get hasPool(): boolean {
+    return this.dataSource.options.type !== 'better-sqlite3';
+  }
+
+  /** Of a server only. */
+  pool(): PoolLoad {
+    const { pool } = this.dataSource.driver as unknown as { pool: Pool & PoolLists };
+    const { _allConnections: all, _freeConnections: free, _connectionQueue: queue } = pool;
+    return {
+      used: all.length - free.length,
+      free: free.length,
+      limit: pool.config.connectionLimit ?? 0,
+      waiting: queue.length,
+    };
+  }
+
+  /** Units of work that wait for their turn: none but on SQLite. */
+  unitsWaiting(): number {
+    return this.transactions.waiting;
+  }
+}

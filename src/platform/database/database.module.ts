@@ -1,0 +1,36 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSourceOptions } from 'typeorm';
+import { AppConfig } from '../config/app-config.js';
+import { DatabaseClock, DatabaseFacts, DatabaseLoad } from './database-status.js';
+import { dataSourceOptions } from './data-source.js';
+import { Migrator } from './migrations/migrator.js';
+import { TransactionRunner, TypeormTransactionRunner } from './transaction.js';
+
+/** The connection, the transaction runner and the migrator. Entities come from the composition root. */
+@Global()
+@Module({})
+export class DatabaseModule {
+  static with(entities: NonNullable<DataSourceOptions['entities']>): DynamicModule {
+    return {
+      module: DatabaseModule,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          inject: [AppConfig],
+          useFactory: async (config: AppConfig) => ({
+            ...(await dataSourceOptions(config.database, entities)),
+            retryAttempts: 0,
+          }),
+        }),
+      ],
+      providers: [
+        Migrator,
+        DatabaseClock,
+        DatabaseFacts,
+        DatabaseLoad,
+        { provide: TransactionRunner, useClass: TypeormTransactionRunner },
+      ],
+      exports: [Migrator, DatabaseClock, DatabaseFacts, DatabaseLoad, TransactionRunner],
+    };
+  }
+}

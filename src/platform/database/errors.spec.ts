@@ -1,0 +1,57 @@
+import { isConflict, isDatabaseUnavailable, isReadOnly } from './errors.js';
+
+const failed = (fields: object): Error => Object.assign(new Error('It failed.'), fields);
+
+describe('A database', () => {
+  it.each([
+    'EAI_AGAIN',
+    'ENETUNREACH',
+    'ECONNREFUSED',
+    'EADDRNOTAVAIL',
+    'ENOBUFS',
+    'ENETDOWN',
+    'EHOSTDOWN',
+    'ECONNABORTED',
+    'EMFILE',
+    'ENFILE',
+    'ER_READ_ONLY_MODE',
+    'ER_RUN_HOOK_ERROR',
+    'ER_TRANSACTION_ROLLBACK_DURING_COMMIT',
+    'ER_GR_HOLD_MEMBER_STATUS_ERROR',
+    'ER_HOST_IS_BLOCKED',
+    'ER_CANT_CREATE_THREAD',
+    'ER_GET_ERRNO',
+    'ER_TEMP_FILE_WRITE_FAILURE',
+    'ER_ERROR_DURING_COMMIT',
+    'ER_INNODB_READ_ONLY',
+    'SQLITE_READONLY',
+    'SQLITE_READONLY_DBMOVED',
+    'SQLITE_IOERR_WRITE',
+    'SQLITE_CANTOPEN',
+    'SQLITE_BUSY_SNAPSHOT',
+  ])('is away when its error is %s', (code) => {
+    expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
+  });
+
+  it.each([
+    undefined,
+    { code: 'ER_PARSE_ERROR', errno: 1064 },
+    { code: 'SQLITE_ERROR' },
+    { code: 'SQLITE_CONSTRAINT_UNIQUE' },
+    { code: 'SQLITE' },
+  ])('is there when its error is %j', (fields) => {
+    expect(isDatabaseUnavailable(failed(fields ?? {}))).toBe(false);
+  });
+
+  it('takes no writes when it says so', () => {
+    const codes = ['ER_OPTION_PREVENTS_STATEMENT', 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION'];
+    for (const code of codes) expect(isReadOnly(failed({ code }))).toBe(true);
+    expect(isReadOnly(failed({ code: 'ER_DISK_FULL' }))).toBe(false);
+  });
+
+  it('is only asked again at once after what another unit of work did', () => {
+    expect(isConflict(failed({ code: 'SQLITE_BUSY_SNAPSHOT' }))).toBe(true);
+    expect(isConflict(failed({ code: 'SQLITE_BUSY' }))).toBe(false);
+    expect(isConflict(failed({ code: 'ER_LOCK_DEADLOCK', errno: 1213 }))).toBe(true);
+  });
+});

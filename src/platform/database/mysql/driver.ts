@@ -1,0 +1,130 @@
+import mysql from 'mysql2';
+import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
+import {
+  aroundSending,
+  refuseOverdue,
+  type Send,
+  streamOf,
+  takingFrom,
+  timedOut,
+} from './timeouts.js';
+import { type ServerGroup, toPrimary } from './failover.js';
+
+export type ServerKind = 'mysql' | 'mariadb';
+
+/** Milliseconds. */
+export interface Timeouts {
+  /** Until a connection is free; in whole seconds, until a lock is. */
+  waitMs: number;
+  /** Until a statement is answered; 0 is no limit. */
+  statementMs: number;
+}
+
+/** A server's own timeouts are looked at once a second by some of its threads, so it may need this much longer. */
+const GRACE_MS = 2000;
+
+/**
+ * In seconds: a connection of which the server hears nothing for so long is ended, and what was locked on it is free. The process
+ * may be gone with its host, or a network that is back swallowed that it had hung up.
+ */
+const LONGEST_PAUSE_S = 10;
+/**
+ * So many milliseconds without use, and the pool ends them, much earlier. mysql2 begins to look for them when a pool is made, but
+ * only where `maxIdle` is less than `connectionLimit`.
+ */
+const ENDING_IDLE = { idleTimeout: 5000, maxIdle: 0, gracefulEnd: true };
+
+/** Whoever changes a schema may hold a turn on one connection while another works: servers may be told to end those that idle. */
+const STAY: Readonly<Record<ServerKind, string>> = {
+  mysql: 'wait_timeout = 86400',
+  mariadb: 'wait_timeout = 86400, idle_transaction_timeout = 0, idle_write_transaction_timeout = 0',
+};
+
+/**
+ * mysql2 as TypeORM wants it, with an end to every wait: for a connection that is free, and for the answer to a statement. With
+ * the option `group`, which mysql2 does not know, it connects to the server of the group that takes writes.
+ * Every new connection is set up once: READ COMMITTED, strict mode, and timeouts on the server's side, which end a statement
+ * cleanly where a timeout on ours would return a busy connection to the pool. MySQL's is for SELECT only.
+ */
+export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Timeouts): object {
+  const seconds = Math.ceil(waitMs / 1000);
+  const timeouts =
+    kind === 'mariadb'
+      ? `max_statement_time = ${statementMs / 1000}`
+      : `max_execution_time = ${statementMs}`;
+  const pauses = statementMs > 0 ? `wait_timeout = ${LONGEST_PAUSE_S}` : STAY[kind];
+  const settings = [
+    'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+    `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${pauses}`,
+    // Not what the server has beside it: with NO_BACKSLASH_ESCAPES, the driver's escapes would be none.
+    `SET SESSION sql_mode = 'STRICT_ALL_TABLES'`,
+  ];
+  return {
+    ...mysql,
+    createPool({ group, ...options }: PoolOptions & { group?: ServerGroup }): Pool {
+      const pool = mysql.createPool({
+        ...options,
+        ...(group && { stream: () => group.open() }),
+        ...(statementMs > 0 && ENDING_IDLE),
+      });
+      // Before the first look, which is a second later: all that are free would end then, however busy they are.
+      pool.config.maxIdle = pool.config.connectionLimit;
+      if (group) toPrimary(pool, group, waitMs);
+      else endWaitsForConnections(pool, waitMs);
+      pool.on('connection', (connection: PoolConnection) => {
+        readDoublesExactly(connection);
+        if (statementMs > 0) {
+          endSilence(connection, Math.ceil(statementMs / 1000) * 1000 + GRACE_MS);
+          refuseOverdue(connection, statementMs);
+        }
+        for (const statement of settings) {
+          // Without a callback, mysql2 turns a refused statement into an event that ends the whole service.
+          connection.query(statement, (error) => {
+            if (error !== null) connection.destroy();
+          });
+        }
+      });
+      return pool;
+    },
+  };
+}
+
+function endWaitsForConnections(pool: Pool, waitMs: number): void {
+  const take = takingFrom(pool);
+  pool.getConnection = (taker) => take(waitMs, taker);
+}
+
+/**
+ * Ends a connection on which a statement gets no answer. The server's timeouts come first; this is for a server that stands
+ * still or a network that swallows everything, which the pool itself would never notice, and for what MySQL sets no limit to.
+ */
+function endSilence(connection: PoolConnection, silenceMs: number): void {
+  aroundSending(connection, (send) => (...parameters) => {
+    // First, since it throws for values that cannot be sent: the timer would end the connection under somebody else.
+    const sent = send(...parameters);
+    const timer = setTimeout(() => {
+      // Ending the connection in any other way would leave the statement unanswered.
+      streamOf(connection).destroy(timedOut('The database did not answer a statement in time.'));
+    }, silenceMs).unref();
+    return sent.once('end', () => clearTimeout(timer));
+  });
+}
+
+/**
+ * The driver's reader of doubles that come as text is off by one in the last digit for some values, so that an echo would
+ * differ. Prepared statements get them as they are, and no reader of ours may come in between.
+ */
+function readDoublesExactly(connection: PoolConnection): void {
+  const send = connection.query.bind(connection) as unknown as Send;
+  const query: Send = (statement, ...more) =>
+    typeof statement === 'string'
+      ? send({ sql: statement, typeCast: exactDoubles }, ...more)
+      : send(statement, ...more);
+  Object.assign(connection, { query });
+}
+
+function exactDoubles(field: TypeCastField, next: TypeCastNext): unknown {
+  if (field.type !== 'DOUBLE') return next();
+  const digits = field.string();
+  return digits === null ? null : Number(digits);
+}

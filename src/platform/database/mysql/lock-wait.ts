@@ -1,0 +1,22 @@
+import { entities, type Transaction } from '../transaction.js';
+
+/**
+ * Runs the statements of `work` with at most this wait for a row that another unit holds, where the server would wait as
+ * long as for any statement. SQLite has one writer, and nothing to wait for.
+ */
+export async function waitingAtMost<T>(
+  tx: Transaction,
+  seconds: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const manager = entities(tx);
+  if (manager.dataSource.options.type === 'better-sqlite3') return work();
+  await manager.query(
+    `SET @usual_lock_wait = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = ${seconds}`,
+  );
+  try {
+    return await work();
+  } finally {
+    await manager.query('SET SESSION innodb_lock_wait_timeout = @usual_lock_wait');
+  }
+}

@@ -1,0 +1,35 @@
+import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ServiceUnavailable } from '../../errors.js';
+import { AppConfig } from '../../config/app-config.js';
+import { ERROR_STATUS, ErrorResponse } from './api-errors.js';
+import { callerError } from './http-error.js';
+
+/**
+ * Answers every error outside the OAuth endpoints with the one error body, and logs with its stack what is not the caller's
+ * fault.
+ */
+@Catch()
+export class ApiErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ApiErrorFilter.name);
+
+  constructor(private readonly config: AppConfig) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const error = callerError(thrown);
+    const status = ERROR_STATUS[error.code];
+    request.errorCode = error.code;
+    if (status >= 500 && !(thrown instanceof ServiceUnavailable))
+      this.logger.error(error.code, (thrown as Error)?.stack);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    response
+      .status(status)
+      .set({ ...error.extras.headers })
+      .json(ErrorResponse.from(error, request.requestId, this.config.publicUrl));
+  }
+}

@@ -1,0 +1,183 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiResponse,
+  type ApiResponseOptions,
+  ApiSchema,
+} from '@nestjs/swagger';
+import {
+  type AppError,
+  type ErrorCode,
+  type FieldErrorCode,
+  MOST_FIELD_ERRORS,
+  ServiceUnavailable,
+} from '../../errors.js';
+import { RATE_LIMIT_HEADERS } from '../developer-api.js';
+import { REQUEST_ID_PATTERN } from '../request-context.js';
+import { openCodeOf, RETRY_AFTER } from '../validation/schemas.js';
+import { InternalError } from './http-error.js';
+
+/** The status of every error code: the one place that knows. */
+export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
+  invalid_request: 400,
+  unauthorized: 401,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  idempotency_key_in_use: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  quota_exceeded: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+};
+
+/** In no order; the record makes the compiler ask for each. */
+export const FIELD_ERROR_CODES: Readonly<Record<FieldErrorCode, true>> = {
+  required: true,
+  wrong_type: true,
+  unknown_field: true,
+  too_small: true,
+  too_large: true,
+  too_short: true,
+  too_long: true,
+  too_many: true,
+  too_deep: true,
+  blank: true,
+  control_character: true,
+  not_well_formed: true,
+  invalid_format: true,
+  not_allowed_value: true,
+  pair_required: true,
+  one_of_required: true,
+  invalid_reference: true,
+};
+
+@ApiSchema({ name: 'FieldError', description: 'One thing that is wrong with the request.' })
+export class FieldErrorResponse {
+  @ApiProperty({
+    description: 'Name of the member or parameter; empty when the whole body is meant.',
+    example: 'latitude',
+  })
+  field: string;
+
+  @ApiProperty({
+    ...openCodeOf('FieldErrorCode'),
+    description: 'Stable code of what is wrong. Expect new values.',
+    example: 'too_large',
+    type: String,
+  })
+  code: FieldErrorCode;
+
+  @ApiProperty({
+    description: 'The same for people.',
+    minLength: 1,
+    example: 'latitude must be at most 90.',
+  })
+  message: string;
+}
+
+@ApiSchema({
+  name: 'Error',
+  description: 'What went wrong: the body of every error under /dev/v1.',
+})
+export class ErrorResponse {
+  @ApiProperty({
+    ...openCodeOf('ErrorCode'),
+    description: 'Stable code of the error. Expect new values.',
+    example: 'invalid_request' satisfies ErrorCode,
+  })
+  error: string;
+
+  @ApiProperty({
+    description: 'What went wrong and what to do, for people.',
+    minLength: 1,
+    example: '1 field is invalid: latitude.',
+  })
+  error_description: string;
+
+  @ApiProperty({
+    description: 'Id of this request, as in X-Request-Id; tell it to support.',
+    pattern: REQUEST_ID_PATTERN,
+    example: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
+  request_id: string;
+
+  @ApiPropertyOptional({
+    description: `Every violation, at most ${MOST_FIELD_ERRORS}.`,
+    type: () => [FieldErrorResponse],
+    minItems: 1,
+    maxItems: MOST_FIELD_ERRORS,
+  })
+  errors?: FieldErrorResponse[];
+
+  @ApiProperty({
+    description: 'Where the code is explained.',
+    format: 'uri',
+    example: 'https://api.example.com/docs/errors#invalid_request',
+  })
+  doc_url: string;
+
+  static from(error: AppError, requestId: string, publicUrl: string): ErrorResponse {
+    const { errors } = error.extras;
+    return {
+      error: error.code,
+      error_description: error.message,
+      request_id: requestId,
+      ...(errors && { errors: [...errors] }),
+      doc_url: `${publicUrl}/docs/errors#${error.code}`,
+    };
+  }
+}
+
+/** What the headers of errors mean. */
+const HEADERS: ApiResponseOptions['headers'] = {
+  'WWW-Authenticate': {
+    description: 'The challenge (RFC 6750 §3).',
+    schema: { type: 'string', minLength: 1 },
+  },
+  ...RETRY_AFTER,
+  ...RATE_LIMIT_HEADERS,
+};
+
+/**
+ * Documents which errors an operation can answer, by one of each as it is thrown: status, headers and body are told as the
+ * filter would answer it. Several of one code are told apart by what they say of a field.
+ */
+export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorator {
+  return applyDecorators(
+    ...errors.map((error) => {
+      const { code, extras, message } = error;
+      const value = ErrorResponse.from(
+        error,
+        'req_01kahq5f3veqdr8bn3tdmx3q0a',
+        'https://api.example.com',
+      );
+      return ApiResponse({
+        status: ERROR_STATUS[code],
+        type: ErrorResponse,
+        ...(extras.headers && { headers: documented(extras.headers) }),
+        examples: { [extras.errors?.[0]?.code ?? code]: { summary: message, value } },
+      });
+    }),
+  );
+}
+
+/** What every operation can answer when the service itself is at fault. */
+export const ApiFaults = (): MethodDecorator & ClassDecorator =>
+  ApiErrors(new InternalError(), new ServiceUnavailable());
+
+function documented(headers: Readonly<Record<string, string>>): ApiResponseOptions['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const header = HEADERS?.[name];
+      if (header === undefined || '$ref' in header) throw new Error(`Say what ${name} means.`);
+      const example = name in RETRY_AFTER ? Number(value) : value;
+      return [name, { ...header, required: true, example }];
+    }),
+  );
+}

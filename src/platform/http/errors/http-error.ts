@@ -1,0 +1,52 @@
+import { HttpException } from '@nestjs/common';
+import { isDatabaseUnavailable } from '../../database/errors.js';
+import { AppError, InvalidRequest, NotFound, ServiceUnavailable } from '../../errors.js';
+
+export class InternalError extends AppError {
+  static readonly code = 'internal_error';
+
+  constructor() {
+    super(InternalError.code, 'Something went wrong on our side. Tell support the request_id.');
+  }
+}
+
+/** No route has this path. */
+export class UnknownPath extends NotFound {
+  constructor() {
+    super('There is no such endpoint. The documentation lists them all.');
+  }
+}
+
+/** The path has routes, but none for this method: `Allow` names those that there are (RFC 9110 §15.5.6). */
+export class MethodNotAllowed extends AppError {
+  static readonly code = 'method_not_allowed';
+
+  constructor(allow: string) {
+    super(MethodNotAllowed.code, `This endpoint does not take this method. It takes ${allow}.`, {
+      headers: { Allow: allow },
+    });
+  }
+}
+
+/** What a caller may know of anything that was thrown: framework and driver errors lose their words here. */
+export function callerError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (isDatabaseUnavailable(error)) return new ServiceUnavailable();
+  if (error instanceof HttpException && error.cause instanceof URIError) {
+    return new InvalidRequest(
+      'The path cannot be decoded: a % in it must be followed by two hexadecimal digits, and what they encode must be UTF-8.',
+    );
+  }
+  const status = statusOf(error);
+  if (status === 404) return new UnknownPath();
+  if (status !== undefined && status >= 400 && status < 500) {
+    return new InvalidRequest('The request is malformed: check its path, headers and body.');
+  }
+  return new InternalError();
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof HttpException) return error.getStatus();
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+  return typeof status === 'number' ? status : undefined;
+}

@@ -1,0 +1,32 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { HASH, ID, TEXT, TIME } from '../../database/columns.js';
+
+/** What a POST with an Idempotency-Key made: one row per app, user and key, committed with the thing itself. */
+@Entity('idempotency_keys')
+@Index('ix_idempotency_keys_expires_at', ['expiresAt'])
+@Index('ix_idempotency_keys_user_id', ['userId'])
+export class IdempotencyKey {
+  /** SHA-256 of app, user and key. */
+  @PrimaryColumn(HASH)
+  hash: string;
+
+  @Column(ID)
+  clientId: string;
+
+  @Column(ID)
+  userId: string;
+
+  /** SHA-256 of route and body: another request under the same key is refused. */
+  @Column(HASH)
+  requestHash: string;
+
+  /** As JSON, what the service added to what was sent: the rest of the answer comes with each repetition. */
+  @Column(TEXT)
+  made: string;
+
+  @Column(TIME)
+  createdAt: Date;
+
+  @Column(TIME)
+  expiresAt: Date;
+}

@@ -1,0 +1,107 @@
+import { isIP, SocketAddress } from 'node:net';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Clock } from '../clock.js';
+import { type CurrentRequest, duringRequest } from '../current-request.js';
+import { limited } from '../deadline.js';
+import type { FieldError } from '../errors.js';
+import { newId } from '../ids.js';
+
+const BRACKETED = /^\[([^\]]*)\](?::\d+)?$/;
+const IPV4_WITH_PORT = /^([\d.]+):\d+$/;
+const MAPPED = /^::ffff:([\d.]+)$/;
+
+/**
+ * The IP address in what a socket or a proxy calls a node: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`
+ * (RFC 7239 §6) or `fe80::1%eth0` (RFC 4007 §11).
+ * @returns without port and zone, in one spelling for each address (RFC 5952 §4), an IPv4-mapped one (RFC 4291 §2.5.5.2) as
+ * the IPv4 address; null when it is none
+ */
+export function ipAddressIn(node = ''): string | null {
+  const bare = BRACKETED.exec(node)?.[1] ?? IPV4_WITH_PORT.exec(node)?.[1] ?? node;
+  const [address = ''] = bare.split('%');
+  if (isIP(address) !== 6) return isIP(address) === 4 ? address : null;
+  const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
+  return MAPPED.exec(canonical)?.[1] ?? canonical;
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** What error bodies, logs and the call log know this request by. */
+      requestId: string;
+      receivedAt: Date;
+      /** What `callerAddress` tells, once it was asked. */
+      callerAddress?: string | null;
+    }
+  }
+}
+
+/** Of ids that a caller may choose; our own are such, too. */
+export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
+const ACCEPTABLE = new RegExp(REQUEST_ID_PATTERN);
+
+/** Gives every request an id, the caller's own where it sent a plain one in `X-Request-Id`, and answers with it. */
+export function requestContext(clock: Clock): RequestHandler {
+  return (request: Request, response: Response, next: NextFunction) => {
+    const sent = request.get('x-request-id');
+    request.receivedAt = clock.now();
+    request.requestId =
+      sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', request.receivedAt);
+    response.setHeader('X-Request-Id', request.requestId);
+    keepAddress(request);
+    duringRequest(new ServedRequest(request), () => limited(next, () => response.writableEnded));
+  };
+}
+
+class ServedRequest implements CurrentRequest {
+  readonly requestId: string;
+  violations: FieldError[] = [];
+
+  constructor(private readonly request: Request) {
+    this.requestId = request.requestId;
+  }
+
+  get address(): string | null {
+    return callerAddress(this.request);
+  }
+}
+
+/** A socket tells its address also after its end, if it was asked before. */
+function keepAddress({ socket }: Request): void {
+  void socket.remoteAddress;
+}
+
+/**
+ * IP address of the caller: the socket's, or what trusted proxies tell; never from a header that a stranger can set. Null when a
+ * proxy tells none.
+ */
+export function callerAddress(request: Request): string | null {
+  if (request.callerAddress === undefined) request.callerAddress = ipAddressIn(request.ip);
+  return request.callerAddress;
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The code of the error that it is answered with, set by the filters. */
+      errorCode?: string;
+    }
+  }
+}
+
+/** Status of a request whose client left before its answer had: no answer has it. */
+export const CLIENT_LEFT = 499;
+
+/** The route of requests that none took: unknown paths, other methods, files of the documentation. */
+export const UNROUTED = 'unrouted';
+
+/** The pattern of the route that took the request, such as `/dev/v1/posts/:id`: never its path, which may hold anything. */
+export function routeOf(request: Request): string {
+  const { path } = (request.route ?? {}) as { path?: unknown };
+  return typeof path === 'string' && !path.includes('*') ? path : UNROUTED;
+}
+
+/** The status that was answered. Known once the response is closed. */
+export function answeredStatus(response: Response): number {
+  return response.writableFinished ? response.statusCode : CLIENT_LEFT;
+}

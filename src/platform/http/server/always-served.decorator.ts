@@ -1,0 +1,10 @@
+import { SetMetadata, type ExecutionContext } from '@nestjs/common';
+
+const ALWAYS_SERVED = 'http:always-served';
+
+/** The routes of this controller are served under overload and during shutdown: health checks. */
+export const AlwaysServed = (): ClassDecorator => SetMetadata(ALWAYS_SERVED, true);
+
+export function isAlwaysServed(context: ExecutionContext): boolean {
+  return Reflect.getMetadata(ALWAYS_SERVED, context.getClass()) === true;
+}

@@ -1,0 +1,166 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ValidateIf } from 'class-validator';
+import { idPattern, type IdPrefix } from '../../ids.js';
+import * as rules from './rules.js';
+import { LINE_PATTERN, TEXT_PATTERN, WEB_URL_PATTERN } from './text-patterns.js';
+
+/** Fields of request bodies. Each decorator is the field's validation and its schema in the published document, so the two agree. */
+interface FieldOptions {
+  description: string;
+  example: unknown;
+  /** False by default: the field may be absent or null, which mean the same. */
+  required?: boolean;
+}
+
+/** Text of 1 to `max` code points, not blank, kept as it was sent. */
+export function TextField(
+  options: FieldOptions & { max: number; singleLine?: boolean },
+): PropertyDecorator {
+  return field(
+    options,
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: options.max,
+      pattern: options.singleLine ? LINE_PATTERN : TEXT_PATTERN,
+    },
+    rules.isText(),
+    rules.wellFormed(),
+    rules.withoutControlCharacters(),
+    ...(options.singleLine ? [rules.onOneLine()] : []),
+    rules.notBlank(),
+    rules.atMostCodePoints(options.max),
+  );
+}
+
+/** A list of short texts. */
+export function TextListField(
+  options: FieldOptions & { maxItems: number; max: number },
+): PropertyDecorator {
+  return field(
+    options,
+    {
+      type: 'array',
+      maxItems: options.maxItems,
+      items: { type: 'string', minLength: 1, maxLength: options.max, pattern: LINE_PATTERN },
+    },
+    rules.isListOfText(),
+    rules.atMostItems(options.maxItems),
+    rules.wellFormed(),
+    rules.withoutControlCharacters(),
+    rules.onOneLine(),
+    rules.notBlank(),
+    rules.atMostCodePoints(options.max),
+  );
+}
+
+/** A list of http or https URLs of at most `max` code points, kept as they were sent and never fetched. */
+export function UrlListField(
+  options: FieldOptions & { maxItems: number; max: number },
+): PropertyDecorator {
+  return field(
+    options,
+    {
+      type: 'array',
+      maxItems: options.maxItems,
+      items: { type: 'string', format: 'iri', maxLength: options.max, pattern: WEB_URL_PATTERN },
+    },
+    rules.isListOfText(),
+    rules.atMostItems(options.maxItems),
+    rules.wellFormed(),
+    rules.withoutControlCharacters(),
+    rules.atMostCodePoints(options.max),
+    rules.webUrls(),
+  );
+}
+
+/** A number within bounds; `pairedWith` names the field without which it makes no sense. */
+export function NumberField(
+  options: FieldOptions & { min: number; max: number; pairedWith?: string },
+): PropertyDecorator {
+  const { pairedWith } = options;
+  return applyDecorators(
+    ApiProperty(
+      documented(options, { type: 'number', minimum: options.min, maximum: options.max }),
+    ),
+    ValidateIf(
+      (body: Record<string, unknown>, value) =>
+        present(value) || (pairedWith !== undefined && present(body[pairedWith])),
+    ),
+    ...(pairedWith === undefined
+      ? []
+      : [
+          rules.rule(
+            'pair_required',
+            present,
+            `is missing: it must be sent together with ${pairedWith}`,
+          ),
+        ]),
+    rules.isNumber(),
+    rules.atLeast(options.min),
+    rules.atMost(options.max),
+  );
+}
+
+/** One of a closed list of words. */
+export function ChoiceField(
+  options: FieldOptions & { values: readonly string[] },
+): PropertyDecorator {
+  return field(
+    options,
+    { type: 'string', enum: [...options.values] },
+    rules.isText(),
+    rules.oneOf(options.values),
+  );
+}
+
+/** A string of a given form; `wanted` finishes the sentence "<field> …". */
+export function PatternField(
+  options: FieldOptions & { pattern: RegExp; wanted: string },
+): PropertyDecorator {
+  return field(
+    options,
+    { type: 'string', pattern: options.pattern.source },
+    rules.isText(),
+    rules.matching(options.pattern, options.wanted),
+  );
+}
+
+/** The id of something else. That it exists is checked where it is used, and answered with the same code. */
+export function ReferenceField(options: FieldOptions & { prefix: IdPrefix }): PropertyDecorator {
+  return field(
+    options,
+    { type: 'string', pattern: idPattern(options.prefix).source },
+    rules.isText(),
+  );
+}
+
+function field(
+  options: FieldOptions,
+  schema: ApiPropertyOptions,
+  ...checks: PropertyDecorator[]
+): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty(documented(options, schema)),
+    ...(options.required ? [rules.required()] : [ValidateIf((_, value) => present(value))]),
+    ...checks,
+  );
+}
+
+function documented(
+  { description, example, required = false }: FieldOptions,
+  schema: ApiPropertyOptions,
+): ApiPropertyOptions {
+  return {
+    ...schema,
+    description,
+    example,
+    required,
+    ...(!required && { nullable: true }),
+  } as ApiPropertyOptions;
+}
+
+function present(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

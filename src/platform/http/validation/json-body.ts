@@ -1,0 +1,102 @@
+import { isUtf8 } from 'node:buffer';
+import {
+  applyDecorators,
+  Injectable,
+  UseInterceptors,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { ApiConsumes } from '@nestjs/swagger';
+import express, { type Request, type Response } from 'express';
+import type { Observable } from 'rxjs';
+import { AppError, InvalidRequest, type FieldError } from '../../errors.js';
+import { AppConfig } from '../../config/app-config.js';
+import { ApiErrors } from '../errors/api-errors.js';
+import { arrivalOf, RequestTimeout } from '../server/request-body.js';
+
+/** Largest JSON body, in bytes after decompression. */
+const MOST_BODY_BYTES = 262_144;
+
+export class UnsupportedMediaType extends AppError {
+  static readonly code = 'unsupported_media_type';
+
+  constructor(
+    description = 'Send the body as JSON in UTF-8, with the header Content-Type: application/json.',
+  ) {
+    super(UnsupportedMediaType.code, description);
+  }
+}
+
+export class PayloadTooLarge extends AppError {
+  static readonly code = 'payload_too_large';
+
+  constructor() {
+    super(PayloadTooLarge.code, `The body must be at most ${MOST_BODY_BYTES} bytes.`);
+  }
+}
+
+const ENCODINGS =
+  'Send the body as it is, or compressed with gzip, deflate or br, as Content-Encoding says.';
+const JSON_IN_UTF8 = /^application\/json *(; *charset="?utf-8"? *)?(; *)?$/i;
+const parse = express.json({
+  limit: MOST_BODY_BYTES,
+  type: () => true,
+  strict: false,
+  verify: (_request, _response, body) => {
+    // Bytes that are not UTF-8 would be stored as replacement characters.
+    if (!isUtf8(body))
+      throw InvalidRequest.field('', 'not_well_formed', 'The body is not valid UTF-8.');
+  },
+});
+
+const JSON_READER = { parse, mostBytes: MOST_BODY_BYTES };
+
+/** Reads a JSON body. An interceptor, because those run after the guards: who may not call is told so before sending it all. */
+@Injectable()
+export class JsonBodyInterceptor implements NestInterceptor {
+  constructor(private readonly config: AppConfig) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    if (!JSON_IN_UTF8.test(request.get('content-type') ?? '')) throw new UnsupportedMediaType();
+    const response = context.switchToHttp().getResponse<Response>();
+    const { requestTimeoutMs } = this.config.server;
+    try {
+      await arrivalOf(request, response, JSON_READER, requestTimeoutMs);
+    } catch (error) {
+      throw bodyError(error);
+    }
+    return next.handle();
+  }
+}
+
+/**
+ * The operation takes a JSON body: it is read after the guards, and what can be wrong with it is documented, `example` for one
+ * of its fields.
+ */
+export function AcceptsJson(example: FieldError): MethodDecorator {
+  return applyDecorators(
+    UseInterceptors(JsonBodyInterceptor),
+    ApiConsumes('application/json'),
+    ApiErrors(
+      InvalidRequest.fields([example]),
+      new RequestTimeout(),
+      new PayloadTooLarge(),
+      new UnsupportedMediaType(),
+    ),
+  );
+}
+
+function bodyError(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  const { status, type } = error as { status?: unknown; type?: unknown };
+  if (status === 413) return new PayloadTooLarge();
+  if (status === 415) return new UnsupportedMediaType(ENCODINGS);
+  if (type === 'entity.parse.failed') return new InvalidRequest('The body is not valid JSON.');
+  if (status === 400 && type === undefined)
+    return new InvalidRequest('The body is not compressed as its Content-Encoding says.');
+  if (status === 400)
+    return new InvalidRequest('The body did not arrive as its Content-Length announced it.');
+  return error;
+}

@@ -1,0 +1,46 @@
+import { isDatabaseUnavailable } from '../database/errors.js';
+import { ConfigError } from '../config/load-config.js';
+
+/** What an attempt to listen ended with, as its cause. */
+class ListenError extends Error {}
+
+/** @throws what {@link startProblem} tells from all else that can be wrong with a network */
+export async function listening(begin: () => Promise<unknown>): Promise<void> {
+  try {
+    await begin();
+  } catch (cause) {
+    throw new ListenError('The service cannot listen.', { cause });
+  }
+}
+
+/** Why the service or a command could not start, in a sentence for operators; anything unforeseen with its stack. */
+export function startProblem(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
+  const { code, message, stack, path } = error as NodeJS.ErrnoException;
+  // Such as that too many files are open.
+  if (path !== undefined) return stack ?? message;
+  if (code === 'ER_BAD_DB_ERROR')
+    return `The database of DATABASE_URL does not exist: create it first. (${message})`;
+  if (code === 'ER_ACCESS_DENIED_ERROR')
+    return `The database refused the user or password of DATABASE_URL. (${message})`;
+  if (isDatabaseUnavailable(error) && saidByTheDatabase(error))
+    return `The database is there, and could not do this now: ${message}. Try again; if it stays so, look at its disk, its locks and its long statements.`;
+  if (isDatabaseUnavailable(error))
+    return `The database of DATABASE_URL cannot be reached: ${message || code}`;
+  return stack ?? String(error);
+}
+
+type ListenFailure = NodeJS.ErrnoException & { port?: number };
+
+function listenProblem({ code, message, port }: ListenFailure): string {
+  return code === 'EADDRINUSE'
+    ? `Port ${port} is in use. Stop what listens there, or set PORT (or METRICS_PORT, whichever it is) to another one.`
+    : `The service cannot listen there: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that its user may have.`;
+}
+
+/** A server's own errors have positive numbers, where the system's are negative. */
+function saidByTheDatabase(error: unknown): boolean {
+  const { code, errno } = error as NodeJS.ErrnoException;
+  return (errno !== undefined && errno > 0) || code?.startsWith('SQLITE_') === true;
+}

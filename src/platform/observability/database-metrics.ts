@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Gauge } from 'prom-client';
+import { DatabaseLoad } from '../database/database-status.js';
+import { Metrics } from './metrics.js';
+
+/** How busy the way to the database is: to a server the pool, to SQLite the connection that units of work queue up for. */
+@Injectable()
+export class DatabaseMetrics {
+  constructor(
+    private readonly load: DatabaseLoad,
+    private readonly metrics: Metrics,
+  ) {
+    if (load.hasPool) this.watchPool();
+    else
+      metrics.watch('db_units_waiting', 'Units of work that wait for the one connection.', () =>
+        load.unitsWaiting(),
+      );
+  }
+
+  private watchPool(): void {
+    const { load, metrics } = this;
+    const connections = new Gauge({
+      name: 'db_pool_connections',
+      help: 'Open connections of the pool, by whether somebody uses them.',
+      labelNames: ['state'],
+      registers: [],
+      collect: () => {
+        const { used, free } = load.pool();
+        connections.set({ state: 'used' }, used);
+        connections.set({ state: 'free' }, free);
+      },
+    });
+    metrics.registry.registerMetric(connections);
+    metrics.watch('db_pool_limit', 'Most connections of the pool.', () => load.pool().limit);
+    metrics.watch(
+      'db_pool_waiting',
+      'Who waits for a connection of the pool.',
+      () => load.pool().waiting,
+    );
+  }
+}

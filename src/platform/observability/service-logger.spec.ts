@@ -1,0 +1,92 @@
+import { duringRequest } from '../current-request.js';
+import { loadConfig } from '../config/load-config.js';
+import { pinoFor, ServiceLogger } from './logger.js';
+
+describe('The log', () => {
+  let written: string[];
+  beforeEach(() => {
+    written = [];
+  });
+
+  function loggerAt(LOG_LEVEL: string): ServiceLogger {
+    const output = { write: (line: string) => written.push(line) };
+    return new ServiceLogger(pinoFor(loadConfig({ LOG_LEVEL }), output));
+  }
+
+  function lines(): Record<string, unknown>[] {
+    return written.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  it.each([
+    ['fatal', ['fatal']],
+    ['error', ['fatal', 'error']],
+    ['warn', ['fatal', 'error', 'warn']],
+    ['log', ['fatal', 'error', 'warn', 'info']],
+    ['debug', ['fatal', 'error', 'warn', 'info', 'debug']],
+    ['verbose', ['fatal', 'error', 'warn', 'info', 'debug', 'trace']],
+  ])('has with LOG_LEVEL=%s the levels %j', (level, told) => {
+    const logger = loggerAt(level);
+    for (const method of ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'] as const)
+      logger[method]('Something', 'Here');
+    expect(lines().map((line) => line.level)).toEqual(told);
+  });
+
+  it('keeps the stack of an error, however it is given, in one line', () => {
+    const logger = loggerAt('log');
+    const error = new Error('away');
+    logger.error('It failed.', error.stack, 'Here');
+    logger.warn('It may fail.', error, 'Here');
+    logger.error(error, 'Here');
+    const told = { context: 'Here', stack: error.stack };
+    expect(lines()).toMatchObject([
+      { ...told, msg: 'It failed.' },
+      { ...told, msg: 'It may fail.' },
+      { ...told, msg: 'away' },
+    ]);
+    expect(written.join('').match(/\n/g)).toHaveLength(3);
+  });
+
+  it('tells which request a line belongs to, which the line itself may know better', () => {
+    const logger = loggerAt('log');
+    const request = { requestId: 'req_1', address: null, violations: [] };
+    duringRequest(request, () => {
+      logger.log('Within', 'Here');
+      logger.log({ msg: 'Of another', request_id: 'req_2' }, 'Here');
+    });
+    logger.log('Outside', 'Here');
+    expect(lines().map(({ msg, request_id }) => [msg, request_id])).toEqual([
+      ['Within', 'req_1'],
+      ['Of another', 'req_2'],
+      ['Outside', undefined],
+    ]);
+  });
+
+  it('does not tell what has the name of a secret, at the top and one level below', () => {
+    const secrets = {
+      authorization: 'Bearer a',
+      cookie: 'session=a',
+      'set-cookie': ['session=a'],
+      token: 'a',
+      access_token: 'a',
+      refresh_token: 'a',
+      code: 'a',
+      code_verifier: 'a',
+      client_secret: 'a',
+      password: 'a',
+      secret: 'a',
+      phone: '+14155550101',
+    };
+    const hidden = Object.fromEntries(Object.keys(secrets).map((key) => [key, '[Redacted]']));
+    loggerAt('log').log({ msg: 'Careless', headers: secrets, ...secrets }, 'Here');
+    expect(lines()).toEqual([
+      expect.objectContaining({ ...hidden, headers: hidden, msg: 'Careless' }),
+    ]);
+  });
+
+  it('leaves out what the framework loads, and what whoever starts it says in a sentence', () => {
+    const logger = loggerAt('log');
+    logger.log('Mapped {/dev/v1/me, GET}', 'RouterExplorer');
+    logger.error(new Error('No database'), 'ExceptionHandler');
+    expect(written).toEqual([]);
+  });
+});

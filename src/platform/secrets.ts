@@ -1,0 +1,58 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+const POOL_BYTES = 4096;
+
+/** Asking the system for few bytes costs more than what they are for: it is asked for many, and each is given out once. */
+let pool = Buffer.alloc(0);
+
+/**
+ * So many random bytes, fit for credentials, which their owner may change.
+ * @throws RangeError when `count` is more than 4096
+ */
+export function random(count: number): Buffer {
+  if (count > POOL_BYTES) throw new RangeError(`${count} random bytes are too many.`);
+  if (pool.length < count) pool = randomBytes(POOL_BYTES);
+  const bytes = pool.subarray(0, count);
+  pool = pool.subarray(count);
+  return bytes;
+}
+
+/** Prefixes of the credentials that the service gives out (source document, section 2). */
+export type SecretPrefix = 'svc_sec' | 'svcac' | 'svcat' | 'svcrt';
+
+const SECRET_BYTES = 32;
+
+/** A new credential: the prefix, an underscore and 32 random bytes as 43 base64url characters (RFC 6749 §10.10). */
+export function newSecret(prefix: SecretPrefix): string {
+  return `${prefix}_${randomToken()}`;
+}
+
+/** 32 random bytes as 43 base64url characters. */
+export function randomToken(): string {
+  const bytes = random(SECRET_BYTES);
+  const token = bytes.toString('base64url');
+  bytes.fill(0);
+  return token;
+}
+
+/** Whether `value` has the shape of a credential with this prefix; anything else is not looked up. */
+export function isSecret(prefix: SecretPrefix, value: string): boolean {
+  return (
+    value.startsWith(`${prefix}_`) && /^[A-Za-z0-9_-]{43}$/.test(value.slice(prefix.length + 1))
+  );
+}
+
+/** SHA-256 in hex: how credentials of 256 random bits are stored and looked up. */
+export function sha256(value: string): string {
+  return hash('sha256', value, 'hex');
+}
+
+/** HMAC-SHA-256 in hex: how one-time passwords are stored, since a plain hash of six digits can be reversed. */
+export function hmacSha256(key: string, value: string): string {
+  return createHmac('sha256', key).update(value, 'utf8').digest('hex');
+}
+
+/** Compares two digests of equal length in constant time. */
+export function digestsEqual(left: string, right: string): boolean {
+  return timingSafeEqual(Buffer.from(left, 'hex'), Buffer.from(right, 'hex'));
+}

@@ -1,0 +1,37 @@
+import { codePoints, isBlank, isWellFormed } from './text.js';
+
+const LONGEST_URL = 2048;
+
+/** Why a value that an operator typed, or put into a file, cannot be used; a sentence that begins with "It must". */
+export class InvalidValue extends Error {}
+
+/** One line of 1 to `longest` characters, without the spaces around it. */
+export function textUpTo(longest: number): (typed: string) => string {
+  return (typed) => {
+    const text = typed.trim();
+    if (isBlank(text) || codePoints(text) > longest)
+      throw new InvalidValue(`It must be 1 to ${longest} characters.`);
+    if (/[\p{Cc}\u2028\u2029]/u.test(text) || !isWellFormed(text))
+      throw new InvalidValue('It must be one line without control characters.');
+    return text;
+  };
+}
+
+/** A decimal number from `least` to `most`, with an exponent where programs write one. */
+export function numberBetween(least: number, most: number): (typed: string) => number {
+  return (typed) => {
+    const value = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(typed) ? Number(typed) : NaN;
+    if (!(value >= least && value <= most))
+      throw new InvalidValue(`It must be a number from ${least} to ${most}.`);
+    return value;
+  };
+}
+
+/** An absolute http or https URL. */
+export function webUrl(typed: string): string {
+  if (!/^https?:\/\//i.test(typed) || !URL.canParse(typed) || /\s/.test(typed))
+    throw new InvalidValue('It must be a URL with http or https.');
+  if (typed.length > LONGEST_URL)
+    throw new InvalidValue(`It must be at most ${LONGEST_URL} characters.`);
+  return typed;
+}

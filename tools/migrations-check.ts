@@ -1,0 +1,27 @@
+import 'reflect-metadata';
+import { DataSource } from 'typeorm';
+import { loadConfig } from '../src/platform/config/load-config.js';
+import { dataSourceOptions } from '../src/platform/database/data-source.js';
+import { missingStatements } from '../src/platform/database/migrations/migrator.js';
+import { entities } from '../src/entities.js';
+
+/** Fails when entities and migrations differ: the statements that would be missing are printed. */
+async function main(): Promise<void> {
+  const config = loadConfig({ DATABASE_URL: process.argv[2] ?? 'sqlite::memory:' });
+  const dataSource = new DataSource(await dataSourceOptions(config.database, entities));
+  await dataSource.initialize();
+  await dataSource.runMigrations();
+  const missing = await missingStatements(dataSource);
+  await dataSource.destroy();
+  for (const statement of missing) console.error(statement);
+  if (missing.length > 0) {
+    console.error(
+      'Entities and migrations differ by the statements above. "npm run db:new <Name>" starts a migration.',
+    );
+    process.exitCode = 1;
+  } else {
+    console.log('Migrations equal entities.');
+  }
+}
+
+await main();

@@ -1,0 +1,44 @@
+import { copyFile, writeFile } from 'node:fs/promises';
+import { newestRelease, releaseProblems, versionOf, type ReleaseFiles } from './release-check.js';
+
+const FILES: ReleaseFiles = {
+  current: 'openapi/openapi.json',
+  released: 'openapi/released.json',
+  accepted: 'openapi/accepted-changes.json',
+  changelog: 'CHANGELOG.md',
+};
+
+/** Fails when the document breaks what was released; with `--release`, makes the current document the released one. */
+async function main(): Promise<void> {
+  if (process.argv.includes('--release')) await release(FILES);
+  else await check(FILES);
+}
+
+async function check(files: ReleaseFiles): Promise<void> {
+  const problems = await releaseProblems(files);
+  for (const problem of problems) fail(problem);
+  if (problems.length === 0)
+    console.log(
+      `${files.current} breaks nothing that ${await versionOf(files.released)} promised.`,
+    );
+}
+
+async function release({ current, released, accepted, changelog }: ReleaseFiles): Promise<void> {
+  const [version, newest] = [await versionOf(current), await newestRelease(changelog)];
+  if (version !== newest) {
+    fail(
+      `The newest release in ${changelog} is ${newest}, but ${current} says ${version}. Set VERSION in src/platform/version.ts.`,
+    );
+    return;
+  }
+  await copyFile(current, released);
+  await writeFile(accepted, '[]\n');
+  console.log(`${released} is ${version} now.`);
+}
+
+function fail(message: string): void {
+  console.error(message);
+  process.exitCode = 1;
+}
+
+await main();
