@@ -1,7 +1,7 @@
 import type { Pool } from 'mysql2/promise';
 import { newId, type IdPrefix } from '../src/platform/ids.js';
 import { insertApp, insertGrants } from './access.js';
-import { CLIENT_ID, USERS } from './credentials.js';
+import { CLIENT_ID, TOKEN_CLIENT_IDS, USERS } from './credentials.js';
 import type { SqlValue } from './bulk-insert.js';
 import { insertRows } from './insert-rows.js';
 
@@ -19,14 +19,14 @@ export interface DataSet {
   postIds: string[];
 }
 
-/** Fills the migrated tables of the service: users, their grants, tokens, posts and comments, and one app. */
+/** Fills the migrated tables of the service: users, their grants, tokens, posts and comments, and apps. */
 export async function fillDataSet(pool: Pool): Promise<DataSet> {
   const start = new Date(Date.now() - 30 * 86_400_000);
   const at = (second: number): Date => new Date(start.getTime() + second * 1000);
   const ids = (prefix: IdPrefix, count: number): string[] =>
     Array.from({ length: count }, (_, second) => newId(prefix, at(second)));
   const userIds = ids('usr', USERS);
-  await insertApp(pool);
+  for (const clientId of [CLIENT_ID, ...TOKEN_CLIENT_IDS]) await insertApp(pool, clientId);
   await insertRows(
     pool,
     'users',

@@ -7,7 +7,7 @@ import { SERVICE_TOKENS } from './service-tokens.js';
 export const SERVICE = 'ours';
 const POOL_SIZE = '10';
 
-/** Our service as in production; one address sends all requests, so what limits an address is off, as with the peers. */
+/** Our service with its default settings, and values for those that production requires. */
 const SERVICE_ENV = {
   PUBLIC_URL: 'https://platform.example',
   OTP_PEPPER: 'of-the-benchmark-'.repeat(3),
@@ -16,7 +16,6 @@ const SERVICE_ENV = {
   SMS_WEBHOOK_SECRET: 'of-the-benchmark-'.repeat(3),
   HOST: '127.0.0.1',
   METRICS_PORT: 'off',
-  OAUTH_TOKEN_CALLS: '0',
 };
 
 /** The tables of tokens of the programs that have such. */

@@ -1,12 +1,12 @@
 import { newId } from '../src/platform/ids.js';
 import {
   authorizationCode,
-  CLIENT_ID,
   CODE_CHALLENGE,
   REDIRECT_URI,
   refreshToken,
   SCOPES,
   stored,
+  TOKEN_CLIENT_IDS,
 } from './credentials.js';
 import { insertRows } from './insert-rows.js';
 import { SEEDED_SECONDS, seeds, type TokenPeer } from './peers/token-peer.js';
@@ -14,6 +14,7 @@ import { SEEDED_SECONDS, seeds, type TokenPeer } from './peers/token-peer.js';
 /** The service's own: its migrations make the tables. */
 export const SERVICE_TOKENS: TokenPeer = {
   prepare: async () => undefined,
+  clientOf,
   seedCodes: async (pool, userIds, from, count) => {
     const grantIds = await seedGrants(pool, userIds, from, count);
     const { now, later } = times();
@@ -40,14 +41,18 @@ export const SERVICE_TOKENS: TokenPeer = {
   },
 };
 
+function clientOf(number: number): string {
+  return TOKEN_CLIENT_IDS[number % TOKEN_CLIENT_IDS.length] as string;
+}
+
 async function seedGrants(
   ...[pool, userIds, from, count]: Parameters<TokenPeer['seedCodes']>
 ): Promise<string[]> {
   const { now, later } = times();
-  const grants = seeds(userIds, from, count).map(({ userId }) => ({
+  const grants = seeds(userIds, from, count).map(({ userId, number }) => ({
     id: newId('grt', now),
     user_id: userId,
-    client_id: CLIENT_ID,
+    client_id: clientOf(number),
     scope: SCOPES,
     requested_scope: SCOPES,
     created_at: now,

@@ -2,7 +2,6 @@ import type { Pool } from 'mysql2/promise';
 import {
   accessToken,
   authorizationCode,
-  CLIENT_ID,
   CODE_VERIFIER,
   REDIRECT_URI,
   refreshToken,
@@ -110,12 +109,13 @@ async function exchanging({ pool, data, tokens, seconds }: Run): Promise<Request
   const next = (): LoadRequest => {
     if (number === from + count) throw new Error('More codes were exchanged than were made.');
     const code = authorizationCode(number);
+    const client_id = tokens.clientOf(number);
     number += 1;
     return tokenRequest({
       grant_type: 'authorization_code',
       code,
       redirect_uri: REDIRECT_URI,
-      client_id: CLIENT_ID,
+      client_id,
       code_verifier: CODE_VERIFIER,
     });
   };
@@ -128,19 +128,21 @@ async function refreshing({ pool, data, tokens }: Run): Promise<Requests> {
   await tokens.seedRefreshTokens(pool, data.userIds, from, REFRESHING_CONNECTIONS);
   let number = from;
   const first = (): LoadRequest => {
-    const token = refreshToken(number);
+    const request = refreshRequest(refreshToken(number), tokens.clientOf(number));
     number += 1;
-    return using(token);
+    return request;
   };
-  return { kind: 'chain', connections: REFRESHING_CONNECTIONS, first, following: usingNext };
+  return { kind: 'chain', connections: REFRESHING_CONNECTIONS, first, following: refreshAgain };
 }
 
-function using(token: string): LoadRequest {
-  return tokenRequest({ grant_type: 'refresh_token', refresh_token: token, client_id: CLIENT_ID });
+function refreshRequest(refresh_token: string, client_id: string): LoadRequest {
+  return tokenRequest({ grant_type: 'refresh_token', refresh_token, client_id });
 }
 
-function usingNext({ body }: { body: string }): LoadRequest {
-  return using((JSON.parse(body) as { refresh_token: string }).refresh_token);
+/** The next token belongs to the client of the one before it. */
+function refreshAgain({ body }: { body: string }, before: LoadRequest): LoadRequest {
+  const { refresh_token } = JSON.parse(body) as { refresh_token: string };
+  return refreshRequest(refresh_token, new URLSearchParams(before.body).get('client_id') ?? '');
 }
 
 function get(path: string, user: number): LoadRequest {

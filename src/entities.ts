@@ -15,7 +15,7 @@ import {
   OtpFailures,
   SignInSession,
 } from './modules/oauth/sign-in/sign-in.entities.js';
-import { ThrottleHit } from './modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from './modules/oauth/rate-limit/rate-limit.entity.js';
 import { Post, PostLike } from './modules/posts/post.entities.js';
 import { ApiCall, ApiUsageDaily, AppQuota, QuotaUsage } from './modules/quota/quota.entities.js';
 import { User } from './modules/users/user.entity.js';
@@ -44,7 +44,7 @@ export const entities = [
   ApiCall,
   ApiUsageDaily,
   IdempotencyKey,
-  ThrottleHit,
+  RateLimitHit,
   AuditEvent,
   JobRun,
 ];

@@ -40,7 +40,7 @@ function requestsOf(requests: Requests): autocannon.Request[] {
       setupRequest: (base) => ({ ...base, ...request }),
       onResponse: (_status, body, _context, headers) => {
         const { link } = headers as { link?: string };
-        request = requests.following({ body, link });
+        request = requests.following({ body, link }, request);
       },
     },
   ];

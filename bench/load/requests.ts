@@ -22,7 +22,7 @@ export type Requests =
       kind: 'chain';
       connections: number;
       first: () => LoadRequest;
-      following: (answer: LoadAnswer) => LoadRequest;
+      following: (answer: LoadAnswer, before: LoadRequest) => LoadRequest;
     };
 
 /** What a generator of load saw. */

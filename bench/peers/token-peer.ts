@@ -5,6 +5,9 @@ export interface TokenPeer {
   /** Makes its tables, empty, and registers the client. */
   prepare(pool: Pool): Promise<void>;
 
+  /** The client that the credentials of this number belong to. */
+  clientOf(number: number): string;
+
   /**
    * Adds the authorization codes number `from` to `from + count - 1`, each with a grant of the user
    * `userIds[number % userIds.length]`, good for an hour, by statements of up to 1,000 rows.

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { AuditEvent } from '../platform/audit/audit-event.entity.js';
 import { examples, type RunCommand, type Session } from './command.js';
-import { clientId, countOrAll, moment, textUpTo, userId } from './option-values.js';
+import { countOrAll, moment, parseClientId, parseUserId, textUpTo } from './option-values.js';
 import { wrappedTable } from './tables.js';
 
 /** An event for programs, with the names of the API. */
@@ -74,8 +74,8 @@ export function addAuditCommands(program: Command, run: RunCommand): void {
     )
     .option('--since <time>', 'from then on: 24h or 30d ago, 2026-11-20, 2026-11-20T09:30Z', moment)
     .option('--until <time>', 'before then: written like --since', moment)
-    .option('--app <client_id>', 'what is about this app, or was done by it', clientId)
-    .option('--user <user_id>', 'what is about this user, or was done by them', userId)
+    .option('--app <client_id>', 'what is about this app, or was done by it', parseClientId)
+    .option('--user <user_id>', 'what is about this user, or was done by them', parseUserId)
     .option('--action <name>', 'such as quota.set or refresh_token.reused', textUpTo(64))
     .addOption(
       new Option('--limit <number>', 'how many at most, or "all"')

@@ -87,14 +87,14 @@ export function countOrAll(typed: string): number {
 }
 
 /** The id of an app, as `app list` tells it. */
-export function clientId(typed: string): string {
+export function parseClientId(typed: string): string {
   if (!isId('svc_app', typed))
     throw new InvalidArgumentError('It must be a client_id such as svc_app_…: see "app list".');
   return typed;
 }
 
 /** The id of a user, as `user add` tells it. */
-export function userId(typed: string): string {
+export function parseUserId(typed: string): string {
   if (!isId('usr', typed))
     throw new InvalidArgumentError('It must be the id of a user, such as usr_….');
   return typed;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { sha256 } from '../../src/platform/secrets.js';
 import { DatabaseLoad } from '../../src/platform/database/database-status.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
-import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
@@ -40,7 +40,7 @@ onOneEngine('Command "user erase"', (database) => {
     const { ana, ben, client, anas, bens, anasPost, bensPost } = await twoMembers(app(), phone);
     expect(tablesContaining(await dump(), phone, ana.id).length).toBeGreaterThan(8);
     const hash = sha256(`otp-hourly|${phone}`);
-    expect(await app().dataSource.manager.countBy(ThrottleHit, { hash })).toBeGreaterThan(0);
+    expect(await app().dataSource.manager.countBy(RateLimitHit, { hash })).toBeGreaterThan(0);
 
     const reason = ['--reason', 'Asked for it', '--actor', 'olga'];
     const { tables } = await cli.json<Erased>('user', 'erase', ana.id, ...reason);
@@ -51,7 +51,7 @@ onOneEngine('Command "user erase"', (database) => {
       tablesContaining(left, phone, phone.slice(1), ...Object.values(ANAS_WORDS), anasPost),
     ).toEqual([]);
     expect(tablesContaining(left, ana.id)).toEqual(['audit_events']);
-    expect(await app().dataSource.manager.countBy(ThrottleHit, { hash })).toBe(0);
+    expect(await app().dataSource.manager.countBy(RateLimitHit, { hash })).toBe(0);
     const events: { address: string | null }[] = JSON.parse(left.get('audit_events') ?? '');
     const eventsOfAna = events.filter((event) => JSON.stringify(event).includes(ana.id));
     expect(eventsOfAna.length).toBeGreaterThan(3);

@@ -8,8 +8,8 @@ import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { GrantOpener } from '../../src/modules/oauth/tokens/grants.service.js';
 import { AccessToken, Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { Parameters } from '../../src/modules/oauth/protocol/parameters.js';
-import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
-import { ThrottleRepository } from '../../src/modules/oauth/rate-limit/rate-limit.repository.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitRepository } from '../../src/modules/oauth/rate-limit/rate-limit.repository.js';
 import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.grant.js';
 import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
@@ -88,7 +88,7 @@ onEachEngine('Statements that batch requests', (database) => {
       tags: [],
       createdAt: now,
     }));
-    await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
+    await fill(RateLimitHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
     await analyzeTables(database, app().dataSource);
   }
 
@@ -165,7 +165,7 @@ onEachEngine('Statements that batch requests', (database) => {
   it('count 64 rate limits by key in one statement', async () => {
     const since = later(app().clock.now(), -1000);
     const hashes = Array.from({ length: LOOKUPS }, (_, number) => sha256(`${number}`));
-    const repository = app().service(ThrottleRepository);
+    const repository = app().service(RateLimitRepository);
     const countAll = async () => {
       const counts = await Promise.all(hashes.map((hash) => repository.count(hash, since)));
       expect(counts.map(({ hits }) => hits)).toEqual(hashes.map(() => 1));
@@ -176,7 +176,7 @@ onEachEngine('Statements that batch requests', (database) => {
   // A server treats an invalid time as NULL.
   if (database.engine.kind === 'sqlite')
     it('count each time window in a statement of its own, which can fail alone', async () => {
-      const repository = app().service(ThrottleRepository);
+      const repository = app().service(RateLimitRepository);
       const hash = sha256('1');
       const [good, bad] = await Promise.allSettled([
         repository.count(hash, later(app().clock.now(), -1000)),

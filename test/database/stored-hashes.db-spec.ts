@@ -3,7 +3,11 @@ import { isDuplicateKey } from '../../src/platform/database/errors.js';
 import { newId } from '../../src/platform/ids.js';
 import { newSecret, sha256 } from '../../src/platform/secrets.js';
 import { AppSecret } from '../../src/modules/oauth/clients/client.entities.js';
-import { AccessToken, AuthorizationCode, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
+import {
+  AccessToken,
+  AuthorizationCode,
+  RefreshToken,
+} from '../../src/modules/oauth/tokens/token.entities.js';
 import { connectMigrated, onEachEngine } from '../support/database.js';
 
 const NOW = new Date('2026-11-21T08:00:00.123Z');

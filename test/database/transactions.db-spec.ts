@@ -2,7 +2,11 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { isConflict } from '../../src/platform/database/errors.js';
-import { entities, type Transaction, TypeormTransactionRunner } from '../../src/platform/database/transaction.js';
+import {
+  entities,
+  type Transaction,
+  TypeormTransactionRunner,
+} from '../../src/platform/database/transaction.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { connectMigrated, onEachEngine, onEachServer } from '../support/database.js';
 import { skipCountCheck } from '../support/invariants.js';

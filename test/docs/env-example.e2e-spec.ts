@@ -1,9 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import {
-  configurationTable,
-  envExample,
-  withConfigurationTable,
-} from '../../tools/env-example.js';
+import { configurationTable, envExample, withConfigurationTable } from '../../tools/env-example.js';
 import { envSchema } from '../../src/platform/config/env.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 

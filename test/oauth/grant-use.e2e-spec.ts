@@ -1,6 +1,10 @@
 import { sha256 } from '../../src/platform/secrets.js';
 import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
-import { AuthorizationCode, Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
+import {
+  AuthorizationCode,
+  Grant,
+  RefreshToken,
+} from '../../src/modules/oauth/tokens/token.entities.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';

@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { sha256 } from '../../src/platform/secrets.js';
 import { OtpChallenge } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { SmsQueue } from '../../src/modules/oauth/sign-in/sms/sms-queue.js';
-import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
@@ -46,7 +46,7 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
     await app().sms.password(first.phone);
     const hash = sha256('otp-daily-total|');
     const { manager } = app().dataSource;
-    const counted = (): Promise<number | null> => manager.sum(ThrottleHit, 'hits', { hash });
+    const counted = (): Promise<number | null> => manager.sum(RateLimitHit, 'hits', { hash });
     const before = (await counted()) ?? 0;
     const user = await app().addUser();
     const holder = await mysql.createConnection(database.url);

@@ -2,7 +2,7 @@ import { later } from '../../src/platform/clock.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { AccessToken, Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { KnownBrowser } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune, PruneCron } from '../../src/modules/operations/prune.service.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
@@ -26,7 +26,7 @@ const OLD: Record<string, (number: number, at: Date) => [new () => object, objec
     },
   ],
   throttle_hits: (number, at) => [
-    ThrottleHit,
+    RateLimitHit,
     {
       hash: sha256(`hit ${number % 7}`),
       slot: later(at, -2 * DAY - number * 15_000),

@@ -3,10 +3,20 @@ import { newId } from '../../src/platform/ids.js';
 import { newSecret, sha256 } from '../../src/platform/secrets.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Authorization } from '../../src/modules/oauth/authorize/authorization.entity.js';
-import { AccessToken, AuthorizationCode, Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
-import { KnownBrowser, OtpChallenge, OtpFailures, SignInSession } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { RollingCounter } from '../../src/modules/oauth/rate-limit/sliding-window-counter.js';
-import { ThrottleHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import {
+  AccessToken,
+  AuthorizationCode,
+  Grant,
+  RefreshToken,
+} from '../../src/modules/oauth/tokens/token.entities.js';
+import {
+  KnownBrowser,
+  OtpChallenge,
+  OtpFailures,
+  SignInSession,
+} from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { SlidingWindowCounter } from '../../src/modules/oauth/rate-limit/sliding-window-counter.js';
+import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { onOneEngine } from '../support/database.js';
@@ -140,8 +150,7 @@ onOneEngine('Prune: expired rows', (database) => {
   });
 
   async function expiredRowsOf(table: string) {
-    const { OAuthPruneService } =
-      await import('../../src/modules/oauth/oauth-retention.js');
+    const { OAuthPruneService } = await import('../../src/modules/oauth/oauth-retention.js');
     const repository = app()
       .service(OAuthPruneService)
       .expired()
@@ -153,7 +162,7 @@ onOneEngine('Prune: expired rows', (database) => {
   it('O142 deletes attempts after two days, and the lock rows of keys without attempts', async () => {
     const { manager } = app().dataSource;
     const hit = (key: string, slot: Date) => ({ hash: sha256(key), slot, hits: 1 });
-    await manager.insert(ThrottleHit, [
+    await manager.insert(RateLimitHit, [
       hit('quiet', EPOCH),
       hit('quiet', ago(2 * DAY)),
       hit('busy', EPOCH),
@@ -162,16 +171,16 @@ onOneEngine('Prune: expired rows', (database) => {
       hit('never counted', EPOCH),
     ]);
     expect((await prune().run()).throttle_hits).toBe(4);
-    const left = await manager.find(ThrottleHit, { order: { slot: 'ASC' } });
+    const left = await manager.find(RateLimitHit, { order: { slot: 'ASC' } });
     expect(left).toEqual([hit('busy', EPOCH), hit('busy', ago(2 * DAY - 1))]);
   });
 
   it('O142 counts exactly to the limit while lock rows are pruned', async () => {
-    const counter = app().service(RollingCounter);
+    const counter = app().service(SlidingWindowCounter);
     const runner = app().service(TransactionRunner);
     for (let round = 1; round <= 5; round += 1) {
-      const hits = [{ budget: { name: 'pruned', limit: 5, windowMs: HOUR }, key: `key ${round}` }];
-      await app().dataSource.manager.insert(ThrottleHit, {
+      const hits = [{ limit: { name: 'pruned', limit: 5, windowMs: HOUR }, key: `key ${round}` }];
+      await app().dataSource.manager.insert(RateLimitHit, {
         hash: sha256(`pruned|key ${round}`),
         slot: EPOCH,
         hits: 1,

@@ -3,7 +3,7 @@ import { obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
-import { type TestClient, useTestApp } from '../support/test-app.js';
+import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 const LIMIT = 10;
@@ -87,6 +87,19 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
     expect((await refresh(client, address, refresh_token)).status).toBe(429);
     app().clock.advance(16 * MINUTE);
     expect((await refresh(client, address, refresh_token)).status).toBe(200);
+  });
+
+  it('O132 counts the calls of each process for itself, and none of before its start', async () => {
+    const client = await app().addClient();
+    expect(await statusesOf(client, '203.0.113.5', LIMIT + 1)).toContain(429);
+    const second = await TestApp.start(database, { OAUTH_TOKEN_CALLS: String(LIMIT) });
+    try {
+      second.clock.set(app().clock.now().toISOString());
+      const form = { grant_type: 'refresh_token', refresh_token: 'unknown' };
+      expect((await requestToken(second, client, form)).status).toBe(400);
+    } finally {
+      await second.stop();
+    }
   });
 
   it('O131 does not count the calls of others who lack the secret of the app', async () => {

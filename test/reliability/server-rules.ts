@@ -31,14 +31,14 @@ export const METADATA_AND_BROWSER_APPS: Topic = {
 };
 
 export const THROTTLING: Topic = {
-  title: 'Throttling',
+  title: 'Rate limits',
   rules: {
     O126: {
-      rule: 'After 20 failures of one app from one address within 15 minutes, every further call is 429 with `error` `too_many_attempts`, an `error_description` that says how long to wait, `message` `Too many attempts`, `Retry-After` in whole seconds, and `no-store`. A failure is a refused request of anybody but a confidential app that proved its secret; a dead code or refresh token that was once issued to the public app that sends it is none, as long as its row is kept (O142).',
+      rule: 'After 20 failed requests of one app from one address within 15 minutes, every further call that proves no secret is 429 with `error` `too_many_attempts`, an `error_description` that says how long to wait, `message` `Too many attempts`, `Retry-After` in whole seconds, and `no-store`. Requests of a confidential app that proved its secret never count as failed; neither does an expired or used code or refresh token that was once issued to the public app that sends it, as long as its row is kept (O142).',
       source: 'RFC 6585 §4; OAuth 2.1 draft §2.4.1',
     },
     O127: {
-      rule: 'After 20 failures of one browser at sign-in and decision within 15 minutes, wrong passwords and forged forms together, the answer is a page with 429, "Too many attempts" and `Retry-After`.',
+      rule: 'After 20 failures of one browser at sign-in and decision within 15 minutes, wrong passwords and forged forms together, the response is a page with 429, "Too many attempts" and `Retry-After`.',
       source: 'source document, section 8',
     },
     O128: {
@@ -46,19 +46,19 @@ export const THROTTLING: Topic = {
       source: 'source document, section 8',
     },
     O129: {
-      rule: 'Successes never spend a budget of failures: a thousand refreshes from one address are all answered, and no error costs an app anything once its secret was right. Calls have budgets of their own in 15 minutes, exact under concurrency: 7,500 for a confidential app from wherever it calls, 7,500 for a public app from one address, and, from one address, 600 authorization requests and 1,800 steps of signing in and deciding.',
+      rule: 'Successful requests never count as failed attempts: a thousand refreshes from one address all succeed. All calls have limits of their own in 15 minutes: 7,500 for a confidential app from all of its addresses together, 7,500 for a public app from one address, and, from one address, 600 authorization requests and 1,800 steps of sign-in and decision. A process counts exactly, also under concurrency.',
       source: 'own',
     },
     O130: {
-      rule: 'Who changes the `client_id` or the browser with every call stays in the budget of their address: 100 failures at the token endpoint, 60 on the pages. `X-Forwarded-For` is believed for as many proxies as `TRUST_PROXY` counts, which takes a number only; ports in it do not matter, and IPv6 addresses count by their /64.',
+      rule: 'A caller that changes the `client_id` or the browser with every call stays within the limits of its address: 100 failures at the token endpoint, 60 on the pages. `X-Forwarded-For` is trusted for as many proxies as `TRUST_PROXY` says, which is a number; ports in it do not matter, and IPv6 addresses count by their /64.',
       source: 'own',
     },
     O131: {
-      rule: "Nobody spends another's budget: failures under an app's `client_id` from elsewhere, or in another browser, do not affect it, and the budget of calls of a confidential app is only spent by who proved its secret. What another site sends or loads in a visitor's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) is refused before it counts, unless the site is an app's that may call.",
+      rule: "No caller can use up another's limit: failures under an app's `client_id` from another address or browser do not affect it, failures from its own address never refuse an app that proves its secret, and its calls are counted after authentication. What another site sends or loads in a visitor's browser (`Sec-Fetch-Site`, `Sec-Fetch-Dest`) is refused before it counts, unless the site belongs to an app that may call.",
       source: 'own',
     },
     O132: {
-      rule: 'All processes share the budgets, which outlive a restart. A 429 spends no code and no refresh token and does not count itself, and what is counted takes a bounded number of rows: an address that changes its `client_id` leaves at most about two for each failure that counts.',
+      rule: 'All processes share the failed attempts, which survive a restart; calls are counted in the memory of each process, which starts empty and holds at most 10,000 keys. A 429 spends no code and no refresh token and does not count, and failed attempts take a bounded number of rows: an address that changes its `client_id` leaves about two for each.',
       source: 'own',
     },
   },

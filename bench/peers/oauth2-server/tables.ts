@@ -30,6 +30,8 @@ const GRANTED_COLUMNS = ['hash', 'client_id', 'user_id', 'scope', 'expires_at'];
 const CODE_COLUMNS = ['redirect_uri', 'code_challenge', 'code_challenge_method'];
 
 export const oauth2Server: TokenPeer = {
+  clientOf: () => CLIENT_ID,
+
   async prepare(pool) {
     for (const [table, columns] of Object.entries(TABLES)) {
       await pool.query(`DROP TABLE IF EXISTS ${table}`);

@@ -16,6 +16,8 @@ import { createProvider } from './provider.js';
 
 /** The client is in the provider's configuration. */
 export const oidcProvider: TokenPeer = {
+  clientOf: () => CLIENT_ID,
+
   async prepare(pool) {
     for (const statement of schema()) await pool.query(statement);
   },

@@ -22,7 +22,7 @@ import {
   OtpFailures,
   SignInSession,
 } from './sign-in/sign-in.entities.js';
-import { ThrottleHit } from './rate-limit/rate-limit.entity.js';
+import { RateLimitHit } from './rate-limit/rate-limit.entity.js';
 import { GATE } from './rate-limit/rate-limit.repository.js';
 
 /** How a grant ended. One that was revoked counts as that, also after it would have expired. */
@@ -106,7 +106,7 @@ export class ExpiredOAuthRowsRepository {
 
   hits(last: Date): ExpiredRows {
     const where = { slot: And(MoreThan(GATE), LessThanOrEqual(last)) };
-    return expiredRows(this.dataSource, ThrottleHit, where, 'slot');
+    return expiredRows(this.dataSource, RateLimitHit, where, 'slot');
   }
 
   /**
@@ -114,9 +114,9 @@ export class ExpiredOAuthRowsRepository {
    * who finds none inserts it, which only one can. So it does no harm either when a key is hit after it was found here.
    */
   gates(): ExpiredRows {
-    return foundRows(this.dataSource, ThrottleHit, (query) =>
+    return foundRows(this.dataSource, RateLimitHit, (query) =>
       query
-        .leftJoin(ThrottleHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :gate')
+        .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :gate')
         .where('expired.slot = :gate', { gate: GATE })
         .andWhere('hit.hash IS NULL'),
     );

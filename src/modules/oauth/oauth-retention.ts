@@ -57,6 +57,6 @@ export class OAuthPruneService {
 
   /** The longest window is a day, unless the operator set one that is longer. */
   private hitsMs(): number {
-    return Math.max(HITS_MS, 2 * this.config.budgets.windowSeconds * SECOND);
+    return Math.max(HITS_MS, 2 * this.config.rateLimits.windowSeconds * SECOND);
   }
 }

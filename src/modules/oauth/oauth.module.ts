@@ -34,7 +34,7 @@ import {
   KnownBrowsersRepository,
   SignInSessionsRepository,
 } from './sign-in/sessions.repository.js';
-import { OtpBudgets } from './sign-in/otp-limits.js';
+import { OtpLimits } from './sign-in/otp-limits.js';
 import { OtpChallengesRepository, OtpFailuresRepository } from './sign-in/otp.repository.js';
 import { OtpDelivery } from './sign-in/otp-delivery.js';
 import { OtpService } from './sign-in/otp.service.js';
@@ -44,7 +44,7 @@ import { SignInSteps } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
-import { OAuthThrottlerModule, ThrottleStorageModule } from './rate-limit/rate-limit.module.js';
+import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { AuthorizationCodeGrant } from './tokens/authorization-code.grant.js';
 import { AuthorizationCodesRepository } from './tokens/authorization-codes.repository.js';
 import { IntrospectionController } from './tokens/introspection.controller.js';
@@ -81,7 +81,7 @@ const repositories: Type[] = [
 ];
 
 @Module({
-  imports: [UsersModule, QuotaModule, PagesModule, ThrottleStorageModule, OAuthThrottlerModule],
+  imports: [UsersModule, QuotaModule, PagesModule, RateLimitModule],
   controllers: [
     TokenController,
     AuthorizeController,
@@ -104,7 +104,7 @@ const repositories: Type[] = [
     AuthorizationsService,
     ReusedChallenge,
     OAuthPages,
-    OtpBudgets,
+    OtpLimits,
     PhoneLock,
     OtpDelivery,
     OtpService,

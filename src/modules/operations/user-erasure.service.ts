@@ -24,7 +24,7 @@ import { SignInPersonalData } from '../oauth/sign-in/sign-in.data-subject.js';
 import { GrantsPersonalData } from '../oauth/tokens/grants.data-subject.js';
 import { UserAccess } from '../oauth/user-access.service.js';
 import { PostsPersonalData } from '../posts/posts.data-subject.js';
-import { CallsPersonalData } from '../quota/calls/calls.repository.js';
+import { CallsPersonalData } from '../quota/calls/calls.data-subject.js';
 import { UsersPersonalData } from '../users/users.data-subject.js';
 import { UsersService } from '../users/users.service.js';
 

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { CallLogPrune } from './calls/call-log-retention.js';
 import { CallLog, CallLogMiddleware } from './calls/call-log.service.js';
-import { CallsPersonalData, CallsRepository } from './calls/calls.repository.js';
+import { CallsPersonalData } from './calls/calls.data-subject.js';
+import { CallsRepository } from './calls/calls.repository.js';
 import { QuotaAlertsRepository } from './months/quota-alerts.repository.js';
 import { QuotaAlerts } from './months/quota-alerts.js';
 import { QuotaCountersRepository } from './months/quota-counters.repository.js';

@@ -101,8 +101,8 @@ export class AppConfig {
     transaction: number;
     session: number;
   };
-  /** Budgets per rolling window; 0 is off. */
-  readonly budgets: {
+  /** Attempts per rolling window; 0 is off. */
+  readonly rateLimits: {
     windowSeconds: number;
     tokenFailures: number;
     tokenAddressFailures: number;
@@ -164,7 +164,7 @@ export class AppConfig {
       transaction: env.OAUTH_TRANSACTION_SECONDS,
       session: env.OAUTH_SESSION_SECONDS,
     };
-    this.budgets = {
+    this.rateLimits = {
       windowSeconds: env.OAUTH_WINDOW_SECONDS,
       tokenFailures: env.OAUTH_TOKEN_FAILURES,
       tokenAddressFailures: env.OAUTH_TOKEN_ADDRESS_FAILURES,

@@ -121,7 +121,7 @@ describe('The configuration', () => {
   });
 
   it('O126 has the budgets of the OAuth routes by default', () => {
-    expect(loadConfig({}).budgets).toEqual({
+    expect(loadConfig({}).rateLimits).toEqual({
       windowSeconds: 900,
       tokenFailures: 20,
       tokenAddressFailures: 100,

@@ -163,7 +163,7 @@ export async function insertOnAnySchema<T extends ObjectLiteral>(
     table?.findColumnByName(databaseName),
   );
   const part = { dataSource, tableName: metadata.tableName, columns };
-  await writeRows(tx, written(part), valuesOf(part, row));
+  await writeRows(tx, insertStatement(part), valuesOf(part, row));
 }
 
 /** Written once for each entity of a data source. */
@@ -172,17 +172,17 @@ const inserts = new WeakMap<EntityMetadata, string>();
 function insertOf(metadata: EntityMetadata): string {
   const known = inserts.get(metadata);
   if (known !== undefined) return known;
-  const insert = written(metadata);
+  const insert = insertStatement(metadata);
   inserts.set(metadata, insert);
   return insert;
 }
 
 type Columns = Pick<EntityMetadata, 'columns' | 'dataSource' | 'tableName'>;
 
-function written({ columns, dataSource, tableName }: Columns): string {
-  const names = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName));
+function insertStatement({ columns, dataSource, tableName }: Columns): string {
+  const columnNames = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName));
   const table = dataSource.driver.escape(tableName);
-  return `INSERT INTO ${table} (${names.join(', ')}) VALUES ${placeholders({ columns })}`;
+  return `INSERT INTO ${table} (${columnNames.join(', ')}) VALUES ${placeholders({ columns })}`;
 }
 
 function placeholders({ columns }: Pick<Columns, 'columns'>): string {

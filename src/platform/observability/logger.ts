@@ -86,8 +86,8 @@ export class ServiceLogger implements LoggerService {
   /** For lines whose members are all known, so that nobody need look for secrets among them. */
   private readonly requests: Logger;
 
-  constructor(private readonly pino: Logger) {
-    this.requests = pino.child({ context: REQUESTS }, { redact: [] });
+  constructor(private readonly root: Logger) {
+    this.requests = root.child({ context: REQUESTS }, { redact: [] });
   }
 
   log(message: unknown, ...rest: unknown[]): void {
@@ -122,9 +122,9 @@ export class ServiceLogger implements LoggerService {
     const context = rest.at(-1);
     const [cause] = rest.slice(0, -1);
     const line = { context, stack: stackOf(message) ?? stackOf(cause) ?? cause };
-    if (typeof message === 'string') this.pino[level](line, message);
-    else if (message instanceof Error) this.pino[level](line, message.message);
-    else this.pino[level]({ ...line, ...(message as object) });
+    if (typeof message === 'string') this.root[level](line, message);
+    else if (message instanceof Error) this.root[level](line, message.message);
+    else this.root[level]({ ...line, ...(message as object) });
   }
 }
 

@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DataSource } from 'typeorm';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
-import { AccessToken, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
+import {
+  AccessToken,
+  Grant,
+  RefreshToken,
+} from '../../../src/modules/oauth/tokens/token.entities.js';
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { parseFindings, runCommand } from '../../support/command-line.js';
 import { connect, onEachEngine, type TestDatabase } from '../../support/database.js';

@@ -100,7 +100,7 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
         const primary = await group.primaryToKill();
         const traded = trades.settle(EVERY_MS);
         await expect
-          .poll(() => trades.done, { timeout: 10_000, interval: 5 })
+          .poll(() => trades.done, { timeout: 60_000, interval: 5 })
           .toBeGreaterThan(EARLY_CODES);
         primary.kill();
         const killedAt = performance.now();

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '../../../src/platform/secrets.js';
-import { AccessToken, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
+import {
+  AccessToken,
+  Grant,
+  RefreshToken,
+} from '../../../src/modules/oauth/tokens/token.entities.js';
 import { RepeatedWork } from '../../support/background.js';
 import { obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';

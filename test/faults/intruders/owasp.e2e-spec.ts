@@ -390,7 +390,7 @@ onSqlite('OWASP API Security Top 10 (2023): limits', (database) => {
     };
     const statuses = [];
     for (let number = 1; number <= 25; number += 1) statuses.push(await guess(number));
-    const { tokenFailures } = app().config.budgets;
+    const { tokenFailures } = app().config.rateLimits;
     expect(statuses.filter((status) => status === 401)).toHaveLength(tokenFailures);
     expect(statuses.at(-1)).toBe(429);
     const elsewhere = await app().addClient();

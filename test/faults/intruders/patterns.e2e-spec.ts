@@ -43,7 +43,9 @@ const MADE: Readonly<Record<string, (app: TestApp) => readonly RegExp[]>> = {
   'src/platform/http/request-context.ts: new RegExp(REQUEST_ID_PATTERN)': () => [
     new RegExp(REQUEST_ID_PATTERN),
   ],
-  "src/platform/http/validation/rules.ts: new RegExp(WEB_URL_PATTERN, 'u')": () => [new RegExp(WEB_URL_PATTERN, 'u')],
+  "src/platform/http/validation/rules.ts: new RegExp(WEB_URL_PATTERN, 'u')": () => [
+    new RegExp(WEB_URL_PATTERN, 'u'),
+  ],
 };
 
 /** Places whose patterns this test cannot get, with the reason why callers cannot make them slow. */

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { In, type DataSource } from 'typeorm';
 import { sha256 } from '../../../src/platform/secrets.js';
-import { AccessToken, AuthorizationCode, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
+import {
+  AccessToken,
+  AuthorizationCode,
+  Grant,
+  RefreshToken,
+} from '../../../src/modules/oauth/tokens/token.entities.js';
 import type { State } from './token-rules.js';
 
 /** The rows of one grant. */

@@ -2,7 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
 import { MINUTE, SECOND } from '../../../src/platform/clock.js';
 import { sha256 } from '../../../src/platform/secrets.js';
-import { AccessToken, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
+import {
+  AccessToken,
+  Grant,
+  RefreshToken,
+} from '../../../src/modules/oauth/tokens/token.entities.js';
 import {
   approve,
   exchange,

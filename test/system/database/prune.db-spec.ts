@@ -4,9 +4,19 @@ import { later } from '../../../src/platform/clock.js';
 import { IdempotencyKey } from '../../../src/platform/http/idempotency/idempotency-key.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { Authorization } from '../../../src/modules/oauth/authorize/authorization.entity.js';
-import { AccessToken, AuthorizationCode, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
-import { KnownBrowser, OtpChallenge, OtpFailures, SignInSession } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
-import { ThrottleHit } from '../../../src/modules/oauth/rate-limit/rate-limit.entity.js';
+import {
+  AccessToken,
+  AuthorizationCode,
+  Grant,
+  RefreshToken,
+} from '../../../src/modules/oauth/tokens/token.entities.js';
+import {
+  KnownBrowser,
+  OtpChallenge,
+  OtpFailures,
+  SignInSession,
+} from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { RateLimitHit } from '../../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';
@@ -87,7 +97,7 @@ onEngines('Pruning: search statements', (database) => {
     }));
     await fillLogs(now);
     await fillPosts(now);
-    await fill(ThrottleHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
+    await fill(RateLimitHit, (_, hash) => ({ hash, slot: now, hits: 1 }));
     await analyzeTables(database, app().dataSource);
   }
 

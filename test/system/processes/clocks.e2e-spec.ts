@@ -1,4 +1,8 @@
-import { AccessToken, Grant, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
+import {
+  AccessToken,
+  Grant,
+  RefreshToken,
+} from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { Cluster } from '../../support/cluster.js';
 import { onOneEngine } from '../../support/database.js';

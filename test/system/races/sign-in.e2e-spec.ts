@@ -1,4 +1,7 @@
-import { OtpChallenge, SignInSession } from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
+import {
+  OtpChallenge,
+  SignInSession,
+} from '../../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';

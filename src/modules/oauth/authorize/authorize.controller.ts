@@ -11,7 +11,7 @@ import { malformedLink, notAPage } from '../protocol/page-error.js';
 import { isWellEncoded, Parameters } from '../protocol/parameters.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { Throttled } from '../rate-limit/oauth-throttler.guard.js';
+import { LimitCalls } from '../rate-limit/call-limits.js';
 import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
 import { AuthorizationRefused } from '../protocol/authorization-response.js';
 import { AuthorizationsService } from './authorizations.service.js';
@@ -42,7 +42,7 @@ export class AuthorizeController {
 
   /** Checks the request, then asks the user to sign in or, with a session, to decide. HEAD starts no request (RFC 9110 §9.3.2). */
   @Get()
-  @Throttled('authorize')
+  @LimitCalls('authorize')
   @UseGuards(NavigationGuard)
   @ApiAuthorize()
   async authorize(

@@ -11,7 +11,8 @@ import { Public } from '../../../platform/access/scopes.decorator.js';
 import { FormBodyGuard } from '../protocol/form-body.js';
 import { PageErrorFilter } from './page-error.filter.js';
 import { SameOriginGuard } from '../protocol/fetch-metadata.guard.js';
-import { Throttled } from '../rate-limit/oauth-throttler.guard.js';
+import { LimitCalls } from '../rate-limit/call-limits.js';
+import { FailedAttemptsGuard } from '../rate-limit/failed-attempts.js';
 
 /**
  * A controller of forms on our own pages. The guards run in this order: same origin, rate limits, the form itself, then
@@ -25,8 +26,8 @@ export function BrowserForms(
     Public(),
     ApiExcludeController(),
     UseFilters(errors),
-    UseGuards(SameOriginGuard),
-    Throttled('decision'),
+    UseGuards(SameOriginGuard, FailedAttemptsGuard),
+    LimitCalls('decision'),
     UseGuards(FormBodyGuard, belonging),
   );
 }

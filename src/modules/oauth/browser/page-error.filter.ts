@@ -18,7 +18,7 @@ import {
   tooManyAttempts,
   unavailable,
 } from '../protocol/page-error.js';
-import { FailureCounter } from '../rate-limit/failure-counter.js';
+import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 
 /** Answers errors on the browser's way: redirected where the app may know, a page where only the person may. */
 @Catch()
@@ -31,7 +31,7 @@ export class PageErrorFilter implements ExceptionFilter {
 
   constructor(
     private readonly pages: OAuthPages,
-    private readonly failures: FailureCounter,
+    private readonly attempts: FailedAttempts,
     private readonly config: AppConfig,
   ) {}
 
@@ -45,7 +45,7 @@ export class PageErrorFilter implements ExceptionFilter {
     }
     const error = this.pageError(thrown, request);
     request.errorCode = error.code;
-    if (error instanceof ForeignToken) await this.failures.count(request, 'decision');
+    if (error instanceof ForeignToken) await this.attempts.record(request, 'decision');
     this.pages.error(response, error, this.wayOn);
   }
 

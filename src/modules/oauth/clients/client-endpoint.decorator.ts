@@ -1,7 +1,7 @@
 import { applyDecorators, UseFilters, UseGuards } from '@nestjs/common';
 import { Public } from '../../../platform/access/scopes.decorator.js';
-import type { ThrottledRoutes } from '../rate-limit/rate-limits.js';
-import { Throttled } from '../rate-limit/oauth-throttler.guard.js';
+import type { LimitedRoutes } from '../rate-limit/rate-limits.js';
+import { LimitCalls } from '../rate-limit/call-limits.js';
 import { BrowserOriginGuard } from './browser-origins.js';
 import { ClientGuard } from './client.guard.js';
 import { FormReadingGuard } from '../protocol/form-body.js';
@@ -13,14 +13,18 @@ import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
  * from a client that proved who it is. Unless it is not `shared`, browser apps of other origins may read its answers.
  */
 export function ClientEndpoint(
-  routes: ThrottledRoutes,
+  routes: LimitedRoutes,
   { shared = true }: { shared?: boolean } = {},
 ): ClassDecorator {
   return applyDecorators(
     Public(),
     UseFilters(OAuthErrorFilter),
-    UseGuards(FormReadingGuard, ...(shared ? [BrowserOriginGuard] : []), OtherSitesGuard),
-    Throttled(routes),
-    UseGuards(ClientGuard),
+    UseGuards(
+      FormReadingGuard,
+      ...(shared ? [BrowserOriginGuard] : []),
+      OtherSitesGuard,
+      ClientGuard,
+    ),
+    LimitCalls(routes),
   );
 }

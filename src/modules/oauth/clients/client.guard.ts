@@ -7,9 +7,15 @@ import {
 import type { Request } from 'express';
 import type { App } from './client.entities.js';
 import { ClientAuthenticator } from './client-authenticator.js';
-import { InvalidRequest, SecretExposed } from '../protocol/oauth.errors.js';
+import {
+  InvalidRequest,
+  OAuthError,
+  SecretExposed,
+  TooManyAttempts,
+} from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
-import { CallCounter } from '../rate-limit/call-counter.js';
+import { limitedRoutes } from '../rate-limit/call-limits.js';
+import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 import { ExposedSecrets } from './exposed-secrets.js';
 
 declare global {
@@ -35,25 +41,41 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'token_type_hint',
 ]);
 
-/** Lets a well-formed form of an authenticated app through (RFC 6749 §3.2 and §3.2.1). */
+/** Authenticates the client of a well-formed form (RFC 6749 §3.2 and §3.2.1). */
 @Injectable()
 export class ClientGuard implements CanActivate {
   constructor(
     private readonly clients: ClientAuthenticator,
     private readonly exposed: ExposedSecrets,
-    private readonly calls: CallCounter,
+    private readonly attempts: FailedAttempts,
   ) {}
 
-  /** A leaked secret comes first: it leaked whatever else is wrong with the request. */
+  /** Limits of failed attempts refuse only callers that proved nothing, so that a stranger cannot exclude an app. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
+    const routes = limitedRoutes(context);
+    request.limitedRoutes = routes;
+    try {
+      const app = await this.authenticate(request);
+      const isProven = app.kind === 'confidential';
+      request.authenticatedClient = app;
+      request.limitedClient = { clientId: app.clientId, isProven };
+      if (!isProven) await this.attempts.check(request, routes);
+      return true;
+    } catch (error) {
+      if (error instanceof OAuthError && !(error instanceof TooManyAttempts))
+        await this.attempts.check(request, routes);
+      throw error;
+    }
+  }
+
+  /** A leaked secret comes first: it leaked whatever else is wrong with the request. */
+  private async authenticate(request: Request): Promise<App> {
     if (await this.exposed.report(request)) throw new SecretExposed();
     if (request.formProblem !== undefined) throw request.formProblem;
     const parameters = new Parameters(request.body);
     checkOnceEach(parameters);
-    request.authenticatedClient = await this.clients.authenticate(request, parameters);
-    await this.calls.take(request, request.authenticatedClient);
-    return true;
+    return this.clients.authenticate(request, parameters);
   }
 }
 

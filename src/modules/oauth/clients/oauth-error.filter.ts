@@ -17,7 +17,7 @@ import {
   TooManyAttempts,
   UnknownEndpoint,
 } from '../protocol/oauth.errors.js';
-import { FailureCounter } from '../rate-limit/failure-counter.js';
+import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 
 /** Those that apps are told in a body; the others go to the redirect URI. */
 export const CODES = [
@@ -73,16 +73,16 @@ export class OAuthErrorResponse {
 export class OAuthErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(OAuthErrorFilter.name);
 
-  constructor(private readonly failures: FailureCounter) {}
+  constructor(private readonly attempts: FailedAttempts) {}
 
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.oauthError(thrown);
     request.errorCode = error.code;
-    const routes = request.throttledRoutes;
+    const routes = request.limitedRoutes;
     if (routes !== undefined && isFailedAttempt(error, request))
-      await this.failures.count(request, routes);
+      await this.attempts.record(request, routes);
     const status =
       routes === 'revocation' && error instanceof TooManyAttempts ? 503 : statusOf(error);
     response

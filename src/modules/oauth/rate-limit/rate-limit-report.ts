@@ -1,24 +1,49 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
+import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
+import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
-import type { Budget } from './sliding-window-counter.js';
+import type { ExceededBy } from './request-keys.js';
 
-/** Counts what spent budgets keep out. */
+/** Reports to operators which limits are exceeded: every refusal as a metric, the first of a window to the audit log. */
 @Injectable()
-export class ThrottleMetrics {
-  private readonly throttled: Counter<'budget'>;
+export class RateLimitReport {
+  private readonly logger = new Logger(RateLimitReport.name);
+  private readonly refusals: Counter<'budget'>;
 
-  constructor({ registry }: Metrics) {
-    this.throttled = new Counter({
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    { registry }: Metrics,
+  ) {
+    this.refusals = new Counter({
       name: 'oauth_throttled_total',
-      help: 'How often a budget was asked when it was spent.',
+      help: 'Requests that exceeded a rate limit, by its name.',
       labelNames: ['budget'],
       registers: [registry],
     });
   }
 
-  /** Somebody met this budget when it was spent. */
-  throttle({ name }: Budget): void {
-    this.throttled.inc({ budget: name });
+  /** @param limit name of the limit, here and below */
+  refused(limit: string): void {
+    this.refusals.inc({ budget: limit });
+  }
+
+  /** The attempt that this transaction counts is the last one that the limit allows. */
+  reached(tx: Transaction, limit: string, by: ExceededBy = {}): Promise<void> {
+    const change = { actor: 'service', reason: 'too many attempts' };
+    return this.audit.record(tx, 'oauth.throttled', limit, change, { ...by });
+  }
+
+  /** The same for a limit in memory. Never throws: the limit holds without the event. */
+  async callsReached(limit: string, by: ExceededBy): Promise<void> {
+    try {
+      await this.transactions.run((tx) => this.reached(tx, limit, by));
+    } catch (error) {
+      this.logger.error(
+        `The exceeded limit ${limit} could not be recorded.`,
+        (error as Error).stack,
+      );
+    }
   }
 }

@@ -4,7 +4,7 @@ import { COUNTER, HASH, TIME } from '../../../platform/database/columns.js';
 /** Hits of one key within one short slot of time; the slots of the last window add up to its rolling count. */
 @Entity('throttle_hits')
 @Index('ix_throttle_hits_slot', ['slot'])
-export class ThrottleHit {
+export class RateLimitHit {
   /** SHA-256 of the budget's name and what it is counted by. */
   @PrimaryColumn(HASH)
   hash: string;

@@ -1,59 +1,37 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import type { Request } from 'express';
-import { SECOND } from '../../../platform/clock.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { BudgetKeeper } from './rate-limiter.js';
-import { CallCounter } from './call-counter.js';
-import { FailureCounter } from './failure-counter.js';
-import { OAuthThrottlerStorage } from './oauth-throttler.storage.js';
-import { RouteBudgets } from './rate-limits.js';
-import { RollingCounter } from './sliding-window-counter.js';
-import { ThrottleMetrics } from './rate-limit-metrics.js';
-import { ThrottleRepository } from './rate-limit.repository.js';
-import { Trackers } from './trackers.js';
+import { CallLimitStorage, throttlerOptions } from './call-limits.js';
+import { FailedAttempts } from './failed-attempts.js';
+import { RateLimitReport } from './rate-limit-report.js';
+import { RateLimitRepository } from './rate-limit.repository.js';
+import { RequestKeys } from './request-keys.js';
+import { SlidingWindowCounter } from './sliding-window-counter.js';
+
+const providers = [
+  BrowserCookies,
+  RequestKeys,
+  RateLimitReport,
+  RateLimitRepository,
+  SlidingWindowCounter,
+  FailedAttempts,
+  CallLimitStorage,
+];
+
+/** Counters and keys of rate limits. */
+@Module({ providers, exports: providers })
+class RateLimitStorageModule {}
 
 @Module({
-  providers: [
-    ThrottleRepository,
-    ThrottleMetrics,
-    RollingCounter,
-    RouteBudgets,
-    BudgetKeeper,
-    OAuthThrottlerStorage,
-    FailureCounter,
-    CallCounter,
-    Trackers,
-    BrowserCookies,
+  imports: [
+    RateLimitStorageModule,
+    ThrottlerModule.forRootAsync({
+      imports: [RateLimitStorageModule],
+      inject: [AppConfig, CallLimitStorage, RequestKeys],
+      useFactory: throttlerOptions,
+    }),
   ],
-  exports: [
-    RollingCounter,
-    ThrottleMetrics,
-    OAuthThrottlerStorage,
-    FailureCounter,
-    CallCounter,
-    Trackers,
-    BrowserCookies,
-  ],
+  exports: [RateLimitStorageModule],
 })
-export class ThrottleStorageModule {}
-
-/** One call in a second: what `@nestjs/throttler` wants to be told, while the storage goes by the budgets of the configuration. */
-const ANY = { limit: 1, ttl: SECOND };
-
-/** `@nestjs/throttler` with the budgets of the configuration, counted in the database. */
-export const OAuthThrottlerModule = ThrottlerModule.forRootAsync({
-  imports: [ThrottleStorageModule],
-  inject: [OAuthThrottlerStorage],
-  useFactory: (storage: OAuthThrottlerStorage) => ({
-    storage,
-    setHeaders: false,
-    throttlers: [
-      {
-        ...ANY,
-        getTracker: (request) => storage.keyOf(request as Request),
-        generateKey: (_context, key) => key,
-      },
-    ],
-  }),
-});
+export class RateLimitModule {}

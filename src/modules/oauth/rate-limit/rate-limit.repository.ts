@@ -8,7 +8,7 @@ import {
 } from '../../../platform/database/retention/expired-rows.js';
 import { filledUp, placesFor, readRows, upsert } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { ThrottleHit } from './rate-limit.entity.js';
+import { RateLimitHit } from './rate-limit.entity.js';
 
 /** The row of a key that is only ever locked: whoever counts goes through it first. */
 export const GATE = new Date(0);
@@ -33,7 +33,7 @@ interface RawCount {
 const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
-export class ThrottleRepository {
+export class RateLimitRepository {
   private readonly counts: Batch<Wanted, Count>;
 
   constructor(private readonly dataSource: DataSource) {
@@ -52,21 +52,21 @@ export class ThrottleRepository {
 
   /** Adds a hit to a slot of a key that this transaction has locked. */
   async add(tx: Transaction, hash: string, slot: Date): Promise<void> {
-    const { affected } = await entities(tx).increment(ThrottleHit, { hash, slot }, 'hits', 1);
-    if (affected !== 1) await entities(tx).insert(ThrottleHit, { hash, slot, hits: 1 });
+    const { affected } = await entities(tx).increment(RateLimitHit, { hash, slot }, 'hits', 1);
+    if (affected !== 1) await entities(tx).insert(RateLimitHit, { hash, slot, hits: 1 });
   }
 
   /** Takes one hit back, if the slot still holds one. */
   async remove(tx: Transaction, hash: string, slot: Date): Promise<void> {
-    await entities(tx).decrement(ThrottleHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
+    await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
   /** The rows of these keys. */
   ofKeys(hashes: () => Promise<string[]>): ExpiredRows {
     const ofHashes = async (): Promise<ExpiredRows> =>
-      expiredRows(this.dataSource, ThrottleHit, { hash: In(await hashes()) }, 'hash');
+      expiredRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
     return {
-      ...expiredRows(this.dataSource, ThrottleHit, {}, 'hash'),
+      ...expiredRows(this.dataSource, RateLimitHit, {}, 'hash'),
       count: async () => (await ofHashes()).count(),
       keys: async (limit) => (await ofHashes()).keys(limit),
     };
@@ -74,7 +74,7 @@ export class ThrottleRepository {
 
   /** Makes the other transactions that count this key wait until this one ends. */
   lock(tx: Transaction, hash: string): Promise<void> {
-    return upsert(tx, ThrottleHit, { hash, slot: GATE, hits: 0 });
+    return upsert(tx, RateLimitHit, { hash, slot: GATE, hits: 0 });
   }
 
   /** Keys whose windows begin at the same time by one statement. */

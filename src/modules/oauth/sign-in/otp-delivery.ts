@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
-import { OtpBudgets, type Take, type Taken } from './otp-limits.js';
+import { OtpLimits, type Take, type Taken } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SmsQueue } from './sms/sms-queue.js';
 
@@ -24,7 +24,7 @@ export class OtpDelivery {
 
   constructor(
     private readonly queue: SmsQueue,
-    private readonly budgets: OtpBudgets,
+    private readonly limits: OtpLimits,
     private readonly audit: AuditLog,
     private readonly metrics: Metrics,
     private readonly transactions: TransactionRunner,
@@ -54,9 +54,9 @@ export class OtpDelivery {
     // everybody is asked to wait, whose phone it may be.
     const admit = async (): Promise<boolean> => {
       if (!(await isStored())) return false;
-      total ??= await this.budgets.takeTotal();
-      if (await this.budgets.totalWasReached()) await this.ringAlarm();
-      return 'hits' in total;
+      total ??= await this.limits.takeTotal();
+      if (await this.limits.totalWasReached()) await this.ringAlarm();
+      return 'attempts' in total;
     };
     this.queue.add({
       message: { id: randomUUID(), to: phone, text },
@@ -65,7 +65,7 @@ export class OtpDelivery {
       failed: async () => {
         this.metrics.otpSendFailures.inc();
         if (await isStored())
-          await this.failed(userId, total && 'hits' in total ? [taken, total] : [taken]);
+          await this.failed(userId, total && 'attempts' in total ? [taken, total] : [taken]);
       },
     });
   }
@@ -81,7 +81,7 @@ export class OtpDelivery {
   }
 
   private giveBack(taken: Taken): Promise<void> {
-    return this.transactions.run((tx) => this.budgets.giveBack(tx, taken));
+    return this.transactions.run((tx) => this.limits.giveBack(tx, taken));
   }
 
   private async failed(userId: string, spent: readonly Taken[]): Promise<void> {

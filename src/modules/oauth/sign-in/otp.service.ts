@@ -11,10 +11,10 @@ import {
 import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
-import type { Visitor } from '../rate-limit/trackers.js';
+import type { Visitor } from '../rate-limit/request-keys.js';
 import { KnownBrowsersRepository } from './sessions.repository.js';
 import { newOneTimePassword } from './one-time-password.js';
-import { OtpBudgets, type Take } from './otp-limits.js';
+import { OtpLimits, type Take } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { OtpChallengesRepository } from './otp.repository.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
@@ -59,7 +59,7 @@ export class OtpService {
   constructor(
     private readonly repository: OtpChallengesRepository,
     private readonly users: UsersService,
-    private readonly budgets: OtpBudgets,
+    private readonly limits: OtpLimits,
     private readonly lock: PhoneLock,
     private readonly browsers: KnownBrowsersRepository,
     private readonly delivery: OtpDelivery,
@@ -83,14 +83,14 @@ export class OtpService {
     if (!this.isServed(phone)) return { outcome: 'country' };
     const closed = await this.closed(phone, visitor);
     if (closed) return closed;
-    const { spent, retryAfterSeconds } = await this.budgets.peekTotal();
-    if (spent) return { outcome: 'wait', retryAfterSeconds };
+    const { exceeded, retryAfterSeconds } = await this.limits.peekTotal();
+    if (exceeded) return { outcome: 'wait', retryAfterSeconds };
     const user = await this.users.activeByPhone(phone);
     const password = newOneTimePassword();
     const challenge = this.newChallenge(transactionId, phone, password, user?.id ?? null);
     const message = { challenge, password, language };
     const take = await this.take(message, visitor);
-    if (!('hits' in take)) return { outcome: 'wait', ...take };
+    if (!('attempts' in take)) return { outcome: 'wait', ...take };
     this.delivery.deliver(message, take);
     return { outcome: 'sent' };
   }
@@ -102,14 +102,14 @@ export class OtpService {
     let take: Take | undefined;
     try {
       return await this.transactions.run(async (tx) => {
-        take = await this.budgets.takeSend(tx, phone, visitor, () =>
+        take = await this.limits.takeSend(tx, phone, visitor, () =>
           this.repository.isOpen(transactionId, phone, createdAt, tx),
         );
-        if ('hits' in take) await this.repository.replace(tx, challenge);
+        if ('attempts' in take) await this.repository.replace(tx, challenge);
         return take;
       });
     } catch (error) {
-      if (take && 'hits' in take && mayBeCommitted(error))
+      if (take && 'attempts' in take && mayBeCommitted(error))
         this.delivery.deliver(message, take, () =>
           this.transactions.run((tx) => this.repository.isStored(tx, challenge)),
         );
@@ -135,11 +135,11 @@ export class OtpService {
     const closed = await this.closed(phone, visitor);
     if (closed) return closed;
     return this.transactions.run(async (tx) => {
-      const take = await this.budgets.takeGuess(tx, phone, visitor.browserHash);
-      if (!('hits' in take)) return { outcome: 'guessed', ...take };
+      const take = await this.limits.takeGuess(tx, phone, visitor.browserHash);
+      if (!('attempts' in take)) return { outcome: 'guessed', ...take };
       const verification = await this.compare(tx, phone, attempt, whenRight);
       if (verification.outcome === 'right' || verification.outcome === 'closed')
-        await this.budgets.giveBack(tx, take);
+        await this.limits.giveBack(tx, take);
       return verification;
     });
   }
@@ -183,8 +183,8 @@ export class OtpService {
   private async closed(phone: string, { browserHash }: Visitor): Promise<ClosedPhone | undefined> {
     const lockedSeconds = await this.lock.secondsLeft(phone);
     if (lockedSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds: lockedSeconds };
-    const { spent, retryAfterSeconds } = await this.budgets.peekGuess(phone, browserHash);
-    return spent ? { outcome: 'guessed', retryAfterSeconds } : undefined;
+    const { exceeded, retryAfterSeconds } = await this.limits.peekGuess(phone, browserHash);
+    return exceeded ? { outcome: 'guessed', retryAfterSeconds } : undefined;
   }
 
   private isServed(phone: string): boolean {

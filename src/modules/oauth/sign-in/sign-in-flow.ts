@@ -13,8 +13,8 @@ import {
 } from '../protocol/page-error.js';
 import { languageOf } from '../protocol/page-language.js';
 import { Parameters } from '../protocol/parameters.js';
-import { FailureCounter } from '../rate-limit/failure-counter.js';
-import { Trackers } from '../rate-limit/trackers.js';
+import { FailedAttempts } from '../rate-limit/failed-attempts.js';
+import { RequestKeys } from '../rate-limit/request-keys.js';
 import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type ClosedPhone, type WhenRight } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
@@ -40,8 +40,8 @@ export class SignInSteps {
     private readonly otp: OtpService,
     private readonly signIn: SignInService,
     private readonly pages: OAuthPages,
-    private readonly failures: FailureCounter,
-    private readonly trackers: Trackers,
+    private readonly attempts: FailedAttempts,
+    private readonly keys: RequestKeys,
     private readonly config: AppConfig,
   ) {}
 
@@ -64,7 +64,7 @@ export class SignInSteps {
     const sending = await this.otp.send(
       transaction,
       phone,
-      this.trackers.visitor(request),
+      this.keys.visitor(request),
       languageOf(request),
     );
     switch (sending.outcome) {
@@ -99,7 +99,7 @@ export class SignInSteps {
       return;
     }
     const transactionId = place.binding.transaction;
-    const attempt = { transactionId, password, visitor: this.trackers.visitor(request) };
+    const attempt = { transactionId, password, visitor: this.keys.visitor(request) };
     const verification = await this.signIn.signIn(request, response, attempt, course.also);
     switch (verification.outcome) {
       case 'right':
@@ -109,7 +109,7 @@ export class SignInSteps {
         throw tooManyGuesses(verification);
       case 'wrong':
       case 'closed': {
-        await this.failures.count(request, 'decision');
+        await this.attempts.record(request, 'decision');
         const { outcome } = verification;
         const error: Sentence = ({ code }) => code[outcome];
         this.pages.code(response, place, phone, { status: 400, error });

@@ -11,14 +11,14 @@ import {
   type PersonalRows,
 } from '../../../platform/database/retention/data-subject.js';
 import { KnownBrowser, OtpChallenge, OtpFailures, SignInSession } from './sign-in.entities.js';
-import { OtpBudgets } from './otp-limits.js';
+import { OtpLimits } from './otp-limits.js';
 
 /** How a person signed in. What is counted by phone is known while the person has one. */
 @Injectable()
 export class SignInPersonalData extends PersonalData {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly budgets: OtpBudgets,
+    private readonly limits: OtpLimits,
   ) {
     super();
   }
@@ -45,7 +45,7 @@ export class SignInPersonalData extends PersonalData {
         : [
             byPhone(OtpChallenge),
             byPhone(OtpFailures),
-            this.budgets.hitsOf(phone),
+            this.limits.attemptsOf(phone),
             byPhone(KnownBrowser),
           ]),
     ];

@@ -151,10 +151,10 @@ export class ClockCheck implements Check {
     const problem = await this.clockSkew.problem();
     if (problem === undefined) return [ok('The clock agrees with the database.')];
     const [what = '', remedy] = problem.split(': ');
-    return [failed(`${sentence(what)}.`, remedy && `${sentence(remedy)}.`)];
+    return [failed(`${capitalized(what)}.`, remedy && `${capitalized(remedy)}.`)];
   }
 }
 
-function sentence(words: string): string {
+function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -3,13 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type SelectQueryBuilder } from 'typeorm';
 import { HOUR, later, startOf } from '../../../platform/clock.js';
 import {
-  type Person,
-  PersonalData,
-  personalRows,
-  type PersonalRows,
-} from '../../../platform/database/retention/data-subject.js';
-import {
-  clearedRows,
   expiredLogRows,
   type ExpiredRows,
   firstWithin,
@@ -87,21 +80,5 @@ export class CallsRepository {
 
   private within(span: Span, manager = this.dataSource.manager): SelectQueryBuilder<ApiCall> {
     return within(manager.createQueryBuilder(ApiCall, 'call'), span);
-  }
-}
-
-/** Calls that apps made for a person. They stay, as they are the app's, and forget whom they were made for. */
-@Injectable()
-export class CallsPersonalData extends PersonalData {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
-
-  override held({ userId }: Person): PersonalRows[] {
-    return [personalRows(this.dataSource, ApiCall, [{ userId }], ['userId'])];
-  }
-
-  override erased({ userId }: Person): ExpiredRows[] {
-    return [clearedRows(this.dataSource, ApiCall, { userId }, 'userId', { userId: null })];
   }
 }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { parse } from 'csv-parse/sync';
+import { parse as parseCsv } from 'csv-parse/sync';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { nearestWord } from '../../../platform/text.js';
 
@@ -175,7 +175,7 @@ function wrongWidth(cells: readonly string[], columns: readonly Column[]): strin
 /** The cells of each line, or undefined when a quote of some line does not match. */
 function rowsOf(lines: readonly string[]): string[][] | undefined {
   try {
-    const rows = parse(lines.join('\n'), {
+    const rows = parseCsv(lines.join('\n'), {
       // It would take a stray carriage return in the first line for the end of every line.
       record_delimiter: '\n',
       relax_column_count: true,

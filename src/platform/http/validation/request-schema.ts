@@ -64,7 +64,7 @@ export function RequestSchema({
     name,
     description:
       atLeastOneOf.length > 0
-        ? `${description} At least one of ${atLeastOneOf.join(', ')} must be suppliedSchema.`
+        ? `${description} At least one of ${atLeastOneOf.join(', ')} must be supplied.`
         : description,
     additionalProperties: false,
     ...(allOf.length > 0 && { allOf }),

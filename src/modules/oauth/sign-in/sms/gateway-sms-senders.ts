@@ -113,7 +113,7 @@ export class WebhookSmsSender extends SmsSender {
       url: this.config.url,
       timeoutMs: this.config.timeoutMs,
       request: () => ({ headers: this.signedHeaders(id, body), body }),
-      mayRepeat,
+      mayRepeat: isRepeatable,
     });
   }
 
@@ -131,7 +131,7 @@ export class WebhookSmsSender extends SmsSender {
   }
 }
 
-function mayRepeat(fault: GatewayFault): boolean {
+function isRepeatable(fault: GatewayFault): boolean {
   return fault.kind !== 'status' || fault.status === 429 || fault.status >= 500;
 }
 

@@ -1,0 +1,58 @@
+import { MINUTE, SECOND, type Clock } from '../../../platform/clock.js';
+import { CallLimitStorage } from './call-limits.js';
+
+const WINDOW = 15 * MINUTE;
+const LIMIT = 5;
+
+describe('CallLimitStorage', () => {
+  let now: number;
+  let storage: CallLimitStorage;
+
+  beforeEach(() => {
+    now = Date.parse('2026-11-21T09:30:07Z');
+    const clock: Clock = { now: () => new Date(now) };
+    storage = new CallLimitStorage(clock);
+  });
+
+  const call = (key = 'a') => storage.increment(key, WINDOW, LIMIT);
+
+  async function callTimes(times: number, key = 'a'): Promise<boolean[]> {
+    const blocked: boolean[] = [];
+    for (let each = 0; each < times; each += 1) blocked.push((await call(key)).isBlocked);
+    return blocked;
+  }
+
+  it('accepts as many calls as the limit and blocks the next', async () => {
+    expect(await callTimes(LIMIT)).toEqual(Array<boolean>(LIMIT).fill(false));
+    expect((await call()).isBlocked).toBe(true);
+    expect((await call('b')).isBlocked).toBe(false);
+  });
+
+  it('does not count a blocked call', async () => {
+    await callTimes(LIMIT + 100);
+    const { totalHits, timeToBlockExpire } = await call();
+    expect(totalHits).toBe(LIMIT);
+    now += timeToBlockExpire * SECOND;
+    expect((await call()).isBlocked).toBe(false);
+  });
+
+  it('judges each moment by the window before it, and no window is too short', async () => {
+    await callTimes(LIMIT - 1);
+    now += WINDOW - MINUTE;
+    expect(await callTimes(2)).toEqual([false, true]);
+    now += MINUTE - SECOND;
+    expect(await callTimes(1)).toEqual([true]);
+    now += 16 * SECOND;
+    expect(await callTimes(LIMIT)).toEqual([...Array<boolean>(LIMIT - 1).fill(false), true]);
+  });
+
+  it('drops the window that was used least recently beyond 10,000 keys', async () => {
+    await callTimes(LIMIT, 'first');
+    await callTimes(LIMIT, 'busy');
+    for (let key = 0; key < 9998; key += 1) await call(`key ${key}`);
+    expect(await callTimes(1, 'busy')).toEqual([true]);
+    await call('one more');
+    expect(await callTimes(1, 'first')).toEqual([false]);
+    expect(await callTimes(1, 'busy')).toEqual([true]);
+  });
+});
