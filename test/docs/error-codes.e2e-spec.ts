@@ -108,7 +108,7 @@ onSqlite('Page of error codes', (database) => {
       ];
       for (let attempts = 0; attempts < 20; attempts += 1)
         responses.push(await post('/oauth/token', { grant_type: 'password' }, 'wrong'));
-      responses.push(await post('/oauth/token', { grant_type: 'password' }));
+      responses.push(await post('/oauth/token', { grant_type: 'password' }, 'wrong'));
       const seen = new Set<string>();
       for (const response of responses) {
         const { error } = await json<ErrorBody>(response);

@@ -175,7 +175,7 @@ onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
     const wrong = { ...client, secret: 'wrong' };
     for (let attempt = 0; attempt < 20; attempt += 1)
       expect((await revoke(token, {}, wrong)).status).toBe(401);
-    await expectBusy(await revoke(token));
+    await expectBusy(await revoke(token, {}, wrong));
     expect(await isTokenAccepted(app(), token)).toBe(true);
     expect((await refresh('x')).status).toBe(400);
   });
