@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { SchemaIsNewer } from '../platform/database/migrations/migrator.js';
+import { SchemaIsNewer } from '../platform/database/migrations/releases.js';
 import { AppError } from '../platform/errors.js';
 import type { RunCommand, Session } from './command.js';
 import {

@@ -3,7 +3,7 @@ import { examples, type Answer, type RunCommand } from './command.js';
 import { textUpTo } from './option-values.js';
 import { table } from './tables.js';
 import type { SchemaDifference } from '../platform/database/migrations/migrator.js';
-import { RELEASES, type Release } from '../platform/database/migrations/list.js';
+import { RELEASES, type Release } from '../platform/database/migrations/releases.js';
 
 /** `db migrate|revert|status|check`: they work on any database, an empty one included. */
 export function addDatabaseCommands(program: Command, run: RunCommand): void {

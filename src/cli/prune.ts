@@ -3,7 +3,7 @@ import { examples, type RunCommand } from './command.js';
 import { textUpTo } from './option-values.js';
 import { table } from './tables.js';
 import { totalOf } from '../platform/database/retention/batches.js';
-import { PRUNE } from '../platform/lifecycle/job-runner.service.js';
+import { PRUNE } from '../platform/lifecycle/job-names.js';
 
 /** `prune`. */
 export function addPruneCommand(program: Command, run: RunCommand): void {

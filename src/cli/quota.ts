@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Difference } from '../modules/quota/months/quota-reconciliation.service.js';
 import type { Arrangement, QuotaStatus, Terms } from '../modules/quota/quota.service.js';
-import { QUOTA_RESET } from '../platform/lifecycle/job-runner.service.js';
+import { QUOTA_RESET } from '../platform/lifecycle/job-names.js';
 import { type Answer, examples, type RunCommand, type Session } from './command.js';
 import { calendarMonth, monthlyLimit, textUpTo } from './option-values.js';
 import { list, table } from './tables.js';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { examples, type RunCommand } from './command.js';
 import { textUpTo, utcDay } from './option-values.js';
 import { list } from './tables.js';
-import { USAGE_ROLLUP } from '../platform/lifecycle/job-runner.service.js';
+import { USAGE_ROLLUP } from '../platform/lifecycle/job-names.js';
 
 /** `usage rollup`. */
 export function addUsageCommands(program: Command, run: RunCommand): void {

@@ -4,13 +4,12 @@ import { Clock } from '../../platform/clock.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { periodOf } from '../quota/quota-period.js';
 import {
-  hourOf,
   type JobName,
   PRUNE,
   QUOTA_RESET,
-  tenMinutesOf,
   USAGE_ROLLUP,
-} from '../../platform/lifecycle/job-runner.service.js';
+} from '../../platform/lifecycle/job-names.js';
+import { hourOf, tenMinutesOf } from '../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 
 /** What a run at this time is for. */

@@ -12,12 +12,8 @@ import {
 import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { Idempotency } from '../../platform/http/idempotency/idempotency.service.js';
-import {
-  hourOf,
-  JobRunner,
-  PRUNE,
-  USAGE_ROLLUP,
-} from '../../platform/lifecycle/job-runner.service.js';
+import { PRUNE, USAGE_ROLLUP } from '../../platform/lifecycle/job-names.js';
+import { hourOf, JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { CommentsPrune } from '../comments/comments-retention.js';
 import { OAuthPruneService } from '../oauth/oauth-retention.js';

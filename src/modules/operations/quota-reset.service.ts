@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { Clock } from '../../platform/clock.js';
-import { JobRunner, QUOTA_RESET } from '../../platform/lifecycle/job-runner.service.js';
+import { QUOTA_RESET } from '../../platform/lifecycle/job-names.js';
+import { JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { AppsService } from '../oauth/clients/apps.service.js';
 import { type MonthChange, QuotaMonths } from '../quota/months/quota-months.service.js';
 import { periodOf } from '../quota/quota-period.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { Migrator } from '../../platform/database/migrations/migrator.js';
-import type { Release } from '../../platform/database/migrations/list.js';
+import type { Release } from '../../platform/database/migrations/releases.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 
 /** Migrates for an operator, forward and back. */

@@ -3,11 +3,8 @@ import { Cron } from '@nestjs/schedule';
 import { Clock } from '../../platform/clock.js';
 import { QuotaAlerts } from '../quota/months/quota-alerts.js';
 import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
-import {
-  JobRunner,
-  tenMinutesOf,
-  USAGE_ROLLUP,
-} from '../../platform/lifecycle/job-runner.service.js';
+import { USAGE_ROLLUP } from '../../platform/lifecycle/job-names.js';
+import { JobRunner, tenMinutesOf } from '../../platform/lifecycle/job-runner.service.js';
 
 /** Adds up the call log in the service, every ten minutes in one of its processes, and tells who comes near a limit. */
 @Injectable()

@@ -2,16 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Clock, HOUR, later, MINUTE, SECOND, startOf } from '../clock.js';
 import { Metrics, registerStoredGauge } from '../observability/metrics.js';
+import { JOBS } from './job-names.js';
 import { JobRunsRepository } from './job-runs.repository.js';
-
-/** The jobs of the service, as the table of their runs and the metrics name them. */
-export const PRUNE = 'prune';
-export const QUOTA_RESET = 'quota-reset';
-export const USAGE_ROLLUP = 'usage-rollup';
-
-export const JOBS = [PRUNE, QUOTA_RESET, USAGE_ROLLUP] as const;
-
-export type JobName = (typeof JOBS)[number];
 
 /** A stretch of time that a job runs once for. As text, those of one length sort by time. */
 export interface JobPeriod {

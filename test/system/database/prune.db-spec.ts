@@ -20,7 +20,8 @@ import { RateLimitHit } from '../../../src/modules/oauth/rate-limit/rate-limit.e
 import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';
-import { hourOf, PRUNE } from '../../../src/platform/lifecycle/job-runner.service.js';
+import { PRUNE } from '../../../src/platform/lifecycle/job-names.js';
+import { hourOf } from '../../../src/platform/lifecycle/job-runner.service.js';
 import { Prune } from '../../../src/modules/operations/prune.service.js';
 import { IS_QUICK } from '../../suite.js';
 import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { migrations, RELEASES } from '../../../src/platform/database/migrations/list.js';
+import { RELEASES } from '../../../src/platform/database/migrations/releases.js';
+import { migrations } from '../../../src/platform/database/migrations/list.js';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { entities } from '../../../src/platform/database/transaction.js';
 import {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
-import { RELEASES as KNOWN_RELEASES } from '../../../src/platform/database/migrations/list.js';
+import { RELEASES as KNOWN_RELEASES } from '../../../src/platform/database/migrations/releases.js';
 import { anasPosts, DemoService } from '../../../src/modules/demo/demo.service.js';
 import { connect, onEachEngine, onSqlite, type TestDatabase } from '../../support/database.js';
 import type { PageBody, PostBody } from '../../support/member.js';
@@ -44,7 +44,7 @@ function defineTests(): void {
     expect(RELEASES).toContain(version);
   });
 
-  it('names the newest migration of each release in src/platform/database/migrations/list.ts', async () => {
+  it('names the newest migration of each release in src/platform/database/migrations/releases.ts', async () => {
     const newest = RELEASES.map(async (release) => {
       const kept = await readFile(`test/released/${release}/sqlite.json`, 'utf8');
       const { rows } = JSON.parse(kept) as ReleasedDatabase;

@@ -9,7 +9,7 @@ import {
   PRUNE,
   QUOTA_RESET,
   USAGE_ROLLUP,
-} from '../../../platform/lifecycle/job-runner.service.js';
+} from '../../../platform/lifecycle/job-names.js';
 import { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
 import { periodStart } from '../../quota/quota-period.js';

@@ -4,17 +4,7 @@ import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunne
 import { withoutStatementLimit } from '../data-source.js';
 import { isConflict, isLockWait } from '../errors.js';
 import { type Transaction, transactionOf } from '../transaction.js';
-import { type Release, RELEASES } from './list.js';
-
-/** A newer version migrated the database, and this one does not know how to undo that. */
-export class SchemaIsNewer extends Error {
-  /** @param names of the migrations that this version does not know */
-  constructor(names: readonly string[]) {
-    super(
-      `A newer version migrated this database: ${names.join(', ')}. Run "db revert" of that version.`,
-    );
-  }
-}
+import { RELEASES, SchemaIsNewer, type Release } from './releases.js';
 
 /** The statements that would make the schema what the entities say; none when it is. Changes nothing. */
 export async function missingStatements(dataSource: DataSource): Promise<string[]> {
