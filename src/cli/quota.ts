@@ -182,25 +182,26 @@ function apps({ length }: readonly unknown[]): string {
   return length === 1 ? '1 app' : `${length} apps`;
 }
 
-/** `quota reset`, which spans apps and quota. */
+/** `quota reset`. */
 export function addQuotaResetCommand(quota: Command, run: RunCommand): void {
   quota
     .command('reset')
-    .summary('Open the current month, and close the months before.')
+    .summary('Close the months before the current one.')
     .description(
-      'Open the current month for every app, and write down under which plan and limit each one ended the months before. The service does it once a month by itself; this works at any time, whether it has or not. For a cron: safe to run twice, late or never, as no count is ever set back.',
+      'Write into each earlier month under which plan and limit its apps ended it. The service does this once a month by itself. For a cron: safe to run twice, late or never, because no counter is ever reset.',
     )
     .option('--reason <text>', 'why, for the audit log', textUpTo(500))
     .addHelpText('before', examples('quota reset'))
     .action((_options, command: Command) =>
       run(command, async (session) => {
-        const [{ QuotaReset, resetSentence }, { JobsByHand }] = await Promise.all([
-          import('../modules/operations/quota-reset.service.js'),
+        const [{ QuotaMonths }, { resetSentence }, { JobsByHand }] = await Promise.all([
+          import('../modules/quota/months/quota-months.service.js'),
+          import('../modules/operations/quota-reset.cron.js'),
           import('../modules/operations/manual-jobs.service.js'),
         ]);
         const month = await session
           .get(JobsByHand)
-          .run(QUOTA_RESET, session.change, () => session.get(QuotaReset).run());
+          .run(QUOTA_RESET, session.change, () => session.get(QuotaMonths).closeEarlier());
         return { json: month, text: resetSentence(month) };
       }),
     );

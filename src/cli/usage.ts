@@ -14,7 +14,7 @@ export function addUsageCommands(program: Command, run: RunCommand): void {
     .command('rollup')
     .summary('Add up the recorded calls by day.')
     .description(
-      'Add up the recorded calls by day, app, route and status, show the days that were counted, and write down who comes near the end of a quota. The service does it every ten minutes by itself; this works at any time, whether it does or not. Safe to run twice, late or never. A call that was recorded more than a day late counts once its day is given.',
+      'Add up the recorded calls by day, app, route and status, and show the days that were counted. The service does it every ten minutes by itself; this works at any time, whether it does or not. Safe to run twice, late or never. A call that was recorded more than a day late counts once its day is given.',
     )
     .option('--from <day>', 'count every day from this one on, such as 2026-11-01', utcDay)
     .option('--reason <text>', 'why, for the audit log', textUpTo(500))
@@ -24,18 +24,13 @@ export function addUsageCommands(program: Command, run: RunCommand): void {
     )
     .action(({ from }: { from?: Date }, command: Command) =>
       run(command, async (session) => {
-        const [{ UsageRollup }, { QuotaAlerts }, { JobsByHand }] = await Promise.all([
+        const [{ UsageRollup }, { JobsByHand }] = await Promise.all([
           import('../modules/quota/calls/usage-rollup.service.js'),
-          import('../modules/quota/months/quota-alerts.js'),
           import('../modules/operations/manual-jobs.service.js'),
         ]);
         const { days } = await session
           .get(JobsByHand)
-          .run(USAGE_ROLLUP, session.change, async () => {
-            const counted = await session.get(UsageRollup).run({ from });
-            await session.get(QuotaAlerts).run();
-            return counted;
-          });
+          .run(USAGE_ROLLUP, session.change, () => session.get(UsageRollup).run({ from }));
         const rows = days.map(({ day, calls }) => [day, String(calls)]);
         return {
           json: days,

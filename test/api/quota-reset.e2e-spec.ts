@@ -1,8 +1,8 @@
-import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
-import { QuotaReset, QuotaResetCron } from '../../src/modules/operations/quota-reset.service.js';
+import { QuotaResetCron } from '../../src/modules/operations/quota-reset.cron.js';
+import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
@@ -33,14 +33,14 @@ onOneEngine('Quota reset at the start of a month', (database) => {
     await member.publish();
     setClocks('2027-02-01T00:00:00.000Z');
     expect(await usedBy(first(), member)).toBe(0);
-    const reset = await first().service(QuotaReset).run();
-    expect(reset).toMatchObject({ period: '2027-02', previous: { period: '2027-01', posts: 1 } });
-    expect(reset.opened).toBeGreaterThan(0);
+    const reset = await first().service(QuotaMonths).closeEarlier();
+    const previous = { period: '2027-01', posts: 1 };
+    expect(reset).toMatchObject({ period: '2027-02', closed: 1, previous });
     expect(await usedBy(first(), member)).toBe(0);
     await member.publish();
-    expect(await first().service(QuotaReset).run()).toMatchObject({ opened: 0 });
+    expect(await first().service(QuotaMonths).closeEarlier()).toMatchObject({ closed: 0 });
     setClocks('2027-02-02T00:30:00.000Z');
-    await second().service(QuotaReset).run();
+    await second().service(QuotaMonths).closeEarlier();
     expect(await usedBy(first(), member)).toBe(1);
     const later = await Member.join(first(), { user: member.user, client: member.client });
     await later.publish();
@@ -51,45 +51,41 @@ onOneEngine('Quota reset at the start of a month', (database) => {
     ]);
   });
 
-  it('opens the month for every enabled app, and for no disabled one', async () => {
-    setClocks('2027-03-01T00:00:00.000Z');
-    const enabled = await Member.join(first());
-    const disabled = await Member.join(first());
-    await first()
-      .service(AppsService)
-      .changeStatus(disabled.client.clientId, 'disabled', { actor: 'test' });
-    await first().service(QuotaReset).run();
-    expect(await rowsOf(enabled)).toMatchObject([{ period: '2027-03', used: 0 }]);
-    expect(await rowsOf(disabled)).toEqual([]);
-  });
-
-  it('C111 opens every month once when it is started manually in two processes at the same time', async () => {
-    setClocks('2027-04-01T00:00:00.000Z');
+  it('C111 closes each month once when it is started manually in two processes at the same time', async () => {
+    setClocks('2027-03-31T23:00:00.000Z');
+    await first().service(QuotaMonths).closeEarlier();
     const members = [];
     for (let count = 1; count <= 5; count += 1) members.push(await Member.join(first()));
-    await Promise.all(instances().map((app) => app.service(QuotaReset).run()));
+    for (const member of members) await member.publish();
+    setClocks('2027-04-01T00:00:00.000Z');
+    const results = await Promise.all(
+      instances().map((app) => app.service(QuotaMonths).closeEarlier()),
+    );
+    expect(results.reduce((sum, { closed }) => sum + closed, 0)).toBe(5);
     for (const member of members)
-      expect(await rowsOf(member)).toMatchObject([{ period: '2027-04', used: 0 }]);
+      expect(await rowsOf(member)).toMatchObject([
+        { period: '2027-03', used: 1, closedPlan: 'default', closedLimit: 2 },
+      ]);
   });
 
   it('C111 runs once a month as a job of several processes', async () => {
     setClocks('2027-05-01T00:00:00.000Z');
-    const member = await Member.join(first());
     await Promise.all(instances().map((app) => app.service(QuotaResetCron).run()));
     await second().service(QuotaResetCron).run();
     await first().service(QuotaResetCron).run();
     const period = '2027-05';
     const runs = await first().dataSource.manager.findBy(JobRun, { period });
     expect(runs).toMatchObject([{ job: 'quota-reset', finishedAt: expect.any(Date) }]);
-    expect(await rowsOf(member)).toMatchObject([{ period, used: 0 }]);
     setClocks('2027-06-01T00:00:00.000Z');
     await second().service(QuotaResetCron).run();
     expect(await first().dataSource.manager.countBy(JobRun, { job: 'quota-reset' })).toBe(2);
   });
 
   it('releases the month when it fails, so that the next process runs it', async () => {
-    setClocks('2027-12-01T00:00:00.000Z');
+    setClocks('2027-11-30T12:00:00.000Z');
     const member = await Member.join(first());
+    await member.publish();
+    setClocks('2027-12-01T00:00:00.000Z');
     const { dataSource } = first();
     const isHeld = () => dataSource.manager.existsBy(JobRun, { period: '2027-12' });
     await dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
@@ -98,7 +94,7 @@ onOneEngine('Quota reset at the start of a month', (database) => {
     await dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage');
     await second().service(QuotaResetCron).run();
     expect(await isHeld()).toBe(true);
-    expect(await rowsOf(member)).toMatchObject([{ period: '2027-12', used: 0 }]);
+    expect(await rowsOf(member)).toMatchObject([{ period: '2027-11', closedPlan: 'default' }]);
   });
 
   it('C111 keeps the use of apps that publish while it runs', async () => {
@@ -108,14 +104,8 @@ onOneEngine('Quota reset at the start of a month', (database) => {
     setClocks('2027-07-01T00:00:00.000Z');
     await Promise.all([
       ...members.map((member) => member.publish()),
-      ...instances().map((app) => app.service(QuotaReset).run()),
+      ...instances().map((app) => app.service(QuotaMonths).closeEarlier()),
     ]);
     for (const member of members) expect(await usedBy(second(), member)).toBe(1);
-  });
-
-  it('handles more apps than the database queue holds', async () => {
-    setClocks('2027-08-01T00:00:00.000Z');
-    for (let count = 1; count <= 15; count += 1) await first().addClient();
-    expect((await first().service(QuotaReset).run()).opened).toBeGreaterThanOrEqual(15);
   });
 });

@@ -4,7 +4,13 @@ import { authorizeLink, exchange, redirectParameters } from '../support/oauth-fl
 import { CommandLine, runCommand } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
-import { expectPage, json, countGrantsAndCodes, type TokenBody } from '../support/responses.js';
+import {
+  expectPage,
+  json,
+  countGrantsAndCodes,
+  type TokenBody,
+  returnAddress,
+} from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
@@ -144,8 +150,8 @@ onOneEngine('Command "app update"', (database) => {
 
   it('rejects an authorization request for a removed scope', async () => {
     await update('--scope', 'profile.read');
-    const { location } = await new Browser(app()).open(authorizeLink(client));
-    expect(location).toContain('error=invalid_scope');
+    const { html } = await new Browser(app()).open(authorizeLink(client));
+    expect(returnAddress(html).searchParams.get('error')).toBe('invalid_scope');
   });
 });
 

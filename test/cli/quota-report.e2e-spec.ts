@@ -3,7 +3,7 @@ import { App } from '../../src/modules/oauth/clients/client.entities.js';
 import { QuotaReport } from '../../src/modules/quota/months/quota-report.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { type Arrangement, QuotaService } from '../../src/modules/quota/quota.service.js';
-import { QuotaReset } from '../../src/modules/operations/quota-reset.service.js';
+import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows } from '../support/fixtures.js';
@@ -90,10 +90,10 @@ onOneEngine('Command "quota report"', (database) => {
   it('shows a past month with the plan and limit that it ended with', async () => {
     const clientId = await appThatUsed(80, { plan: 'partner' });
     app().clock.set('2026-11-01T00:00:00.000Z');
-    expect(await app().service(QuotaReset).run()).toMatchObject({ closed: 1 });
+    expect(await app().service(QuotaMonths).closeEarlier()).toMatchObject({ closed: 1 });
     await app().service(QuotaService).set(clientId, { limit: 10 }, change);
     app().clock.set('2026-11-05T00:00:00.000Z');
-    expect(await app().service(QuotaReset).run()).toMatchObject({ closed: 0 });
+    expect(await app().service(QuotaMonths).closeEarlier()).toMatchObject({ closed: 0 });
     const ended = { plan: 'partner', limit: 1000, used: 80, percent: 8 };
     expect(await report(period)).toMatchObject([ended]);
     expect(await report()).toMatchObject([{ plan: 'custom', limit: 10, used: 0 }]);
@@ -104,7 +104,7 @@ onOneEngine('Command "quota report"', (database) => {
   it('records that a month ended without a limit', async () => {
     const clientId = await appThatUsed(80, { limit: null });
     app().clock.set('2026-11-01T00:00:00.000Z');
-    await app().service(QuotaReset).run();
+    await app().service(QuotaMonths).closeEarlier();
     await app().service(QuotaService).set(clientId, { limit: 10 }, change);
     expect(await report(period)).toMatchObject([{ limit: null, remaining: null, percent: null }]);
   });

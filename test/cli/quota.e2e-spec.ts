@@ -115,19 +115,17 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
     }
   });
 
-  it('opens a month once, keeps its counter, and reports the previous month', async () => {
+  it('resets no counter, and reports the previous month', async () => {
     const clientId = await register();
-    await cli.json('quota', 'reset');
     const period = periodOf(new Date());
-    await manager().update(QuotaUsage, { clientId, period }, { used: 7 });
+    await manager().insert(QuotaUsage, { clientId, period, used: 7 });
     expect(await cli.json('quota', 'reset')).toEqual({
       period,
-      opened: 0,
       closed: 0,
       previous: { period: expect.stringMatching(/^\d{4}-\d\d$/), apps: 0, posts: 0 },
     });
     expect(await cli.json('quota', 'show', clientId)).toMatchObject({ used: 7 });
-    expect((await cli.run('quota', 'reset')).stdout).toContain(`Opened ${period} for 0 apps.`);
+    expect((await cli.run('quota', 'reset')).stdout).toContain('Closed earlier months of 0 apps.');
   });
 
   it('writes before it reads in the transaction that sets a quota, so that SQLite needs no retry', async () => {

@@ -216,15 +216,6 @@ onOneEngine('Audit log of OAuth', (database) => {
     await expectEvents(() => sendForm(app(), '/oauth/revoke', other, { token }), 400, foreign);
   });
 
-  it('O144 records a code_challenge that already led to a code', async () => {
-    app().clock.advance(MESSAGE_PAUSE);
-    const mobile = await app().addClient({ kind: 'public' });
-    await exchange(app(), mobile, (await approve(app(), user, mobile)).get('code') ?? '');
-    const again = () => app().fetch(authorizeLink(mobile));
-    const reused = { action: 'authorization.challenge_reused', app: mobile.clientId };
-    await expectEvents(again, 200, reused);
-  });
-
   it('O144 records a client secret in a URL', async () => {
     const expose = (): Promise<Response> =>
       sendForm(app(), `/oauth/token?client_secret=${client.secret}`, client, { grant_type: 'x' });

@@ -14,7 +14,7 @@ import { JobMetrics, JobRunner } from '../../platform/lifecycle/job-runner.servi
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { JobsByHand } from './manual-jobs.service.js';
 import { Prune, PruneCron } from './prune.service.js';
-import { QuotaReset, QuotaResetCron } from './quota-reset.service.js';
+import { QuotaResetCron } from './quota-reset.cron.js';
 import { DatabaseMetrics } from '../../platform/observability/database-metrics.js';
 import { UsageRollupCron } from './usage-rollup.cron.js';
 import { MetricsServer } from '../../platform/observability/metrics-server.js';
@@ -54,7 +54,6 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     JobRunner,
     JobsByHand,
     JobMetrics,
-    QuotaReset,
     QuotaResetCron,
     Prune,
     PruneCron,
@@ -64,6 +63,6 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     UserExport,
     UserErasure,
   ],
-  exports: [QuotaReset, Prune, JobsByHand, Shutdown, Doctor],
+  exports: [Prune, JobsByHand, Shutdown, Doctor],
 })
 export class OperationsModule {}

@@ -5,7 +5,7 @@ import { periodOf } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
 
-/** Where the apps stand in the current month: those that published, and once the month was opened for all, every one. */
+/** Posts and limits of the current month, for the apps that have published in it. */
 @Injectable()
 export class QuotaMetrics {
   constructor(

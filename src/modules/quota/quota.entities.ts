@@ -38,7 +38,7 @@ export class QuotaUsage {
   @Column(COUNTER)
   used: number;
 
-  /** The highest percentage of the limit that was told to operators: 0, 75, 90 or 100. */
+  /** Unused. The column stays until a migration rewrites the table. */
   @Column({ type: 'smallint', default: 0 })
   alerted: number;
 

@@ -3,8 +3,6 @@ import { CallLogPrune } from './calls/call-log-retention.js';
 import { CallLog, CallLogMiddleware } from './calls/call-log.service.js';
 import { CallsPersonalData } from './calls/calls.data-subject.js';
 import { CallsRepository } from './calls/calls.repository.js';
-import { QuotaAlertsRepository } from './months/quota-alerts.repository.js';
-import { QuotaAlerts } from './months/quota-alerts.js';
 import { QuotaCountersRepository } from './months/quota-counters.repository.js';
 import { QuotaMonthsRepository } from './months/quota-months.repository.js';
 import { QuotaMonths } from './months/quota-months.service.js';
@@ -29,8 +27,6 @@ import { UsageRollup } from './calls/usage-rollup.service.js';
     QuotaCountersRepository,
     QuotaMonthsRepository,
     QuotaMonths,
-    QuotaAlertsRepository,
-    QuotaAlerts,
     UsageDaysRepository,
     UsageRollup,
     CallLogPrune,
@@ -44,7 +40,6 @@ import { UsageRollup } from './calls/usage-rollup.service.js';
     QuotaReconciliation,
     QuotaReport,
     QuotaMonths,
-    QuotaAlerts,
     UsageRollup,
     CallLogPrune,
     CallsPersonalData,

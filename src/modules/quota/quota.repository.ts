@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
-import { insertMissing, insertRow, writeRows } from '../../platform/database/sql.js';
+import { insertMissing, insertRow, writeRows, unchanged } from '../../platform/database/sql.js';
 import { RowsByKey } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { AppQuota, QuotaUsage } from './quota.entities.js';
@@ -70,6 +70,14 @@ export class QuotaRepository {
   findArrangement(clientId: string, tx?: Transaction): Promise<AppQuota | null> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
     return manager.findOneBy(AppQuota, { clientId });
+  }
+
+  /**
+   * Locks the row of the app, if there is one. A write that changes nothing, because SQLite has no other lock and refuses a
+   * transaction that reads before another process writes.
+   */
+  async lockArrangement(tx: Transaction, clientId: string): Promise<void> {
+    await entities(tx).update(AppQuota, { clientId }, { plan: unchanged('plan') });
   }
 
   async saveArrangement(tx: Transaction, quota: AppQuota): Promise<void> {

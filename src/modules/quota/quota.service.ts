@@ -5,7 +5,6 @@ import { InvalidRequest } from '../../platform/errors.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import type { AppQuota } from './quota.entities.js';
-import { QuotaAlertsRepository } from './months/quota-alerts.repository.js';
 import { nextPeriodStart, type Period, periodOf, postsMonthHeaders } from './quota-period.js';
 import { QuotaExceeded } from './quota.errors.js';
 import { QuotaRepository } from './quota.repository.js';
@@ -42,7 +41,6 @@ export class QuotaService {
 
   constructor(
     private readonly repository: QuotaRepository,
-    private readonly alerts: QuotaAlertsRepository,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly config: AppConfig,
@@ -133,8 +131,7 @@ export class QuotaService {
   ): Promise<void> {
     const quota = this.quotaUnder(arrangement);
     const terms = this.termsOf(quota);
-    // Written before anything is read: on SQLite, a unit that reads first loses against whoever writes meanwhile.
-    await this.alerts.lower(tx, clientId, periodOf(this.clock.now()), terms.limit);
+    await this.repository.lockArrangement(tx, clientId);
     const before = this.termsOf(await this.repository.findArrangement(clientId, tx));
     if (quota) await this.repository.saveArrangement(tx, { clientId, ...quota });
     else await this.repository.removeArrangement(tx, clientId);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { inject } from 'vitest';
 import { PruneCron } from '../../../src/modules/operations/prune.service.js';
-import { QuotaResetCron } from '../../../src/modules/operations/quota-reset.service.js';
+import { QuotaResetCron } from '../../../src/modules/operations/quota-reset.cron.js';
 import { UsageRollupCron } from '../../../src/modules/operations/usage-rollup.cron.js';
 import { MetricsServer } from '../../../src/platform/observability/metrics-server.js';
 import { requestToken } from '../../support/oauth-flow.js';

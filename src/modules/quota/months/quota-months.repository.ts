@@ -4,18 +4,10 @@ import { entities, type Transaction } from '../../../platform/database/transacti
 import type { Period } from '../quota-period.js';
 import { QuotaUsage } from '../quota.entities.js';
 
-/** The months of all apps, for their beginning and their end. */
+/** The months of all apps. */
 @Injectable()
 export class QuotaMonthsRepository {
   constructor(private readonly dataSource: DataSource) {}
-
-  async findOpen(clientIds: string[], period: Period): Promise<string[]> {
-    const rows = await this.dataSource.manager.find(QuotaUsage, {
-      select: { clientId: true, period: true },
-      where: { period, clientId: In(clientIds) },
-    });
-    return rows.map(({ clientId }) => clientId);
-  }
 
   async addUp(period: Period): Promise<{ apps: number; posts: number }> {
     const row = await this.dataSource.manager

@@ -8,17 +8,15 @@ import { QuotaMonthsRepository } from './quota-months.repository.js';
 
 const AT_ONCE = 500;
 
-/** What the change of the month found and did. */
-export interface MonthChange {
+export interface ClosedMonths {
+  /** The current month. */
   period: Period;
-  /** Apps that got a row now; the others had one. */
-  opened: number;
-  /** Rows of earlier months whose plan and limit were written down now. */
+  /** Rows of earlier months whose plan and limit were written now. */
   closed: number;
   previous: { period: Period; apps: number; posts: number };
 }
 
-/** Opens the months of apps and closes them. Counts are never set back: the month is part of their key. */
+/** Closes finished months, so that a report of October does not change with a plan of December. */
 @Injectable()
 export class QuotaMonths {
   constructor(
@@ -30,30 +28,17 @@ export class QuotaMonths {
   ) {}
 
   /**
-   * Opens the current month for these apps, writes down under which plan and limit each app ended the months before, and adds
-   * up the last one. What is written down once stays, so running this twice or late changes nothing, and a month for which it
-   * never ran is closed the next time.
+   * Writes into each earlier month under which plan and limit its apps ended it, and adds up the last one. A closed month never
+   * changes, so this is safe to run twice, late, never, or concurrently.
    */
-  async change(clientIds: string[]): Promise<MonthChange> {
+  async closeEarlier(): Promise<ClosedMonths> {
     const now = this.clock.now();
     const period = periodOf(now);
-    let opened = 0;
-    for (let from = 0; from < clientIds.length; from += AT_ONCE)
-      opened += await this.openMissing(clientIds.slice(from, from + AT_ONCE), period);
     let closed = 0;
     for (const earlier of await this.months.findUnclosedPeriods(period))
       closed += await this.close(earlier, now);
     const last = previousPeriod(now);
-    const previous = { period: last, ...(await this.months.addUp(last)) };
-    return { period, opened, closed, previous };
-  }
-
-  private async openMissing(clientIds: string[], period: Period): Promise<number> {
-    const open = new Set(await this.months.findOpen(clientIds, period));
-    const missing = clientIds.filter((clientId) => !open.has(clientId));
-    if (missing.length > 0)
-      await this.transactions.run((tx) => this.repository.open(tx, missing, period));
-    return missing.length;
+    return { period, closed, previous: { period: last, ...(await this.months.addUp(last)) } };
   }
 
   private async close(period: Period, now: Date): Promise<number> {
