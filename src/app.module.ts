@@ -22,7 +22,7 @@ import { StoredAccessTokenVerifier } from './modules/oauth/tokens/access-token-v
 import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
-import { AdmissionGuard } from './platform/http/server/bulkhead.js';
+import { BulkheadGuard } from './platform/http/server/bulkhead.js';
 import { DocsModule } from './docs/docs.module.js';
 import { OperationsModule } from './modules/operations/operations.module.js';
 import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
@@ -69,7 +69,7 @@ export class AppModule {
       providers: [
         { provide: AccessTokenVerifier, useExisting: StoredAccessTokenVerifier },
         { provide: APP_GUARD, useClass: ShutdownGuard },
-        { provide: APP_GUARD, useClass: AdmissionGuard },
+        { provide: APP_GUARD, useClass: BulkheadGuard },
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_PIPE, useClass: RequestPipe },

@@ -8,7 +8,7 @@ const LONGEST = [
   'database-killed',
   'primary-killed',
   'faults/upgrade/',
-  'admission',
+  'bulkhead',
   'patterns',
   'injection',
   'fuzz',

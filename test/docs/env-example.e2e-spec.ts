@@ -29,7 +29,6 @@ describe('Documentation of the configuration', () => {
     expect(environment).toMatchObject({
       PORT: '3000',
       OAUTH_TOKEN_CALLS: '7500',
-      OAUTH_REFUSE_REUSED_CHALLENGE: '0',
     });
     const { otp: documented, ...rest } = loadConfig(environment);
     const { otp, ...defaults } = loadConfig({});

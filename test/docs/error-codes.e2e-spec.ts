@@ -76,7 +76,9 @@ onSqlite('Page of error codes', (database) => {
       ['request_not_supported', { request: 'x' }],
       ['request_uri_not_supported', { request_uri: 'x' }],
     ])('lists %s as an error of a redirect', async (code, parameters) => {
-      const { location } = await new Browser(app()).open(authorizeLink(client, parameters));
+      const visitor = new Browser(app());
+      await visitor.signIn(authorizeLink(client), await app().addUser());
+      const { location } = await visitor.open(authorizeLink(client, parameters));
       expect(new URL(location ?? '').searchParams.get('error')).toBe(code);
       expectListed(code, 'redirect');
     });

@@ -3,7 +3,7 @@ import { InvalidToken } from '../../platform/access/access.errors.js';
 import type { Caller } from '../../platform/access/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { newId } from '../../platform/ids.js';
-import { SharedUnits } from '../../platform/database/group-commit.js';
+import { GroupCommit } from '../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import {
   Idempotency,
@@ -35,7 +35,7 @@ interface Publish {
 /** Publishes posts, and spends the apps' quota for them. */
 @Injectable()
 export class Publisher {
-  private readonly units: SharedUnits<Publish, void>;
+  private readonly commits: GroupCommit<Publish, void>;
 
   constructor(
     private readonly repository: PostsRepository,
@@ -47,9 +47,9 @@ export class Publisher {
     private readonly clock: Clock,
     transactions: TransactionRunner,
   ) {
-    this.units = new SharedUnits(transactions, {
-      together: (tx, publishes) => this.write(tx, publishes),
-      alone: async (tx, publish) => {
+    this.commits = new GroupCommit(transactions, {
+      batch: (tx, publishes) => this.write(tx, publishes),
+      single: async (tx, publish) => {
         await this.write(tx, [publish]);
       },
       groupOf,
@@ -86,7 +86,7 @@ export class Publisher {
     const post: Post = { ...BLANK, ...place, ...draft, id, userId, clientId, createdAt };
     const permalink = this.posts.permalink(id);
     const published = { id, permalink, createdAt: createdAt.toISOString() };
-    await this.units.run({ caller, post, keep: keep && ((tx) => keep(tx, published)) });
+    await this.commits.run({ caller, post, keep: keep && ((tx) => keep(tx, published)) });
     return published;
   }
 

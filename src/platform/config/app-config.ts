@@ -72,6 +72,7 @@ export class AppConfig {
     timeoutMs: number;
     poolSize: number;
     queueLimit: number;
+    queueTimeoutMs: number;
     migrateAtStart: boolean;
   };
   readonly demo: boolean;
@@ -91,7 +92,6 @@ export class AppConfig {
     /** Countries that get messages; undefined is all of them. */
     countries?: readonly string[];
   };
-  readonly authorize: { errorsBeforeSignIn: 'redirect' | 'page'; refuseReusedChallenge: boolean };
   /** Lifetimes in seconds. */
   readonly lifetimes: {
     code: number;
@@ -135,6 +135,7 @@ export class AppConfig {
       timeoutMs: env.DB_TIMEOUT_MS,
       poolSize: env.DB_POOL_SIZE,
       queueLimit: env.DB_QUEUE_LIMIT,
+      queueTimeoutMs: env.DB_QUEUE_TIMEOUT_MS,
       migrateAtStart: env.MIGRATE ?? !this.production,
     };
     this.demo = env.DEMO ?? (!this.production && env.DATABASE_URL.startsWith('sqlite:'));
@@ -151,10 +152,6 @@ export class AppConfig {
       addressHourly: env.OTP_ADDRESS_HOURLY,
       dailyTotal: env.OTP_DAILY_TOTAL,
       countries: env.OTP_COUNTRIES?.split(','),
-    };
-    this.authorize = {
-      errorsBeforeSignIn: env.OAUTH_ERRORS_BEFORE_SIGN_IN,
-      refuseReusedChallenge: env.OAUTH_REFUSE_REUSED_CHALLENGE,
     };
     this.lifetimes = {
       code: env.OAUTH_CODE_SECONDS,

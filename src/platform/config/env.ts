@@ -98,7 +98,10 @@ export const database = {
   DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
   DB_QUEUE_LIMIT: wholeNumber(1)
     .default(1000)
-    .describe('Most requests that queue in one process; further ones are answered 503 at once.'),
+    .describe('Requests that may queue in one process. Further ones get 503 at once.'),
+  DB_QUEUE_TIMEOUT_MS: wholeNumber(1)
+    .default(1000)
+    .describe('Longest time in that queue, in milliseconds. Then the request gets 503.'),
   MIGRATE: flag
     .optional()
     .describe('1 migrates the database at start, 0 does not; 1 by default outside production.'),
@@ -149,45 +152,34 @@ function holdsWebhookKey(secret: string): boolean {
   return key.length >= WEBHOOK_KEY_BYTES;
 }
 
-/** Rules, lifetimes and budgets of the authorization server. */
+/** Lifetimes and rate limits of the authorization server. */
 export const oauth = {
-  OAUTH_ERRORS_BEFORE_SIGN_IN: z
-    .enum(['redirect', 'page'])
-    .default('redirect')
-    .describe(
-      'How a wrong authorization request is answered while nobody is signed in: redirect tells the app at once, page lets the visitor choose.',
-    ),
-  OAUTH_REFUSE_REUSED_CHALLENGE: flag
-    .default(false)
-    .describe(
-      '1 refuses a code_challenge that already led to a code; by default it is only written to the audit log.',
-    ),
   OAUTH_CODE_SECONDS: seconds.default(300).describe('Lifetime of an authorization code.'),
   OAUTH_ACCESS_TOKEN_SECONDS: seconds.default(3600).describe('Lifetime of an access token.'),
   OAUTH_REFRESH_IDLE_SECONDS: seconds
     .default(2_592_000)
-    .describe('How long an unused refresh token lives.'),
+    .describe('Lifetime of an unused refresh token.'),
   OAUTH_GRANT_SECONDS: seconds
     .default(15_552_000)
-    .describe('How long a grant lives, however often it is refreshed.'),
+    .describe('Lifetime of a grant, even if it is refreshed.'),
   OAUTH_TRANSACTION_SECONDS: seconds
     .default(900)
-    .describe('How long a user may take from the sign-in page to the decision.'),
+    .describe('Time from the sign-in page to the decision.'),
   OAUTH_SESSION_SECONDS: seconds
     .default(1800)
-    .describe('How long a sign-in session lives after its last use.'),
-  OAUTH_WINDOW_SECONDS: seconds
-    .default(900)
-    .describe('The rolling window of the OAuth budgets below.'),
+    .describe('Lifetime of a sign-in session after its last use.'),
+  OAUTH_WINDOW_SECONDS: seconds.default(900).describe('Rolling window of the limits below.'),
   OAUTH_TOKEN_FAILURES: count
     .default(20)
     .describe(
-      'Failed token calls per app and address. Revocation and introspection have budgets of their own, of this size and the next two. 0 switches a budget off, here and below.',
+      'Failed token requests per app and address. Revocation and introspection have limits of their own, equal to this one and the next two. 0 switches a limit off, here and below. All processes share limits of failures.',
     ),
-  OAUTH_TOKEN_ADDRESS_FAILURES: count.default(100).describe('Failed token calls per address.'),
+  OAUTH_TOKEN_ADDRESS_FAILURES: count.default(100).describe('Failed token requests per address.'),
   OAUTH_TOKEN_CALLS: count
     .default(7500)
-    .describe('Token calls per confidential app, and per app and address for public ones.'),
+    .describe(
+      'Token requests per confidential app, and per app and address for public ones. Limits of all requests hold for each process.',
+    ),
   OAUTH_AUTHORIZE_CALLS: count.default(600).describe('Authorization requests per address.'),
   OAUTH_DECISION_FAILURES: count.default(20).describe('Failed sign-ins and decisions per browser.'),
   OAUTH_DECISION_ADDRESS_FAILURES: count

@@ -67,7 +67,7 @@ describe('The configuration', () => {
     ]);
   });
 
-  it('O52 has the budgets of one-time passwords by default', () => {
+  it('O52 has the limits of one-time passwords by default', () => {
     const { seconds, phoneFailures, resendSeconds, phoneHourly, phoneDaily } = loadConfig({}).otp;
     expect({ seconds, phoneFailures, resendSeconds, phoneHourly, phoneDaily }).toEqual({
       seconds: 300,
@@ -120,7 +120,7 @@ describe('The configuration', () => {
       expect(problemsOf({ SMS_WEBHOOK_SECRET: secret })).toEqual([]);
   });
 
-  it('O126 has the budgets of the OAuth routes by default', () => {
+  it('O126 has the limits of the OAuth routes by default', () => {
     expect(loadConfig({}).rateLimits).toEqual({
       windowSeconds: 900,
       tokenFailures: 20,

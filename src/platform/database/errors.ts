@@ -91,13 +91,19 @@ interface DriverError {
   message?: unknown;
 }
 
-/**
- * Whether the database is away, overloaded, too slow, full or read-only, as told by the driver's error: the caller should try again
- * later.
- */
+/** COMMIT was sent and not confirmed: the transaction is committed as a whole, or not at all. */
+export class UnknownCommitOutcome extends Error {
+  constructor(cause: unknown) {
+    super('The database did not confirm the commit: the change may be stored or not.', { cause });
+    this.name = 'UnknownCommitOutcome';
+  }
+}
+
+/** Whether the database is unreachable, overloaded, too slow, full or read-only, so that the caller should try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { errno, message } = fieldsOf(error);
   return (
+    error instanceof UnknownCommitOutcome ||
     AWAY.has(codeOf(error)) ||
     (typeof errno === 'number' && AWAY_ON_MARIADB.has(errno)) ||
     (typeof message === 'string' && AWAY_IN_WORDS.has(message)) ||

@@ -1,79 +1,81 @@
-import { isConflict, isDatabaseUnavailable, isTooSlow } from './errors.js';
 import { limited } from '../deadline.js';
 import { Batch, type Asked } from './batch-loader.js';
-import { mayBeCommitted, type Transaction, type TransactionRunner } from './transaction.js';
+import { isConflict, isDatabaseUnavailable, isTooSlow, UnknownCommitOutcome } from './errors.js';
+import type { Transaction, TransactionRunner } from './transaction.js';
 
-/** Items of one transaction. */
-const MOST_ITEMS = 16;
-
-/**
- * What came of an item: what it was answered with together with others, or that it must be done alone, at once or after the unit
- * that it shared failed.
+/*
+ * Group commit: several writes of one kind in one transaction.
+ *
+ * A commit waits for the disk, and rows that many requests want are locked until it is done. Under load, writes of one kind that
+ * are requested in the same turn of the event loop share statements, locks and the commit. Measured by switching it off: see
+ * docs/decisions/0018. Delete it when the database does as well by itself.
  */
-type Shared<O> = { answer: O } | 'alone' | 'alone after all';
 
-/** A unit of work that may be done for several requests at once. */
-export interface SharedWork<I, O> {
-  /** Does each of several items, and answers them in their order. @throws when it cannot do all of them */
-  together: (tx: Transaction, items: readonly I[]) => Promise<readonly O[]>;
-  /** Does one, in the request that asked for it. */
-  alone: (tx: Transaction, item: I) => Promise<O>;
-  /** Only items of one group are done together; undefined for one that is always done alone. */
+const MAX_ITEMS = 16;
+
+/** How a kind of write is done. */
+export interface WriteOfKind<I, O> {
+  /** Does several items and returns their results in the same order. @throws if it cannot do all of them */
+  batch: (tx: Transaction, items: readonly I[]) => Promise<readonly O[]>;
+  /** Does one item. */
+  single: (tx: Transaction, item: I) => Promise<O>;
+  /** Items of one group may share a transaction; an item without a group never does. */
   groupOf: (item: I) => string | undefined;
-  /** What an item locks first: no two that are done together may have it in common. */
+  /** The row that an item locks first. Items of one transaction have different keys, and are done in the order of their keys. */
   keyOf: (item: I) => string;
 }
 
-/**
- * Runs units of work of one kind, those that are asked for at the same time as one transaction: one statement of each sort, one
- * lock and one commit for all of them. All of an item commits or nothing of it: when the unit of several fails, be it that
- * something is refused about one of them or that one meets a lock, nothing of any has happened, and each is done alone. None is
- * done again when the database is away, or when the unit may be committed all the same.
- */
-export class SharedUnits<I, O> {
-  private readonly batch: Batch<I, Shared<O>>;
+/** The result of an item, or that it must be done alone: at once, or after its shared transaction failed. */
+type Shared<O> = { result: O } | 'single' | 'retry';
+
+export class GroupCommit<I, O> {
+  private readonly batches: Batch<I, Shared<O>>;
 
   constructor(
     private readonly transactions: TransactionRunner,
-    private readonly work: SharedWork<I, O>,
+    private readonly write: WriteOfKind<I, O>,
   ) {
-    this.batch = new Batch((asked) => this.share(asked));
+    this.batches = new Batch((pending) => this.share(pending));
   }
 
-  /** @throws what the work throws for this item; the database's errors */
+  /**
+   * Commits the item, alone or with others. When a shared transaction fails, nothing of it has happened and each item is done
+   * alone. None is repeated when the database is unavailable, or when the shared transaction may be committed.
+   * @throws what the write throws for this item; errors of the database
+   */
   async run(item: I): Promise<O> {
-    const outcome = await this.batch.add(item);
-    if (typeof outcome === 'object') return outcome.answer;
-    const alone = (): Promise<O> => this.transactions.run((tx) => this.work.alone(tx, item));
-    // What others waited for costs this one no time of its own.
-    return outcome === 'alone' ? alone() : limited(alone);
+    const shared = await this.batches.add(item);
+    if (typeof shared === 'object') return shared.result;
+    const single = (): Promise<O> => this.transactions.run((tx) => this.write.single(tx, item));
+    // A request does not pay for the time of a shared transaction that failed.
+    return shared === 'single' ? single() : limited(single);
   }
 
-  private async share(asked: readonly Asked<I, Shared<O>>[]): Promise<void> {
-    const lists = this.lists(asked);
-    const shared = new Set(lists.flat());
-    for (const one of asked) if (!shared.has(one)) one.answer('alone');
-    await Promise.all(lists.map((some) => this.together(some)));
+  private async share(pending: readonly Asked<I, Shared<O>>[]): Promise<void> {
+    const batches = this.batchesOf(pending);
+    const shared = new Set(batches.flat());
+    for (const one of pending) if (!shared.has(one)) one.answer('single');
+    await Promise.all(batches.map((batch) => this.commit(batch)));
   }
 
-  private async together(some: readonly Asked<I, Shared<O>>[]): Promise<void> {
-    const items = some.map(({ item }) => item);
+  private async commit(batch: readonly Asked<I, Shared<O>>[]): Promise<void> {
+    const items = batch.map(({ item }) => item);
     try {
-      const answers = await this.transactions.runOnce((tx) => this.work.together(tx, items));
-      for (const [place, { answer }] of some.entries()) answer({ answer: answers[place] as O });
+      const results = await this.transactions.runOnce((tx) => this.write.batch(tx, items));
+      for (const [index, { answer }] of batch.entries()) answer({ result: results[index] as O });
     } catch (error) {
-      for (const { answer, refuse } of some) {
-        if (mayBeRepeated(error)) answer('alone after all');
+      for (const { answer, refuse } of batch) {
+        if (mayRepeat(error)) answer('retry');
         else refuse(error);
       }
     }
   }
 
-  /** What each transaction of several does, in the order of their keys. Who meets another with the same key is left out. */
-  private lists(asked: readonly Asked<I, Shared<O>>[]): Asked<I, Shared<O>>[][] {
-    const { groupOf, keyOf } = this.work;
+  /** The transactions of several items. Of items with the same key, only the first takes part. */
+  private batchesOf(pending: readonly Asked<I, Shared<O>>[]): Asked<I, Shared<O>>[][] {
+    const { groupOf, keyOf } = this.write;
     const groups = new Map<string, Map<string, Asked<I, Shared<O>>>>();
-    for (const one of asked) {
+    for (const one of pending) {
       const name = groupOf(one.item);
       if (name === undefined) continue;
       const group = groups.get(name) ?? new Map<string, Asked<I, Shared<O>>>();
@@ -81,22 +83,22 @@ export class SharedUnits<I, O> {
       const key = keyOf(one.item);
       if (!group.has(key)) group.set(key, one);
     }
-    return [...groups.values()].flatMap(slices).filter(({ length }) => length > 1);
+    return [...groups.values()].flatMap(inKeyOrder).filter(({ length }) => length > 1);
   }
 }
 
-/** @param error what a unit of several failed with */
-export function mayBeRepeated(error: unknown): boolean {
-  if (mayBeCommitted(error)) return false;
+/** Whether the items of a shared transaction that failed with this error may be done alone. */
+export function mayRepeat(error: unknown): boolean {
+  if (error instanceof UnknownCommitOutcome) return false;
   return isConflict(error) || isTooSlow(error) || !isDatabaseUnavailable(error);
 }
 
-function slices<T>(group: ReadonlyMap<string, T>): T[][] {
+function inKeyOrder<T>(group: ReadonlyMap<string, T>): T[][] {
   const sorted = [...group]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([, member]) => member);
-  const count = Math.ceil(sorted.length / MOST_ITEMS);
+  const count = Math.ceil(sorted.length / MAX_ITEMS);
   return Array.from({ length: count }, (_, at) =>
-    sorted.slice(at * MOST_ITEMS, (at + 1) * MOST_ITEMS),
+    sorted.slice(at * MAX_ITEMS, (at + 1) * MAX_ITEMS),
   );
 }

@@ -3,24 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isOverdue } from '../deadline.js';
-import { isConflict, isFileLocked, isLockWait } from './errors.js';
+import { isConflict, isFileLocked, isLockWait, UnknownCommitOutcome } from './errors.js';
 import { longestWaitOn, overdue } from './mysql/timeouts.js';
 import { endAbandoned, FileLockWait } from './sqlite.js';
 
-/** Errors of units of work whose end was sent, and not answered well. */
-const unheard = new WeakSet<object>();
-
-/** @param error what a unit of work failed with after its COMMIT was sent */
-export function noteUnheardCommit(error: unknown): void {
-  if (typeof error === 'object' && error !== null) unheard.add(error);
-}
-
-/** Whether the unit of work that failed with this error may be committed all the same: the database was lost at its very end. */
-export function mayBeCommitted(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && unheard.has(error);
-}
-
-/** An open unit of work. Services pass it on; only repositories look inside. */
+/** An open transaction. Services pass it on; only repositories look inside. */
 export class Transaction {
   readonly #entities: EntityManager;
 
@@ -34,22 +21,23 @@ export class Transaction {
 }
 
 /**
- * Runs units of work: all of `work` commits, or none of it.
- * A unit that loses against a concurrent one is run again, so `work` must only touch the database through its transaction.
- * Units do not nest: pass the transaction on instead of opening another.
+ * Runs transactions: all of `work` commits, or none of it.
+ * A transaction that loses a conflict runs again, so `work` must do nothing but database work in its transaction.
+ * Transactions do not nest: pass the transaction on instead of opening another.
+ * All methods throw the errors of `work` and of the driver, and UnknownCommitOutcome.
  */
 export abstract class TransactionRunner {
-  /** How many units wait for their turn, where they take turns. */
+  /** Transactions in the queue. Only SQLite has one. */
   abstract readonly waiting: number;
 
   abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
-  /** The same for a unit that is not run again when it loses, because its caller knows something better. */
+  /** The same without a retry. */
   abstract runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
   /**
-   * Reads, outside of a unit, what no unit can take back any more. On SQLite, whoever reads otherwise sees what an open unit wrote:
-   * there is one connection.
+   * Reads committed rows outside of a transaction. On SQLite, which has one connection, any other read sees the rows of an open
+   * transaction.
    */
   abstract readCommitted<T>(read: () => Promise<T>): Promise<T>;
 }
@@ -67,12 +55,12 @@ export function transactionOf(manager: EntityManager): Transaction {
 const RETRIES = 3;
 const LONGEST_PAUSE_MS = 40;
 
-/** The unit that the running code is part of. One for all applications of a process, since each costs every promise a little. */
+/** The transaction of the running code. One store for all applications of a process, because each costs every promise a little. */
 const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>();
 
 /**
- * On MySQL and MariaDB every unit has a connection of its own. SQLite has one connection for all callers, where a second
- * transaction would nest into the first and its rollback would undo the other's work: there, units wait for each other.
+ * On MySQL and MariaDB every transaction has a connection of its own. SQLite has one connection, where a second transaction would
+ * nest into the first and its rollback would undo the other's work, so transactions queue.
  */
 @Injectable()
 export class TypeormTransactionRunner extends TransactionRunner {
@@ -107,12 +95,12 @@ export class TypeormTransactionRunner extends TransactionRunner {
     return this.inTurn(read);
   }
 
-  /** Alone, where there is one connection. */
+  /** Serializes transactions on SQLite. */
   private async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    // On SQLite the inner unit would wait for the outer one, which waits for it.
+    // On SQLite the inner transaction would wait for the outer one, which waits for it.
     const outer = current.getStore();
     if (outer?.open && outer.dataSource === this.dataSource)
-      throw new Error('A unit of work was opened inside another.');
+      throw new Error('A transaction was opened inside another.');
     if (!this.fileLockWait) return work();
     this.queued += 1;
     const turn = this.last.then(() => {
@@ -126,29 +114,29 @@ export class TypeormTransactionRunner extends TransactionRunner {
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
     const until = performance.now() + this.longestMs;
     for (let retry = 0; ; retry += 1) {
-      // Not to take a connection from others for nothing.
       if (isOverdue(this.longestMs)) throw overdue();
-      const unit = { dataSource: this.dataSource, open: true };
-      let isEnding = false;
+      const own = { dataSource: this.dataSource, open: true };
+      let isCommitting = false;
       try {
-        const done = await current.run(unit, () =>
+        const done = await current.run(own, () =>
           this.dataSource.transaction(async (manager) => {
             const outcome = await work(transactionOf(manager));
-            isEnding = true;
+            isCommitting = true;
             return outcome;
           }),
         );
         this.fileLockWait?.end();
         return done;
       } catch (error) {
-        if (isEnding && !isConflict(error)) noteUnheardCommit(error);
+        // SQLite rolls back a commit that fails.
         if (this.fileLockWait) endAbandoned(this.dataSource);
+        else if (isCommitting && !isConflict(error)) throw new UnknownCommitOutcome(error);
         if (isFileLocked(error)) this.fileLockWait?.begin();
         if (!isConflict(error) || retry === retries) throw error;
         if (isLockWait(error) && performance.now() > until) throw error;
         await sleep(Math.random() * LONGEST_PAUSE_MS * (retry + 1));
       } finally {
-        unit.open = false;
+        own.open = false;
       }
     }
   }

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { answeredStatus, CLIENT_LEFT, routeOf } from '../http/request-context.js';
-import { Admission } from '../http/server/bulkhead.js';
+import { Bulkhead } from '../http/server/bulkhead.js';
 import { REQUESTS } from './logger.js';
 import { Metrics } from './metrics.js';
 
@@ -73,7 +73,7 @@ export class RequestMetrics {
   private readonly inFlight: Gauge;
   private readonly denied: Counter<'reason'>;
 
-  constructor(metrics: Metrics, admission: Admission) {
+  constructor(metrics: Metrics, bulkhead: Bulkhead) {
     const registers = [metrics.registry];
     this.duration = new Histogram({
       name: 'http_request_duration_seconds',
@@ -90,7 +90,7 @@ export class RequestMetrics {
     metrics.watch(
       'http_requests_waiting',
       'Requests that wait until others are answered.',
-      () => admission.waiting,
+      () => bulkhead.waiting,
     );
     this.denied = new Counter({
       name: 'access_denied_total',

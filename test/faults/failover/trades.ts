@@ -40,7 +40,10 @@ export class Trades {
     return grants.map(({ id }) => id);
   }
 
-  /** Sends a new code every `everyMs` milliseconds. Asserts that each code yields exactly one access token. */
+  /**
+   * Sends a new code every `everyMs` milliseconds. Asserts that no code yields two access tokens. A code whose commit was not
+   * confirmed may be spent without a response.
+   */
   async settle(everyMs: number): Promise<void> {
     const traded = await Promise.all(
       this.codes.map(async (code, place) => {
@@ -50,21 +53,22 @@ export class Trades {
         return new Set([...responses, await this.tradedFor(code)].flat());
       }),
     );
-    // Also where the response to a COMMIT was lost.
-    expect(traded.map(({ size }) => size)).toEqual(this.codes.map(() => 1));
+    for (const { size } of traded) expect(size).toBeLessThanOrEqual(1);
     this.accessTokens = traded.flatMap((own) => [...own]);
   }
 
   /**
-   * Asserts, once the database has recovered, that the API soon accepts each access token, and that the codes left no other
+   * Asserts, once the database has recovered, that the API soon accepts each access token, and that each code left at most one
    * token.
    */
   async expectNoMore(): Promise<void> {
     await expectAccepted(this.app, this.accessTokens);
     const grantId = In(await this.grantIds());
     const stored = await this.app.dataSource.manager.findBy(AccessToken, { grantId });
-    const answered = this.accessTokens.map(sha256);
-    expect(stored.map(({ hash }) => hash).toSorted()).toEqual(answered.toSorted());
+    expect(stored.map(({ hash }) => hash)).toEqual(
+      expect.arrayContaining(this.accessTokens.map(sha256)),
+    );
+    expect(new Set(stored.map((token) => token.grantId)).size).toBe(stored.length);
   }
 
   /**

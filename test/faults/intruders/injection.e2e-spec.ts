@@ -247,7 +247,7 @@ onSqlite('Injection through names', (database) => {
 });
 
 onSqlite('Injection through authorization requests', (database) => {
-  const app = useTestApp(database, { OAUTH_ERRORS_BEFORE_SIGN_IN: 'page' });
+  const app = useTestApp(database);
 
   it('returns a hostile state only as a parameter, and adds no header', async () => {
     const client = await app().addClient();

@@ -16,7 +16,8 @@ import {
 import { onSqlite } from '../../support/database.js';
 import {
   expectPage,
-  expectErrorRedirect,
+  expectReturnPage,
+  returnAddress,
   expectTokenError,
   json,
   countGrantsAndCodes,
@@ -127,7 +128,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       expect(redirected.get('iss')).toBe(issuer);
     }
     const rejected = await new Browser(app()).open(authorizeLink(client, { scope: 'everything' }));
-    expect(expectErrorRedirect(rejected, client, 'invalid_scope').get('iss')).toBe(issuer);
+    expect(expectReturnPage(rejected, client, 'invalid_scope').get('iss')).toBe(issuer);
   });
 
   it.each(['public', 'confidential'] as const)(
@@ -175,12 +176,12 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const visitor = new Browser(app());
     for (const response_type of ['token', 'code token', 'id_token', 'none']) {
       const page = await visitor.open(authorizeLink(client, { response_type }));
-      expectErrorRedirect(page, client, 'unsupported_response_type');
+      expectReturnPage(page, client, 'unsupported_response_type');
     }
     for (const response_mode of ['fragment', 'form_post', 'web_message']) {
       const page = await visitor.open(authorizeLink(client, { response_mode }));
-      expectErrorRedirect(page, client, 'invalid_request');
-      expect(page.location).not.toContain('#');
+      expectReturnPage(page, client, 'invalid_request');
+      expect(returnAddress(page.html).hash).toBe('');
     }
     const { pages } = await journey();
     for (const { html } of pages) expect(html).not.toMatch(/<script|postMessage|\son\w+=/i);
@@ -188,7 +189,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
 
   it('4.7 Cross-site request forgery: rejects decisions from other sites and other browsers', async () => {
     const stateless = await new Browser(app()).open(authorizeLink(client, { state: undefined }));
-    expectErrorRedirect(stateless, client, 'invalid_request', { state: null });
+    expectReturnPage(stateless, client, 'invalid_request', { state: null });
     const own = await app().addClient();
     const victim = new Browser(app());
     const consent = await victim.signIn(authorizeLink(own), await app().addUser());
@@ -222,7 +223,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       { code_challenge: VERIFIER, code_challenge_method: undefined },
     ];
     for (const challenge of weak)
-      expectErrorRedirect(
+      expectReturnPage(
         await visitor.open(authorizeLink(phoneApp, challenge)),
         phoneApp,
         'invalid_request',

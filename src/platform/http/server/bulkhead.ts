@@ -1,288 +1,207 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AppConfig } from '../../config/app-config.js';
 import { ServiceUnavailable } from '../../errors.js';
 import { isAlwaysServed } from './always-served.decorator.js';
 
-/** For each connection to the database: more would only wait there, and fewer would share fewer statements. */
-const WORKING_PER_CONNECTION = 5;
-/** In a storm, whose statements are shared by enough even so: fewer are answered sooner. */
-const WORKING_IN_STORM = 2;
-/** Between these, at random: who came together and is refused does not come back together. */
-const LEAST_WAIT_MS = 1000;
-const LONGEST_WAIT_MS = 3000;
-/** When for so long nobody had to go outside, a burst is over; when for so long somebody always was there, it is a storm. */
-const CALM_MS = 100;
-const STORM_MS = 500;
-/** When for so long they were not too many, a storm is over. */
-const STORM_OVER_MS = 1000;
-/** Of all bodies that are on their way together. */
-const MOST_ARRIVING_BYTES = 67_108_864;
-const MOST_RETRY_SECONDS = 3;
-
-/** Who waits for a place. */
-export interface Waiter {
-  /** Called once, when there is one. */
-  onTurn?: () => void;
-}
-
-/** What the requests of a process share. */
-export class Room {
-  private working = 0;
-  private arrivingBytes = 0;
-  /**
-   * Those whose body is there, those who are next, and those who came when there were enough of these; the first of each came
-   * first.
-   */
-  private readonly returning = new Set<Waiter>();
-  private readonly next = new Set<Waiter>();
-  private readonly beyond = new Set<Waiter>();
-  private isCalm = true;
-  private isCrowded = false;
-  private isStorm = false;
-  private readonly calm = setTimeout(() => {
-    this.isCalm = true;
-    this.letIn();
-  }, CALM_MS).unref();
-  private readonly patience = setTimeout(() => {
-    if (this.beyond.size === 0) return;
-    this.isStorm = this.isCrowded;
-    this.patience.refresh();
-  }, STORM_MS).unref();
-  private readonly storm = setTimeout(() => {
-    this.isCrowded = false;
-    this.isStorm = false;
-    this.letIn();
-  }, STORM_OVER_MS).unref();
-
-  constructor(
-    private readonly connections: number,
-    private readonly mostWaiting: number,
-    private readonly longestTurnMs: number,
-  ) {}
-
-  get isFree(): boolean {
-    return this.working < this.mostWorking;
-  }
-
-  get waiting(): number {
-    return this.returning.size + this.next.size + this.beyond.size;
-  }
-
-  private get mostWorking(): number {
-    return this.connections * (this.isStorm ? WORKING_IN_STORM : WORKING_PER_CONNECTION);
-  }
-
-  take(): void {
-    this.working += 1;
-  }
-
-  free(): void {
-    this.working -= 1;
-    this.letIn();
-  }
-
-  /** Answers how long it may wait, in milliseconds. @throws ServiceUnavailable */
-  enqueue(place: Waiter): number {
-    if (this.waiting >= this.mostWaiting) throw tooMany();
-    if (this.next.size < this.mostWorking) {
-      this.next.add(place);
-      return this.longestTurnMs;
-    }
-    if (this.beyond.size === 0) this.patience.refresh();
-    this.beyond.add(place);
-    this.isCalm = false;
-    this.calm.refresh();
-    // Not whether they are more than a storm lets in: it would go on by itself.
-    if (this.working + this.waiting > 2 * WORKING_PER_CONNECTION * this.connections) {
-      this.isCrowded = true;
-      this.storm.refresh();
-    }
-    return between(LEAST_WAIT_MS, LONGEST_WAIT_MS);
-  }
-
-  /** The same for who was let in before: others who came later do not go first. @throws ServiceUnavailable */
-  enqueueAgain(place: Waiter): number {
-    if (this.returning.size >= this.mostWaiting) throw tooMany();
-    this.returning.add(place);
-    return this.longestTurnMs;
-  }
-
-  dequeue(place: Waiter): void {
-    this.returning.delete(place);
-    this.next.delete(place);
-    this.beyond.delete(place);
-  }
-
-  reserve(bytes: number): void {
-    if (this.arrivingBytes + bytes > MOST_ARRIVING_BYTES) throw tooMany();
-    this.arrivingBytes += bytes;
-  }
-
-  release(bytes: number): void {
-    this.arrivingBytes -= bytes;
-  }
-
-  private letIn(): void {
-    letFirstIn(this.returning, () => this.isFree);
-    letFirstIn(this.next, () => this.isFree);
-    if (this.isCalm && !this.isStorm)
-      letFirstIn(this.beyond, () => this.working < this.mostWorking / 2);
-  }
-}
-
-function letFirstIn(places: Set<Waiter>, isFree: () => boolean): void {
-  for (const place of places) {
-    if (!isFree()) return;
-    places.delete(place);
-    place.onTurn?.();
-  }
-}
-
-/** Says when to come back: who was refused together is not told to come back together. */
-export function tooMany(): ServiceUnavailable {
-  return new ServiceUnavailable(Math.ceil(between(0, MOST_RETRY_SECONDS)) || 1);
-}
-
-function between(least: number, most: number): number {
-  return least + Math.random() * (most - least);
-}
+/*
+ * A bulkhead with a bounded queue (load shedding).
+ *
+ * Node accepts every request. With a thousand at once, each turn of the event loop does a little for all of them, so every
+ * response takes as long as all responses together. The bulkhead admits a fixed number of requests; others wait in order, up to
+ * a deadline, and get 503 with `Retry-After` beyond it. Delete it when a proxy in front limits concurrent requests per process.
+ */
 
 declare global {
   namespace Express {
     interface Request {
-      /** Of a request that was let in. */
-      place?: Place;
+      /** Set once the request is admitted. */
+      permit?: Permit;
     }
   }
 }
 
-/**
- * Lets in as many requests as can be worked on at once. As many more wait for their turn, so that there is always a next one.
- * What comes beyond these waits outside until no more come: so a burst is worked off. When that takes too long it is a storm, in
- * which nobody comes in from outside, so that those who are let in are answered soon. Who waits outside is refused after a few
- * seconds: sooner, callers who come back at once would keep the service busy with refusals.
- */
+/** More requests would only wait for a connection; fewer would share fewer statements. */
+const PERMITS_PER_CONNECTION = 5;
+/** Memory of all request bodies that are arriving, in bytes. */
+const MAX_ARRIVING_BYTES = 67_108_864;
+const MAX_RETRY_AFTER_SECONDS = 3;
+
+/** A queued request, called when it gets its permit. */
+type Waiter = () => void;
+
 @Injectable()
-export class Admission {
-  private readonly room: Room;
+export class Bulkhead {
+  private readonly permits: number;
+  private readonly queueLimit: number;
+  private readonly timeoutMs: number;
+  private running = 0;
+  private arrivingBytes = 0;
+  /** First in, first out. Requests whose body has arrived were admitted before, so they come first. */
+  private readonly resuming = new Set<Waiter>();
+  private readonly queue = new Set<Waiter>();
 
   constructor({ database }: AppConfig) {
-    const { poolSize, queueLimit, timeoutMs } = database;
-    this.room = new Room(poolSize, queueLimit, timeoutMs);
+    this.permits = database.poolSize * PERMITS_PER_CONNECTION;
+    this.queueLimit = database.queueLimit;
+    this.timeoutMs = database.queueTimeoutMs;
   }
 
-  /** How many requests wait for others to be answered. */
+  /** Requests in the queue. */
   get waiting(): number {
-    return this.room.waiting;
+    return this.resuming.size + this.queue.size;
   }
 
-  /** @throws ServiceUnavailable at once when too many wait, or when it has waited in vain */
+  /** @throws ServiceUnavailable, at once if the queue is full, else after the deadline */
   admit(request: Request, response: Response): true | Promise<true> {
-    const place = new Place(this.room);
-    request.place = place;
-    response.once('close', () => place.abandon(response.headersSent));
-    return this.room.isFree ? place.take() : place.wait();
-  }
-}
-
-/** The place of one request among those that are worked on. While its body is on the way, another may have it. */
-export class Place implements Waiter {
-  onTurn?: () => void;
-  /** Called when its caller leaves before that, or it takes too long. */
-  private onLeave?: () => void;
-  private isWorking = false;
-  private isArriving = false;
-  private hasLeft = false;
-  private reservedBytes = 0;
-
-  constructor(private readonly room: Room) {}
-
-  take(): true {
-    this.isWorking = true;
-    this.room.take();
-    return true;
+    const permit = new Permit(this);
+    request.permit = permit;
+    response.once('close', () => permit.disconnect(response.headersSent));
+    return permit.acquire(this.queue);
   }
 
   /** @throws ServiceUnavailable */
-  wait(): Promise<true> {
-    return this.untilTurn(this.room.enqueue(this));
+  resume(permit: Permit): true | Promise<true> {
+    return permit.acquire(this.resuming);
+  }
+
+  /** True if a permit was free. Permits of ended requests go to the queue first, so none is free while requests wait. */
+  tryAcquire(): boolean {
+    if (this.running >= this.permits) return false;
+    this.running += 1;
+    return true;
   }
 
   /**
-   * Gives the place away until the body is there.
-   * @param bytes of memory that the body may take, where that is much
-   * @throws ServiceUnavailable when all that are on their way would take too much
+   * Waits for a permit.
+   * @param onCancel receives the function that gives up
+   * @throws ServiceUnavailable
    */
-  awaitBody(bytes: number): void {
-    this.room.reserve(bytes);
-    this.reservedBytes = bytes;
-    this.isArriving = true;
-    this.free();
-  }
-
-  /** Has one again, sooner than others who came later. @throws ServiceUnavailable when even that takes too long */
-  async bodyArrived(): Promise<void> {
-    this.isArriving = false;
-    this.releaseBody();
-    if (this.hasLeft) return;
-    if (this.room.isFree) this.take();
-    else await this.untilTurn(this.room.enqueueAgain(this));
-  }
-
-  /** The request is answered. */
-  leave(): void {
-    this.hasLeft = true;
-    this.releaseBody();
-    this.free();
-  }
-
-  /**
-   * The connection has ended: who waits gives it up. What was begun goes on, unless that was to read the body or to send the
-   * answer.
-   */
-  abandon(isAnswering: boolean): void {
-    this.onLeave?.();
-    if (isAnswering || this.isArriving) this.leave();
-  }
-
-  private untilTurn(longestMs: number): Promise<true> {
-    const { room } = this;
+  enqueue(queue: Set<Waiter>, onCancel: (cancel: () => void) => void): Promise<true> {
+    if (queue.size >= this.queueLimit) throw overload();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.onLeave?.(), longestMs);
-      this.onTurn = () => {
+      const leave = (): void => {
         clearTimeout(timer);
-        this.onLeave = undefined;
-        resolve(this.take());
+        queue.delete(waiter);
       };
-      this.onLeave = () => {
-        clearTimeout(timer);
-        room.dequeue(this);
-        reject(tooMany());
+      const cancel = (): void => {
+        leave();
+        reject(overload());
       };
+      const waiter = (): void => {
+        leave();
+        this.running += 1;
+        resolve(true);
+      };
+      const timer = setTimeout(cancel, this.timeoutMs);
+      queue.add(waiter);
+      onCancel(cancel);
     });
   }
 
-  private releaseBody(): void {
-    this.room.release(this.reservedBytes);
-    this.reservedBytes = 0;
+  release(): void {
+    this.running -= 1;
+    for (const queue of [this.resuming, this.queue])
+      for (const waiter of queue) {
+        if (this.running >= this.permits) return;
+        waiter();
+      }
   }
 
-  private free(): void {
-    if (!this.isWorking) return;
-    this.isWorking = false;
-    this.room.free();
+  /** @throws ServiceUnavailable */
+  reserve(bytes: number): void {
+    if (this.arrivingBytes + bytes > MAX_ARRIVING_BYTES) throw overload();
+    this.arrivingBytes += bytes;
+  }
+
+  unreserve(bytes: number): void {
+    this.arrivingBytes -= bytes;
   }
 }
 
-/** Refuses what is too much, each route in its own shape. Whether the service is alive and ready may always be asked. */
+/** The permit of one request. It is released while the body arrives, and for good when the response is sent. */
+export class Permit {
+  private isHeld = false;
+  private isArriving = false;
+  private hasEnded = false;
+  private reservedBytes = 0;
+  /** Leaves the queue. */
+  private cancel?: () => void;
+
+  constructor(private readonly bulkhead: Bulkhead) {}
+
+  /** @throws ServiceUnavailable */
+  acquire(queue: Set<Waiter>): true | Promise<true> {
+    if (this.bulkhead.tryAcquire()) {
+      this.isHeld = true;
+      return true;
+    }
+    return this.bulkhead
+      .enqueue(queue, (cancel) => (this.cancel = cancel))
+      .then(() => {
+        this.cancel = undefined;
+        this.isHeld = true;
+        return true;
+      });
+  }
+
+  /**
+   * Releases the permit while the body arrives.
+   * @param bytes memory that the body may take; 0 for small bodies
+   * @throws ServiceUnavailable if all arriving bodies would take too much memory
+   */
+  suspend(bytes: number): void {
+    this.bulkhead.reserve(bytes);
+    this.reservedBytes = bytes;
+    this.isArriving = true;
+    this.releaseHeld();
+  }
+
+  /** Acquires it again once the body has arrived. @throws ServiceUnavailable */
+  async resume(): Promise<void> {
+    this.isArriving = false;
+    this.releaseBytes();
+    if (!this.hasEnded) await this.bulkhead.resume(this);
+  }
+
+  /** The response is sent. */
+  end(): void {
+    this.hasEnded = true;
+    this.releaseBytes();
+    this.releaseHeld();
+  }
+
+  /** The connection is closed: a queued request leaves the queue. Work that has begun goes on, and keeps its permit. */
+  disconnect(isResponding: boolean): void {
+    this.cancel?.();
+    if (isResponding || this.isArriving) this.end();
+  }
+
+  private releaseBytes(): void {
+    this.bulkhead.unreserve(this.reservedBytes);
+    this.reservedBytes = 0;
+  }
+
+  private releaseHeld(): void {
+    if (!this.isHeld) return;
+    this.isHeld = false;
+    this.bulkhead.release();
+  }
+}
+
+/** Random, so that clients that were refused together do not return together. */
+export function overload(): ServiceUnavailable {
+  return new ServiceUnavailable(1 + Math.floor(Math.random() * MAX_RETRY_AFTER_SECONDS));
+}
+
+/** Sheds load before anything else is done for a request. Each endpoint returns the error in its own format. */
 @Injectable()
-export class AdmissionGuard implements CanActivate {
-  constructor(private readonly admission: Admission) {}
+export class BulkheadGuard implements CanActivate {
+  constructor(private readonly bulkhead: Bulkhead) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
     if (isAlwaysServed(context)) return true;
     const http = context.switchToHttp();
-    return this.admission.admit(http.getRequest<Request>(), http.getResponse<Response>());
+    return this.bulkhead.admit(http.getRequest<Request>(), http.getResponse<Response>());
   }
 }
