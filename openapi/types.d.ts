@@ -2399,7 +2399,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The request is wrong, and the app is told at its redirect URI. */
+            /** @description The request is wrong, and the user is signed in or prompt is none: the error goes to the redirect URI. */
             303: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2410,7 +2410,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Client or redirect URI are not registered: a page, never a redirect. */
+            /** @description Client or redirect URI are not registered, or the request is wrong and the visitor is not signed in: a page. In the second case it has a link that returns to the app with the error. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

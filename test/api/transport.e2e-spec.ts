@@ -5,7 +5,7 @@ import { authorizeLink, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';
 import { getRaw, head, sendBytes } from '../support/raw-request.js';
-import { json } from '../support/responses.js';
+import { json, returnAddress } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 /** Exceeds the limit of Node for request line and headers, in bytes. */
@@ -146,7 +146,7 @@ onOneEngine('Transport', (database) => {
   it('C24 returns no forged host in redirects and pages', async () => {
     const client = await app().addClient();
     const back = await sendForged(`GET ${authorizeLink(client, { scope: 'nothing' })}`);
-    const { origin, searchParams } = new URL(back.response.headers.get('location') ?? '');
+    const { origin, searchParams } = returnAddress(back.all);
     expect(origin).toBe('https://garden.example');
     expect(searchParams.get('iss')).toBe(app().baseUrl);
     const page = await sendForged(`GET ${authorizeLink(client)}`);

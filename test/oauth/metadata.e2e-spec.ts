@@ -8,7 +8,12 @@ import {
 } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
-import { expectErrorRedirect, expectTokenError, json } from '../support/responses.js';
+import {
+  expectErrorRedirect,
+  expectReturnPage,
+  expectTokenError,
+  json,
+} from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const PATH = '/.well-known/oauth-authorization-server';
@@ -134,7 +139,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     [{ request_uri: 'urn:example:1' }, 'request_uri_not_supported'],
   ])('O121 rejects parameters that are not listed: %j', async (parameters, error) => {
     const page = await new Browser(app()).open(authorizeLink(client, parameters));
-    expectErrorRedirect(page, client, error);
+    expectReturnPage(page, client, error);
   });
 
   it('O121 accepts the response mode that is listed', async () => {

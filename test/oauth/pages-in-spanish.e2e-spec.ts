@@ -43,7 +43,6 @@ function textsOf({ html }: Page): string[] {
 }
 
 const settings = {
-  OAUTH_ERRORS_BEFORE_SIGN_IN: 'page',
   OTP_COUNTRIES: 'US',
 };
 

@@ -80,7 +80,7 @@ export const AUTHORIZATION_REQUEST: Topic = {
       source: 'RFC 9700 §2.6',
     },
     O20: {
-      rule: 'An error of the protocol is told to the app at once, also when nobody is signed in, and stores nothing. With `OAUTH_ERRORS_BEFORE_SIGN_IN=page` a visitor who is not signed in gets a page with 400 instead, with a link that returns to the app.',
+      rule: "An error of an authorization request whose client and redirect URI are proven goes to the app at once for a user who is signed in. A visitor who is not gets a page with 400, the error code, the app's name and a link that returns to the app with `error`, `state` and `iss`. Neither stores anything. `prompt=none` always redirects.",
       source: 'RFC 9700 §4.11.2',
     },
   },
@@ -100,10 +100,6 @@ export const PKCE_REQUEST: Topic = {
     O23: {
       rule: 'A challenge that is not exactly 43 characters of `A-Z a-z 0-9 - _` is told to the app as `invalid_request` here, and not only when the code is exchanged.',
       source: 'RFC 7636 §4.2',
-    },
-    O24: {
-      rule: 'A challenge with which the same app has already got a code is written to the audit log, as long as the row of that code is kept (O142); with `OAUTH_REFUSE_REUSED_CHALLENGE=1` the app is told `invalid_request`. Before a code was issued, the same challenge again is a reload of the page.',
-      source: 'RFC 9700 §2.1.1',
     },
   },
 };
@@ -250,7 +246,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'own',
     },
     O58: {
-      rule: 'The field has `autocomplete="one-time-code"` and `inputmode="numeric"`, the message ends with `@host #123456` for browsers to fill in, and no URL holds the password. A message that fails is tried again after 2, 10 and 30 seconds; when it fails for good, the page stays the same, neither attempts nor budgets are spent, and a metric and the audit log tell of it.',
+      rule: 'The field has `autocomplete="one-time-code"` and `inputmode="numeric"`, the message ends with `@host #123456` for browsers to fill in, and no URL holds the password. A message that fails is repeated after 2, 10 and 30 seconds; when the last attempt fails, only the total of the day gets it back, for phones with and without a user alike, and a metric and the audit log report it.',
       source: 'WebOTP',
     },
   },

@@ -40,7 +40,7 @@ export const TOKEN_REQUEST: Topic = {
       source: 'RFC 6749 §3.2',
     },
     O68: {
-      rule: 'When the database is away, overloaded or too slow, the answer is 503 `temporarily_unavailable` with `Retry-After`; any other fault of ours is 500 `server_error`. It is never `invalid_grant` or `invalid_client`, on which clients drop their tokens, and nothing is spent that the same request would need: it works afterwards. Where the database was lost in the middle of a COMMIT, nobody knows whether it did; then the request works for ten minutes at the process that it was sent to. Pages say 503 or 500, and their form can be sent again: no message, guess or one-time password is used up. The exception is a decision in whose COMMIT the database was lost, which may be told 409 then; the user begins again at the app.',
+      rule: 'When the database is unreachable, overloaded or too slow, the response is 503 `temporarily_unavailable` with `Retry-After`; any other fault of ours is 500 `server_error`. It is never `invalid_grant` or `invalid_client`, on which clients delete their tokens, and nothing is spent that the same request would need: it works afterwards. The exception is a COMMIT that the database did not confirm: the response is 503 and the request is never repeated by the service. A repeated refresh then gets the stored response within its 30 seconds. A code may be spent, and is `invalid_grant`. Pages say 503 or 500, and their form can be sent again: no message, guess or one-time password is used up. A decision whose COMMIT was not confirmed may get 409; the user starts again at the app.',
       source: 'RFC 6749 §5.2',
     },
   },
@@ -86,7 +86,7 @@ export const CODE_EXCHANGE: Topic = {
       source: 'RFC 6749 §4.1.2',
     },
     O78: {
-      rule: 'A code that comes back with everything right 10 seconds or more after its use is `invalid_grant` and revokes its grant: access tokens get 401, refresh tokens `invalid_grant`. Sooner, it is a repeat that is refused and ends nothing. One whose exchange was told 503 is not used before it was answered (O68).',
+      rule: 'A complete repetition of a code 10 seconds or more after its use is `invalid_grant` and revokes its grant: access tokens get 401, refresh tokens `invalid_grant`. A repetition before that is rejected and revokes nothing.',
       source: 'RFC 6749 §4.1.2; OAuth 2.1 draft §4.1.3',
     },
     O79: {

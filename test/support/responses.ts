@@ -69,14 +69,42 @@ export function expectErrorRedirect(
   page: Page,
   client: TestClient,
   error: string,
-  { state = 'af0ifjsldkj' }: { state?: string | null } = {},
+  expected?: { state?: string | null },
 ): URLSearchParams {
   expect(page.status).toBe(303);
   expect(page.html).toBe('');
   expect(page.headers.get('cache-control')).toBe('no-store');
-  const location = new URL(page.location ?? '');
-  expect(`${location.origin}${location.pathname}`).toBe(client.redirectUris[0]);
-  const { searchParams } = location;
+  return expectErrorResponse(new URL(page.location ?? ''), page, client, error, expected);
+}
+
+/** Asserts the page that a visitor without a session gets instead, with a link to the same address (RFC 9700 §4.11.2). */
+export function expectReturnPage(
+  page: Page,
+  client: TestClient,
+  error: string,
+  expected?: { state?: string | null },
+): URLSearchParams {
+  expectPage(page, 400);
+  expect(page.html).toContain(`For the developers of the app: ${error}. `);
+  expect(page.html).not.toContain('<form');
+  return expectErrorResponse(returnAddress(page.html), page, client, error, expected);
+}
+
+/** The address of the link "Return to <app>" of an error page. */
+export function returnAddress(html: string): URL {
+  const [, href = ''] = /href="([^"]*[?;]error=[^"]*)"/.exec(html) ?? [];
+  return new URL(href.replaceAll('&#39;', "'").replaceAll('&amp;', '&'));
+}
+
+function expectErrorResponse(
+  address: URL,
+  page: Page,
+  client: TestClient,
+  error: string,
+  { state = 'af0ifjsldkj' }: { state?: string | null } = {},
+): URLSearchParams {
+  expect(`${address.origin}${address.pathname}`).toBe(client.redirectUris[0]?.split('?')[0]);
+  const { searchParams } = address;
   expect({ error: searchParams.get('error'), state: searchParams.get('state') }).toEqual({
     error,
     state,

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Clock, DAY, later, MINUTE, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
-import { UNHEARD_MS } from './tokens/unheard-answers.js';
 import { ExpiredOAuthRowsRepository } from './oauth-retention.repository.js';
 
 /** Longer than the clocks of two processes may differ: what one of them deletes has ended for the other one, too. */
@@ -50,9 +49,9 @@ export class OAuthPruneService {
     ];
   }
 
-  /** What may be cleared now: a part of rows that stay. An answer that nobody heard is asked for longer than others. */
+  /** What may be cleared now: stored responses that can no longer be repeated, in rows that stay. */
   cleared(): ExpiredRows {
-    return this.rows.answers(later(this.clock.now(), -UNHEARD_MS - MARGIN_MS));
+    return this.rows.answers(later(this.clock.now(), -MARGIN_MS));
   }
 
   /** The longest window is a day, unless the operator set one that is longer. */

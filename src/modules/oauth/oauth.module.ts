@@ -26,7 +26,6 @@ import { GrantUse } from './tokens/grant-use.js';
 import { GrantsPersonalData } from './tokens/grants.data-subject.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
 import { UserAccess } from './user-access.service.js';
-import { ReusedChallenge } from './authorize/reused-challenge.js';
 import { OAuthPages } from './browser/oauth-pages.js';
 import { ExpiredOAuthRowsRepository } from './oauth-retention.repository.js';
 import { OAuthPruneService } from './oauth-retention.js';
@@ -61,7 +60,6 @@ import { StoredAccessTokenVerifier } from './tokens/access-token-verifier.js';
 import { TokenIssuer } from './tokens/token-issuer.js';
 import { TokenController } from './tokens/token.controller.js';
 import { TokensRepository } from './tokens/tokens.repository.js';
-import { UnheardAnswers } from './tokens/unheard-answers.js';
 import { UnknownEndpointController } from './unknown-endpoint.controller.js';
 
 const repositories: Type[] = [
@@ -102,7 +100,6 @@ const repositories: Type[] = [
     AppSecretsService,
     ClientAuthenticator,
     AuthorizationsService,
-    ReusedChallenge,
     OAuthPages,
     OtpLimits,
     PhoneLock,
@@ -125,7 +122,6 @@ const repositories: Type[] = [
     SignInPersonalData,
     AuthorizationsPersonalData,
     TokenIssuer,
-    UnheardAnswers,
     AuthorizationCodeGrant,
     RefreshTokenGrant,
     TokenRevocation,

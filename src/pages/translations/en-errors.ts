@@ -122,13 +122,13 @@ export const errors = (startAgain: string) => ({
     title: 'Something went wrong on our side',
     paragraphs: [startAgain, `If it happens again, tell support ${requestId}.`],
   }),
-  /** Of a wrong request; `told` is what the app would be told, in English. */
-  refused: (told: string): ErrorText => ({
+  /** Of a wrong authorization request; `description` is in English. */
+  refused: (app: string, code: string, description: string): ErrorText => ({
     title: 'This link does not work',
     paragraphs: [
-      'The app that sent you here made a mistake. Nothing was shared with it.',
-      'You can close this page, or go back and try again from there.',
-      `For the people who run the app: ${told}`,
+      `${app} sent you here with a request that we cannot accept. Nothing was shared with it.`,
+      'You can close this page, or return to the app and try again.',
+      `For the developers of the app: ${code}. ${description}`,
     ],
   }),
 });

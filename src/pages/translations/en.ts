@@ -124,7 +124,7 @@ export const en = {
     ofApp: 'Nothing is shared with an app before you have allowed it.',
     toAccount: 'Open your connected apps and start again from there.',
     ofAccount: 'Apps have access to your account only while you allow it.',
-    returnTo: (host: string) => `Return to ${host}`,
+    returnTo: (app: string) => `Return to ${app}`,
   },
   post: {
     titleOf: (author: string) => `A post by ${author}`,

@@ -121,12 +121,12 @@ export const errors = (startAgain: string): ErrorTexts => ({
       `Si vuelve a ocurrir, indique esta referencia al servicio de asistencia: ${requestId}.`,
     ],
   }),
-  refused: (told) => ({
+  refused: (app, code, description) => ({
     title: 'Este enlace no funciona',
     paragraphs: [
-      'La aplicación desde la que llegó aquí ha cometido un error. No se ha compartido nada con ella.',
-      'Puede cerrar esta página, o volver e intentarlo de nuevo desde allí.',
-      markup`Para los responsables de la aplicación: <span lang="en">${told}</span>`,
+      `${app} le ha enviado aquí con una solicitud que no podemos aceptar. No se ha compartido nada con esa aplicación.`,
+      'Puede cerrar esta página, o volver a la aplicación e intentarlo de nuevo.',
+      markup`Para los desarrolladores de la aplicación: <span lang="en">${code}. ${description}</span>`,
     ],
   }),
 });

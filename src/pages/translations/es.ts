@@ -125,7 +125,7 @@ export const es: Catalogue = {
     ofApp: 'No se comparte nada con una aplicación antes de que usted lo permita.',
     toAccount: 'Abra sus aplicaciones conectadas y empiece de nuevo desde allí.',
     ofAccount: 'Las aplicaciones solo tienen acceso a su cuenta mientras usted lo permita.',
-    returnTo: (host) => `Volver a ${host}`,
+    returnTo: (app) => `Volver a ${app}`,
   },
   post: {
     titleOf: (author) => `Una publicación de ${author}`,

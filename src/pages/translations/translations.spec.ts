@@ -12,7 +12,7 @@ const SAME = ['layout.error'];
 function sentencesOf(entry: unknown, place: string[] = []): [string, string][] {
   if (typeof entry === 'string' || entry instanceof Markup)
     return [[place.join('.'), entry.toString()]];
-  if (typeof entry === 'function') return sentencesOf(entry(FILLING, FILLING), place);
+  if (typeof entry === 'function') return sentencesOf(entry(FILLING, FILLING, FILLING), place);
   return Object.entries(entry as object).flatMap(([name, inner]) =>
     sentencesOf(inner, [...place, name]),
   );

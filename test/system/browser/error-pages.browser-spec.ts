@@ -8,9 +8,7 @@ import type { TestClient } from '../../support/test-app.js';
 /** More authorization requests than the other pages of a test need. */
 const CALLS = 20;
 
-const settings = {
-  env: { OAUTH_AUTHORIZE_CALLS: String(CALLS), OAUTH_ERRORS_BEFORE_SIGN_IN: 'page' },
-};
+const settings = { env: { OAUTH_AUTHORIZE_CALLS: String(CALLS) } };
 
 inChromium('Error pages', settings, (chrome) => {
   const { app } = chrome;
@@ -53,8 +51,8 @@ inChromium('Error pages', settings, (chrome) => {
       await inspect('error-codes', { title: 'Error codes' });
 
       await open(page, authorizeLink(client, { scope: 'nothing' }));
-      await page.getByRole('link', { name: words.wayOn.returnTo('garden.example') }).waitFor();
-      await inspect('refused-request', errors.refused(''));
+      await page.getByRole('link', { name: words.wayOn.returnTo('Garden Share') }).waitFor();
+      await inspect('refused-request', errors.refused('', '', ''));
 
       const send = page.getByRole('button', { name: words.phone.send });
       await open(page);

@@ -3,6 +3,7 @@ import { onOneEngine } from '../../support/database.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { decide, forged, statusOfMe } from './member.js';
 import { connect } from './recipes/oauth4webapi.js';
+import { returnAddress } from '../../support/responses.js';
 
 const SCOPE = 'profile.read posts.write';
 
@@ -115,7 +116,7 @@ onOneEngine('oauth4webapi', (database) => {
     it('O12 reports invalid_scope for an unknown scope', async () => {
       const { link } = await partner.begin('profile.write');
       const response = await app().fetch(link);
-      const back = new URL(response.headers.get('location') ?? '');
+      const back = returnAddress(await response.text());
       const stored = { state: new URL(link).searchParams.get('state') ?? '', verifier: 'x' };
       await expect(partner.finish(back, stored)).rejects.toMatchObject({ error: 'invalid_scope' });
     });

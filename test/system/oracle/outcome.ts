@@ -1,3 +1,4 @@
+import { returnAddress } from '../../support/responses.js';
 import type { TestedServer, Row } from './tested-server.js';
 
 /** The compared parts of a response, by name. */
@@ -16,10 +17,13 @@ export async function outcomeOf(row: Row, server: TestedServer): Promise<Outcome
   const { status, headers } = response;
   if (status >= 500)
     throw new Error(`${server.baseUrl} failed at "${row.name}": ${status} ${body}`);
-  const location = headers.get('location');
+  // Ours asks a visitor without a session before it returns an error to the app (RFC 9700 §4.11.2): by a link to the same address.
+  const link = body.includes('>Return to ') ? returnAddress(body).href : null;
+  const location = headers.get('location') ?? link;
   const common = { noStore: (headers.get('cache-control') ?? '').includes('no-store') };
   if (asksUser(server, location, body)) return { asksUser: true, ...common };
-  if (location !== null) return { status, ...redirectOf(location, server), ...common };
+  if (location !== null)
+    return { status: link === null ? status : 303, ...redirectOf(location, server), ...common };
   return {
     status,
     type: headers.get('content-type')?.split(';')[0] ?? null,

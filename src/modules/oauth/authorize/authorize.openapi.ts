@@ -97,7 +97,8 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     ApiResponse({
       status: 303,
-      description: 'The request is wrong, and the app is told at its redirect URI.',
+      description:
+        'The request is wrong, and the user is signed in or prompt is none: the error goes to the redirect URI.',
       headers: {
         Location: {
           description: 'The redirect URI, with error, error_description, state and iss.',
@@ -108,7 +109,9 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     ApiResponse({
       status: 400,
-      description: 'Client or redirect URI are not registered: a page, never a redirect.',
+      description:
+        'Client or redirect URI are not registered, or the request is wrong and the visitor is not signed in: a page. In the ' +
+        'second case it has a link that returns to the app with the error.',
       content: PAGE,
     }),
     ApiResponse({

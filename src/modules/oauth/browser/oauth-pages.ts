@@ -142,16 +142,15 @@ export class OAuthPages {
     });
   }
 
-  /** An error that the app would be told by a redirect, which the visitor may follow or not. */
-  refusal(response: Response, refused: AuthorizationRefused): void {
-    response.req.errorCode = refused.error.code;
+  /** An error of the app's request, with a link that takes it to the app (RFC 9700 §4.11.2). */
+  refusal(response: Response, app: string, refused: AuthorizationRefused): void {
     const href = errorRedirect(refused, this.config.publicUrl);
-    const host = recipientOf(refused.redirectUri);
-    this.error(response, refusedRequest(refused.message), {
+    this.error(response, refusedRequest(app, refused.error), {
       startAgain: ({ wayOn }) => wayOn.toApp,
       footer: ({ wayOn }) => wayOn.ofApp,
-      link: { href, text: ({ wayOn }) => wayOn.returnTo(host) },
+      link: { href, text: ({ wayOn }) => wayOn.returnTo(app) },
     });
+    response.req.errorCode = refused.error.code;
   }
 
   private send(

@@ -9,8 +9,9 @@ import { OAuthErrorFilter } from './oauth-error.filter.js';
 import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
 
 /**
- * A controller that apps call themselves with a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1): read, within budget, and
- * from a client that proved who it is. Unless it is not `shared`, browser apps of other origins may read its answers.
+ * A controller that apps call with a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1). The guards run in this order: read the
+ * form, apply CORS, reject other sites, authenticate the client, count the call. Browser apps of other origins may read the
+ * responses if the endpoint is `shared`.
  */
 export function ClientEndpoint(
   routes: LimitedRoutes,

@@ -102,8 +102,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
 }
 
 /**
- * What somebody unproven got wrong. Refusing for a spent budget spends nothing, and neither does a confidential app once its
- * secret was right: whoever opens its callback with made-up codes would otherwise lock it out.
+ * Errors of a confidential app that proved its secret do not count: a visitor who opens its callback with made-up codes could
+ * lock it out. Neither do requests over a limit.
  */
 function isFailedAttempt(error: OAuthError, { authenticatedClient }: Request): boolean {
   if (authenticatedClient?.kind === 'confidential') return false;

@@ -7,8 +7,8 @@ import { ForeignForm, notAPage } from './page-error.js';
 const OTHER = new Set(['cross-site', 'same-site']);
 
 /**
- * Refuses what another site sends from somebody's browser (Fetch Metadata), unless that site may read the answer: it would spend
- * the budgets of whoever looks at it. Comes before they are asked, so that it counts nowhere.
+ * Rejects requests that another site sends from a visitor's browser (Fetch Metadata), unless that site may read the response.
+ * Runs before failed attempts are counted: otherwise any site could use up the limits of its visitors.
  */
 @Injectable()
 export class OtherSitesGuard implements CanActivate {
@@ -26,10 +26,7 @@ export class OtherSitesGuard implements CanActivate {
   }
 }
 
-/**
- * Refuses what a browser loads as a part of another page (Fetch Metadata), such as an image: any site could spend the budget of
- * whoever looks at it so.
- */
+/** Rejects requests for a part of another page, such as an image (Fetch Metadata): any site could start requests with it. */
 @Injectable()
 export class NavigationGuard implements CanActivate {
   /** @throws PageError */

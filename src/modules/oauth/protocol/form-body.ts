@@ -71,16 +71,15 @@ export class FormBodyGuard implements CanActivate {
 declare global {
   namespace Express {
     interface Request {
-      /** Why the form could not be read, kept until the budgets were asked. */
+      /** Why the form could not be read. `ClientGuard` throws it after it has checked the limits of failed attempts. */
       formProblem?: unknown;
     }
   }
 }
 
 /**
- * Reads the form before the budgets are asked, which are counted by the app that it names; what is wrong with the form is
- * told after, so that broken forms are counted like any other failure. What is not the form's fault is told at once. Nothing of
- * these endpoints is ever cached.
+ * Reads the form of a client. An error of the form is kept for `ClientGuard`, so that malformed forms count as failed attempts.
+ * Responses of these endpoints are never cached.
  */
 @Injectable()
 export class FormReadingGuard implements CanActivate {

@@ -89,8 +89,8 @@ export class UnnamedClient extends InvalidClient {
 
 /**
  * The code or refresh token is unknown, expired, used, revoked, or another app's. A public app that shows one which was once
- * issued to it does not guess, so it costs no budget of failures: thousands of its users may share one address, and each
- * has such a token left when access ended. (A confidential app has proved itself, and spends no failures anyway.)
+ * issued to it does not guess, so it is no failed attempt: thousands of its users may share one address, and each
+ * has such a token left when access ended. (A confidential app has proved itself, and has no failed attempts anyway.)
  */
 export class InvalidGrant extends OAuthError {
   constructor(
@@ -151,7 +151,7 @@ export class MethodNotAllowed extends InvalidRequest {
   }
 }
 
-/** A budget is spent (source document, sections 7 and 8). */
+/** A rate limit is exceeded (source document, sections 7 and 8). */
 export class TooManyAttempts extends OAuthError {
   constructor(readonly retryAfterSeconds: number) {
     super('too_many_attempts', `Too many attempts. Try again in ${retryAfterSeconds} seconds.`);

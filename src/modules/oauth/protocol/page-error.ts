@@ -1,5 +1,6 @@
 import { CATALOGUES } from '../../../pages/translations/translations.js';
 import type { ErrorText, ErrorTexts } from '../../../pages/translations/en-errors.js';
+import type { OAuthError } from './oauth.errors.js';
 
 /** An error that only the person at the browser can be told: an HTML page, never a redirect. */
 export class PageError extends Error {
@@ -79,6 +80,6 @@ export const unavailable = (seconds = 5): PageError =>
 export const fault = (requestId: string): PageError =>
   new PageError(500, 'internal_error', (errors) => errors.fault(requestId));
 
-/** @param told what the app would be told, in English */
-export const refusedRequest = (told: string): PageError =>
-  new PageError(400, 'refused', (errors) => errors.refused(told));
+/** An authorization request that the app got wrong, before the user has signed in. */
+export const refusedRequest = (app: string, { code, message }: OAuthError): PageError =>
+  new PageError(400, 'refused', (errors) => errors.refused(app, code, message));

@@ -5,7 +5,7 @@ import { COUNTER, HASH, TIME } from '../../../platform/database/columns.js';
 @Entity('throttle_hits')
 @Index('ix_throttle_hits_slot', ['slot'])
 export class RateLimitHit {
-  /** SHA-256 of the budget's name and what it is counted by. */
+  /** SHA-256 of the limit's name and the key. */
   @PrimaryColumn(HASH)
   hash: string;
 

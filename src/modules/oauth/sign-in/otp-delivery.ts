@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
-import { OtpLimits, type Take, type Taken } from './otp-limits.js';
+import { OtpLimits, type Take } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SmsQueue } from './sms/sms-queue.js';
 
@@ -32,45 +32,34 @@ export class OtpDelivery {
   ) {}
 
   /**
-   * Sends the password of the challenge, if anybody has its phone. When that fails for good, `taken` is given back, for any
-   * phone, so that the user may ask again.
-   * @param isStored whether there is a challenge and something taken: nothing is sent or given back otherwise
+   * Sends the password of the challenge, if the phone belongs to a user. A message that cannot be sent is refunded to the total
+   * of the day only: the limits of the phone hold, for users and strangers alike.
+   * @param isStored whether the challenge was committed: nothing is sent otherwise
    */
   deliver(
     { challenge: { phone, userId, expiresAt }, password, language }: PasswordMessage,
-    taken: Taken,
     isStored: () => Promise<boolean> = async () => true,
   ): void {
-    if (userId === null) {
-      const failed = async (): Promise<void> => {
-        if (await isStored()) await this.giveBack(taken);
-      };
-      this.queue.add({ message: null, expiresAt, admit: isStored, failed });
-      return;
-    }
-    const text = oneTimePasswordMessage(password, language, this.config);
+    if (userId === null) return;
     let total: Take | undefined;
-    // When the last message of the day just went to somebody else, this one is dropped and nothing is given back: from then on
-    // everybody is asked to wait, whose phone it may be.
-    const admit = async (): Promise<boolean> => {
-      if (!(await isStored())) return false;
-      total ??= await this.limits.takeTotal();
-      if (await this.limits.totalWasReached()) await this.ringAlarm();
-      return 'attempts' in total;
-    };
     this.queue.add({
-      message: { id: randomUUID(), to: phone, text },
-      expiresAt,
-      admit,
-      failed: async () => {
-        this.metrics.otpSendFailures.inc();
-        if (await isStored())
-          await this.failed(userId, total && 'attempts' in total ? [taken, total] : [taken]);
+      message: {
+        id: randomUUID(),
+        to: phone,
+        text: oneTimePasswordMessage(password, language, this.config),
       },
+      expiresAt,
+      shouldSend: async () => {
+        if (!(await isStored())) return false;
+        total ??= await this.limits.takeTotal();
+        if (await this.limits.totalWasReached()) await this.reportTotalReached();
+        return 'attempts' in total;
+      },
+      failed: () => this.failed(userId, total),
     });
   }
 
-  private async ringAlarm(): Promise<void> {
+  private async reportTotalReached(): Promise<void> {
     const limit = this.config.otp.dailyTotal;
     this.logger.error(
       `All ${limit} one-time passwords of the day are sent, and nobody gets another one for now. If these were real users, raise OTP_DAILY_TOTAL.`,
@@ -80,14 +69,11 @@ export class OtpDelivery {
     );
   }
 
-  private giveBack(taken: Taken): Promise<void> {
-    return this.transactions.run((tx) => this.limits.giveBack(tx, taken));
-  }
-
-  private async failed(userId: string, spent: readonly Taken[]): Promise<void> {
-    for (const taken of spent) await this.giveBack(taken);
-    await this.transactions.run((tx) =>
-      this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' }),
-    );
+  private async failed(userId: string, total: Take | undefined): Promise<void> {
+    this.metrics.otpSendFailures.inc();
+    await this.transactions.run(async (tx) => {
+      if (total && 'attempts' in total) await this.limits.giveBack(tx, total);
+      await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' });
+    });
   }
 }

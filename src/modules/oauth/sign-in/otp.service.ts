@@ -3,11 +3,8 @@ import { Clock, later, SECOND } from '../../../platform/clock.js';
 import { countryOf } from '../../users/phone-number.js';
 import { digestsEqual, hmacSha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import {
-  mayBeCommitted,
-  type Transaction,
-  TransactionRunner,
-} from '../../../platform/database/transaction.js';
+import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
+import { type Transaction, TransactionRunner } from '../../../platform/database/transaction.js';
 import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
@@ -91,7 +88,7 @@ export class OtpService {
     const message = { challenge, password, language };
     const take = await this.take(message, visitor);
     if (!('attempts' in take)) return { outcome: 'wait', ...take };
-    this.delivery.deliver(message, take);
+    this.delivery.deliver(message);
     return { outcome: 'sent' };
   }
 
@@ -109,8 +106,8 @@ export class OtpService {
         return take;
       });
     } catch (error) {
-      if (take && 'attempts' in take && mayBeCommitted(error))
-        this.delivery.deliver(message, take, () =>
+      if (take && 'attempts' in take && error instanceof UnknownCommitOutcome)
+        this.delivery.deliver(message, () =>
           this.transactions.run((tx) => this.repository.isStored(tx, challenge)),
         );
       throw error;
@@ -123,9 +120,8 @@ export class OtpService {
   }
 
   /**
-   * Tries a password, within what the lock and the budgets of its phone and the challenge allow. What one of them refuses
-   * takes nothing from the others, and only a wrong password uses up a budget. All of it is one unit, with what a right one
-   * does: where the database is lost, the attempt was none.
+   * Verifies a password, within the limits of its phone and its challenge. Only a wrong password uses up a guess: any other
+   * outcome refunds it. All of it is one transaction with `whenRight`, so an attempt that the database loses never happened.
    */
   async verify(attempt: Attempt, whenRight: WhenRight): Promise<Verification> {
     const { transactionId, visitor } = attempt;
@@ -138,13 +134,12 @@ export class OtpService {
       const take = await this.limits.takeGuess(tx, phone, visitor.browserHash);
       if (!('attempts' in take)) return { outcome: 'guessed', ...take };
       const verification = await this.compare(tx, phone, attempt, whenRight);
-      if (verification.outcome === 'right' || verification.outcome === 'closed')
-        await this.limits.giveBack(tx, take);
+      if (verification.outcome !== 'wrong') await this.limits.giveBack(tx, take);
       return verification;
     });
   }
 
-  /** Counts the attempt before it compares. Of the challenge that was open, at the phone whose budgets were asked. */
+  /** Counts the attempt before it compares: concurrent guesses cannot exceed the limit. */
   private async compare(
     tx: Transaction,
     phone: string,

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Clock, later, MINUTE, SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import { mayBeCommitted, TransactionRunner } from '../../../platform/database/transaction.js';
+import { UnknownCommitOutcome } from '../../../platform/database/errors.js';
+import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { timeOf } from '../../../platform/ids.js';
 import { randomToken, sha256 } from '../../../platform/secrets.js';
 import type { SignInUser } from '../../users/users.repository.js';
@@ -72,7 +73,8 @@ export class SignInService {
       return verification;
     } catch (error) {
       // If it was committed, the same form leads on from the session; if not, the cookie opens nothing.
-      if (isRight && mayBeCommitted(error)) this.cookies.setSession(response, value);
+      if (isRight && error instanceof UnknownCommitOutcome)
+        this.cookies.setSession(response, value);
       throw error;
     }
   }

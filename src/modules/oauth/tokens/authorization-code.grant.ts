@@ -3,7 +3,7 @@ import { AuditLog, type NewAuditEvent } from '../../../platform/audit/audit-log.
 import { Clock, later, SECOND } from '../../../platform/clock.js';
 import { parseScope } from '../../../platform/access/scopes.js';
 import { isSecret, sha256 } from '../../../platform/secrets.js';
-import { SharedUnits } from '../../../platform/database/group-commit.js';
+import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { App } from '../clients/client.entities.js';
 import { GrantRevocation } from './grants.service.js';
@@ -13,10 +13,8 @@ import { InvalidGrant } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { AuthorizationCodesRepository, type IssuedCode } from './authorization-codes.repository.js';
 import { checkVerifierForm, verifierMatches } from '../protocol/pkce.js';
-import { openAnswer, sealAnswer } from './encrypted-response.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository } from './tokens.repository.js';
-import { UnheardAnswers } from './unheard-answers.js';
 
 /** A code whose client proved everything, and what it is exchanged for. */
 interface Exchange {
@@ -34,23 +32,22 @@ const HARMLESS_REPEAT_MS = 10 * SECOND;
  */
 @Injectable()
 export class AuthorizationCodeGrant {
-  private readonly units: SharedUnits<Exchange, IssuedTokens>;
+  private readonly commits: GroupCommit<Exchange, IssuedTokens>;
 
   constructor(
     private readonly codes: AuthorizationCodesRepository,
     private readonly grants: GrantsRepository,
     private readonly tokens: TokensRepository,
     private readonly issuer: TokenIssuer,
-    private readonly unheard: UnheardAnswers,
     private readonly revocation: GrantRevocation,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {
-    this.units = new SharedUnits(transactions, {
-      together: (tx, exchanges) => this.issue(tx, exchanges),
-      alone: async (tx, exchange) => {
+    this.commits = new GroupCommit(transactions, {
+      batch: (tx, exchanges) => this.issue(tx, exchanges),
+      single: async (tx, exchange) => {
         const [issued] = await this.issue(tx, [exchange]);
         return issued as IssuedTokens;
       },
@@ -75,13 +72,12 @@ export class AuthorizationCodeGrant {
     }
     checkVerifierForm(code.codeChallenge, verifier);
     const provesVerifier = verifierMatches(code.codeChallenge, verifier);
-    if (code.consumedAt) {
-      const unheard = provesVerifier ? await this.answerUnheard(issued, value) : null;
-      return unheard ?? this.refuseReplay(issued, provesVerifier, at);
-    }
+    if (code.consumedAt) return this.refuseReplay(issued, provesVerifier, at);
     if (userStatus !== 'active') throw unknownCode(false);
     if (!provesVerifier) return this.spend(issued);
-    const tokens = await this.issueFor(issued, value);
+    const pair = this.issuer.prepare(grant, parseScope(grant.scope), this.clock.now());
+    const event = this.eventOf('token.issued', issued);
+    const tokens = await this.commits.run({ issued, pair, event });
     this.use.note(grant.id, this.clock.now());
     return tokens;
   }
@@ -90,23 +86,6 @@ export class AuthorizationCodeGrant {
   private async spend(issued: IssuedCode): Promise<never> {
     await this.transactions.run((tx) => this.areFirst(tx, [issued]));
     throw unknownCode();
-  }
-
-  private async issueFor(issued: IssuedCode, value: string): Promise<IssuedTokens> {
-    const { code, grant } = issued;
-    const pair = this.issuer.prepare(grant, parseScope(grant.scope), this.clock.now());
-    const event = this.eventOf('token.issued', issued);
-    try {
-      return await this.unheard.attempt(code.hash, this.units.run({ issued, pair, event }), () =>
-        sealAnswer(value, pair.tokens),
-      );
-    } catch (error) {
-      // An earlier attempt may have ended meanwhile.
-      const unheard =
-        error instanceof InvalidGrant ? await this.answerUnheard(issued, value) : null;
-      if (unheard) return unheard;
-      throw error;
-    }
   }
 
   private async issue(tx: Transaction, exchanges: readonly Exchange[]): Promise<IssuedTokens[]> {
@@ -130,30 +109,6 @@ export class AuthorizationCodeGrant {
     return (
       (await this.grants.lock(tx, grantIds, now)) && (await this.codes.consume(tx, hashes, now))
     );
-  }
-
-  /**
-   * The tokens that the code was exchanged for while the database was lost, until somebody has refreshed them; null when there
-   * are none. @throws InvalidGrant when they were given back
-   */
-  private async answerUnheard(issued: IssuedCode, value: string): Promise<IssuedTokens | null> {
-    const { hash } = issued.code;
-    await this.unheard.untilEnded(hash);
-    for (const sealed of this.unheard.find(hash) ?? []) {
-      const answer = openAnswer(value, sealed);
-      const stored = answer && (await this.tokens.findRefresh(sha256(answer.refreshToken)));
-      if (!stored || stored.consumedAt) continue;
-      if (stored.isRevoked || stored.userStatus !== 'active') throw unknownCode(false);
-      const isAnswered = await this.transactions.run(async (tx) => {
-        if (await this.tokens.isRevoked(tx, sha256(answer.accessToken))) return false;
-        await this.audit.insertAll(tx, [this.eventOf('token.replayed', issued)]);
-        return true;
-      });
-      if (!isAnswered) throw unknownCode(false);
-      this.unheard.give(hash, HARMLESS_REPEAT_MS);
-      return answer;
-    }
-    return null;
   }
 
   private eventOf(action: string, { grant }: IssuedCode): NewAuditEvent {

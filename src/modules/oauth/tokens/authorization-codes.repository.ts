@@ -45,7 +45,7 @@ const CONSUME_CODES =
 export class AuthorizationCodesRepository {
   private readonly issued: RowsByKey<Row>;
 
-  constructor(private readonly dataSource: DataSource) {
+  constructor(dataSource: DataSource) {
     this.issued = new RowsByKey(dataSource, FIND_CODE, { hash: 'code.hash' });
   }
 
@@ -70,16 +70,6 @@ export class AuthorizationCodesRepository {
       userStatus,
       isRevoked: row.grantRevokedAt !== null,
     };
-  }
-
-  /** Whether this app got a code for this challenge before. */
-  wasIssuedFor(clientId: string, codeChallenge: string): Promise<boolean> {
-    return this.dataSource.manager
-      .createQueryBuilder(AuthorizationCode, 'code')
-      .innerJoin(Grant, 'grant', 'grant.id = code.grantId')
-      .where('code.codeChallenge = :codeChallenge', { codeChallenge })
-      .andWhere('grant.clientId = :clientId', { clientId })
-      .getExists();
   }
 
   /** False when one was used or has expired: of two exchanges, one gets tokens (RFC 6749 §4.1.2). */

@@ -9,7 +9,7 @@ import {
   type Scope,
 } from '../../../platform/access/scopes.js';
 import { isSecret, sha256 } from '../../../platform/secrets.js';
-import { SharedUnits } from '../../../platform/database/group-commit.js';
+import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { App } from '../clients/client.entities.js';
 import { GrantRevocation } from './grants.service.js';
@@ -20,7 +20,6 @@ import type { Parameters } from '../protocol/parameters.js';
 import { openAnswer, sealAnswer } from './encrypted-response.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type RefreshUse, type StoredRefresh } from './tokens.repository.js';
-import { UnheardAnswers } from './unheard-answers.js';
 
 /** So long after its use, a refresh token may come back for the answer that got lost. */
 const REPLAY_MS = 30 * SECOND;
@@ -28,7 +27,7 @@ const REPLAY_MS = 30 * SECOND;
 /**
  * One request: the token as it came, and when, what is stored about it, the `scope` parameter, and the event that its success is.
  */
-interface Presented {
+interface RefreshRequest {
   value: string;
   at: Date;
   stored: StoredRefresh;
@@ -39,29 +38,27 @@ interface Presented {
 /**
  * The refresh grant (RFC 6749 §6). Every refresh token is used once and followed by the next (RFC 9700 §4.14.2).
  *
- * A used one that comes back was copied, and ends its grant. But it is no theft when an answer got lost, or when two workers
- * of a client refresh at once: so within 30 seconds, and until the successor is used, the same answer is given again; within ten
- * minutes where the database was lost before it said that it did (`UnheardAnswers`).
- * All who raced end up with one successor, and the first use of it closes the window.
+ * A used token that returns was copied, so its grant ends. There are two honest reasons: the response was lost, or two workers of
+ * a client refreshed at once. Within 30 seconds, and until the successor is used, the same response is returned again. All who
+ * raced hold one successor, and its first use closes the window.
  */
 @Injectable()
 export class RefreshTokenGrant {
-  private readonly units: SharedUnits<Presented, IssuedTokens | undefined>;
+  private readonly commits: GroupCommit<RefreshRequest, IssuedTokens | undefined>;
 
   constructor(
     private readonly tokens: TokensRepository,
     private readonly grants: GrantsRepository,
     private readonly issuer: TokenIssuer,
-    private readonly unheard: UnheardAnswers,
     private readonly revocation: GrantRevocation,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {
-    this.units = new SharedUnits(transactions, {
-      together: (tx, all) => this.answerAll(tx, all),
-      alone: (tx, presented) => this.answer(tx, presented),
+    this.commits = new GroupCommit(transactions, {
+      batch: (tx, all) => this.answerAll(tx, all),
+      single: (tx, presented) => this.answer(tx, presented),
       groupOf: (presented) => (this.isOrdinary(presented) ? 'all' : undefined),
       keyOf: ({ stored }) => stored.grantId,
     });
@@ -77,22 +74,11 @@ export class RefreshTokenGrant {
     const value = parameters.require('refresh_token');
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
-    const presented = { value, at, stored, scope: parameters.get('scope'), event };
-    const { hash, consumedAt } = stored;
-    const tokens = await (consumedAt
-      ? this.repeat(presented, consumedAt)
-      : this.unheard.attempt(hash, this.units.run(presented)));
+    const request = { value, at, stored, scope: parameters.get('scope'), event };
+    const tokens = await this.commits.run(request);
     if (!tokens) throw unusable(false);
-    this.unheard.give(hash, REPLAY_MS);
     this.use.note(stored.grantId, this.clock.now());
     return tokens;
-  }
-
-  /** Of a token that was used when it was looked up. Nothing is kept of it, so nobody need wait for it. */
-  private async repeat(presented: Presented, consumedAt: Date): Promise<IssuedTokens | undefined> {
-    const { at, stored } = presented;
-    if (later(consumedAt, REPLAY_MS) < at) await this.unheard.untilEnded(stored.hash);
-    return this.units.run(presented);
   }
 
   private async find(app: App, value: string): Promise<StoredRefresh> {
@@ -105,7 +91,10 @@ export class RefreshTokenGrant {
   }
 
   /** The grant's row comes first: whoever holds it is alone with all tokens of the grant, and no revocation overtakes. */
-  private async answer(tx: Transaction, presented: Presented): Promise<IssuedTokens | undefined> {
+  private async answer(
+    tx: Transaction,
+    presented: RefreshRequest,
+  ): Promise<IssuedTokens | undefined> {
     if (!(await this.grants.lock(tx, [presented.stored.grantId], this.clock.now())))
       return undefined;
     const rotated = this.isUsable(presented) ? await this.rotate(tx, [presented]) : undefined;
@@ -113,7 +102,10 @@ export class RefreshTokenGrant {
   }
 
   /** Those whose tokens were not used when they were looked up. */
-  private async answerAll(tx: Transaction, all: readonly Presented[]): Promise<IssuedTokens[]> {
+  private async answerAll(
+    tx: Transaction,
+    all: readonly RefreshRequest[],
+  ): Promise<IssuedTokens[]> {
     const grantIds = all.map(({ stored }) => stored.grantId);
     const areAlive = await this.grants.lock(tx, grantIds, this.clock.now());
     const tokens = areAlive ? await this.rotate(tx, all) : undefined;
@@ -124,7 +116,7 @@ export class RefreshTokenGrant {
   /** Undefined, with nothing done, when a token was used since it was looked up. */
   private async rotate(
     tx: Transaction,
-    all: readonly Presented[],
+    all: readonly RefreshRequest[],
   ): Promise<IssuedTokens[] | undefined> {
     const now = this.clock.now();
     const pairs = all.map((presented) => this.successorOf(presented, now));
@@ -143,17 +135,17 @@ export class RefreshTokenGrant {
   }
 
   /** Whether the token may be followed by the next, as far as it was looked up. */
-  private isUsable({ stored: { consumedAt, expiresAt, userStatus } }: Presented): boolean {
+  private isUsable({ stored: { consumedAt, expiresAt, userStatus } }: RefreshRequest): boolean {
     return !consumedAt && userStatus === 'active' && expiresAt > this.clock.now();
   }
 
   /** Whether nothing is known that the refresh could be refused for. */
-  private isOrdinary(presented: Presented): boolean {
+  private isOrdinary(presented: RefreshRequest): boolean {
     const { stored, scope } = presented;
     return this.isUsable(presented) && !stored.isRevoked && scope === undefined;
   }
 
-  private successorOf({ stored, scope }: Presented, now: Date): NewTokens {
+  private successorOf({ stored, scope }: RefreshRequest, now: Date): NewTokens {
     const { hash, grantId, grantExpiresAt } = stored;
     const grant = { id: grantId, expiresAt: grantExpiresAt };
     return this.issuer.prepare(grant, narrowedScopes(stored, scope), now, hash);
@@ -162,12 +154,11 @@ export class RefreshTokenGrant {
   /** Undefined when the token was not used, or came back as a theft, or when what it was answered with is dead. */
   private async answerAgain(
     tx: Transaction,
-    { value, at, stored, scope }: Presented,
+    { value, at, stored, scope }: RefreshRequest,
   ): Promise<IssuedTokens | undefined> {
     const use = await this.tokens.findUse(tx, stored.hash);
     if (!use) return undefined;
-    const isUnheard = this.unheard.find(stored.hash) !== undefined;
-    const answer = repeatable(use, value, isUnheard ? null : at);
+    const answer = repeatable(use, value, at);
     if (!answer) {
       await this.revocation.revokeStolen(tx, 'refresh_token.reused', {
         ...stored,
@@ -193,11 +184,11 @@ export class RefreshTokenGrant {
   }
 }
 
-/** What to answer a used token with again, or null when its return is a theft: by its time, unless nobody heard the answer. */
-function repeatable(use: RefreshUse, value: string, at: Date | null): IssuedTokens | null {
+/** The response that a used token may get again, or null if its return is a theft. */
+function repeatable(use: RefreshUse, value: string, at: Date): IssuedTokens | null {
   const { sealedAnswer, answerExpiresAt } = use;
-  if (sealedAnswer === null || answerExpiresAt === null) return null;
-  return at !== null && at > answerExpiresAt ? null : openAnswer(value, sealedAnswer);
+  if (sealedAnswer === null || answerExpiresAt === null || at > answerExpiresAt) return null;
+  return openAnswer(value, sealedAnswer);
 }
 
 /** The scopes of the new access token: the grant's, or fewer (RFC 6749 §6). The next refresh starts from the grant's again. */

@@ -1,100 +1,80 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { randomInt } from 'node:crypto';
+import { setImmediate as tick } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, later, SECOND } from '../../../../platform/clock.js';
 import { GatewayError } from './gateway-sms-senders.js';
 import { SmsSender, type TextMessage } from './sms-sender.js';
 
-/** Waits between the tries of one message. */
+/** Pauses between the attempts to send one message. */
 const PAUSES_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
+/** Start of a job, in turns of the event loop. */
+const MAX_START_TICKS = 10;
 
-/** What is to be sent. */
-export interface Errand {
-  /** Null where a message would go if anybody had the phone. */
-  message: TextMessage | null;
-  /** When it is of no use any more: there is no try after that. */
+/** A message to send. */
+export interface SmsJob {
+  message: TextMessage;
+  /** The message is useless after this time: there is no attempt after it. */
   expiresAt: Date;
-  /** Asked before the first try of a message, and again before the next where it failed: false drops it. */
-  admit: () => Promise<boolean>;
-  /** Called once no try succeeded or, for an errand without a message, would have. */
+  /** Called before the first attempt, and again before the next one if it throws. False drops the message. */
+  shouldSend: () => Promise<boolean>;
+  /** Called when the last attempt has failed. */
   failed: () => Promise<void>;
 }
 
-/** What became of a message: an error when the last try had one. */
 type Outcome = 'sent' | 'dropped' | Error;
 
 /**
- * Sends messages beside the request, so that its time does not tell whether there was one to send, and tries again while the
- * message is of use. All tries of a message carry its id.
- *
- * What follows a failure can be seen from outside: the user may ask again sooner. So while messages fail, that is after the last
- * one of this process failed for good, by the gateway or the database, an errand without a message fails like one with a message,
- * as long after its start. Otherwise an outage would tell for each phone whether somebody has it.
+ * Sends messages beside the request that asked for them, and repeats failed attempts while the message is useful. All attempts
+ * carry the id of the message. A job starts on a random turn of the event loop, so that the time of a response does not
+ * reveal whether there was a message to send.
  */
 @Injectable()
 export class SmsQueue implements OnApplicationShutdown {
   private readonly logger = new Logger(SmsQueue.name);
   private readonly running = new Set<Promise<void>>();
-  /** Ends each pause that is going on. */
+  /** Ends each running pause. */
   private readonly wakers = new Set<() => void>();
-  private ending = false;
-  /** How long the last message took to fail for good, in milliseconds; undefined when it was sent. */
-  private outageMs: number | undefined;
+  private isEnding = false;
 
   constructor(
     private readonly sender: SmsSender,
     private readonly clock: Clock,
   ) {}
 
-  add(errand: Errand): void {
-    const done = this.run(errand)
+  add(job: SmsJob): void {
+    const done = this.run(job)
       .catch((error: Error) => this.logger.error(`A message was lost: ${error.message}`))
       .finally(() => this.running.delete(done));
     this.running.add(done);
   }
 
-  /** Once all that was added is sent or given up. */
+  /** Resolves when every message that was added is sent or given up. */
   async idle(): Promise<void> {
     await Promise.all(this.running);
   }
 
-  /** After the last open request, which may have added a message. What waits for its next try has it now, as its last. */
+  /** Runs after the last request, which may have added a message. Messages in a pause get their last attempt now. */
   async onApplicationShutdown(): Promise<void> {
-    this.ending = true;
+    this.isEnding = true;
     for (const wake of this.wakers) wake();
     await this.idle();
   }
 
-  private async run(errand: Errand): Promise<void> {
-    await turn();
-    const { message } = errand;
-    if (message === null) return this.runEmpty(errand);
-    const startedAt = this.clock.now();
-    const outcome = await this.send(message, errand);
-    if (outcome === 'dropped') return;
-    this.outageMs = outcome === 'sent' ? undefined : this.since(startedAt);
-    if (outcome === 'sent') return;
+  private async run(job: SmsJob): Promise<void> {
+    for (let ticks = randomInt(1, MAX_START_TICKS); ticks > 0; ticks -= 1) await tick();
+    const outcome = await this.send(job);
+    if (typeof outcome === 'string') return;
     this.logger.error(`A one-time password could not be sent: ${outcome.message}`);
-    await errand.failed();
+    await job.failed();
   }
 
-  private async runEmpty({ expiresAt, failed }: Errand): Promise<void> {
-    const startedAt = this.clock.now();
-    for (const pauseMs of PAUSES_MS) if (!(await this.pause(pauseMs, expiresAt))) break;
-    if (this.outageMs === undefined) return;
-    await this.pause(Math.max(0, this.outageMs - this.since(startedAt)), expiresAt);
-    await failed();
-  }
-
-  /**
-   * Answers why the last try failed, if all did. A message that must not be tried again fails no sooner than others, since that
-   * could be told apart from a phone that nobody has.
-   */
-  private async send(message: TextMessage, { admit, expiresAt }: Errand): Promise<Outcome> {
-    let isAdmitted: boolean | undefined;
+  /** Returns the error of the last attempt, if all failed. */
+  private async send({ message, shouldSend, expiresAt }: SmsJob): Promise<Outcome> {
+    let isWanted: boolean | undefined;
     const attempt = async (): Promise<Outcome> => {
       try {
-        isAdmitted ??= await admit();
-        if (!isAdmitted) return 'dropped';
+        isWanted ??= await shouldSend();
+        if (!isWanted) return 'dropped';
         await this.sender.send(message);
         return 'sent';
       } catch (error) {
@@ -103,15 +83,16 @@ export class SmsQueue implements OnApplicationShutdown {
     };
     let outcome = await attempt();
     for (const pauseMs of PAUSES_MS) {
-      if (typeof outcome === 'string' || !(await this.pause(pauseMs, expiresAt))) return outcome;
-      if (mayRepeat(outcome)) outcome = await attempt();
+      if (typeof outcome === 'string' || !mayRepeat(outcome)) break;
+      if (!(await this.pause(pauseMs, expiresAt))) break;
+      outcome = await attempt();
     }
     return outcome;
   }
 
-  /** False at once when the time after it would be too late, or the service is ending already; its end ends the pause. */
+  /** False, at once, if the message would expire or the service is ending. The end of the service ends the pause. */
   private async pause(milliseconds: number, expiresAt: Date): Promise<boolean> {
-    if (this.ending || later(this.clock.now(), milliseconds) >= expiresAt) return false;
+    if (this.isEnding || later(this.clock.now(), milliseconds) >= expiresAt) return false;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => wake(), milliseconds).unref();
       const wake = (): void => {
@@ -123,12 +104,9 @@ export class SmsQueue implements OnApplicationShutdown {
     });
     return true;
   }
-
-  private since(time: Date): number {
-    return this.clock.now().getTime() - time.getTime();
-  }
 }
 
-function mayRepeat(fault: Error): boolean {
-  return !(fault instanceof GatewayError) || fault.mayRepeat;
+/** Not if the gateway may have accepted the message. */
+function mayRepeat(error: Error): boolean {
+  return !(error instanceof GatewayError) || error.mayRepeat;
 }
