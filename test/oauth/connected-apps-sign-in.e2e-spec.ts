@@ -55,6 +55,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
       expectPage(typo, 400);
       const code = await visitor.submit(typo, SIGN_IN, { phone: user.phone });
       expectPage(code, 200);
+      await app().sms.password(user.phone);
       const back = await visitor.submit(code, '/account/change-number');
       expectPhonePage(back);
       app().clock.advance(MINUTE + 1000);
