@@ -64,7 +64,7 @@ onEngines('docs/operate.md', (database) => {
   it.each([
     ['# Operate the platform', /ok/],
     ['Upgrade', /applied +Operate/],
-    ['Jobs and cron', /Opened \d{4}-\d\d/],
+    ['Jobs and cron', /Closed earlier months of \d+ apps/],
     ['Watch', /"action":"app\.created"/],
     ['A partner says 401', /live/],
     ['A partner says 429', /CLIENT_ID/],
