@@ -129,7 +129,11 @@ onOneEngine('Incomplete requests', (database) => {
     'C22 logs status 499 at info level when the client disconnects within %s',
     async (_, headers) => {
       const output: string[] = [];
-      const config = loadConfig({ NODE_ENV: 'test', DATABASE_URL: database.url, LOG_LEVEL: 'log' });
+      const config = loadConfig({
+        NODE_ENV: 'test',
+        DATABASE_URL: database.url,
+        LOG_LEVEL: 'info',
+      });
       const log = pinoFor(config, { write: (line: string) => void output.push(line) });
       app().nest.useLogger(new ServiceLogger(log));
       const member = await Member.join(app());

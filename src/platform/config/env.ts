@@ -69,9 +69,9 @@ export const server = {
     .default(9464)
     .describe('Port of the metrics for Prometheus, at /metrics; off serves none.'),
   LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'log', 'debug', 'verbose'])
-    .default('log')
-    .describe('Least severe level that is logged. In JSON, log is called info and verbose trace.'),
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Least severe level that is logged.'),
 };
 
 /** Where the rows are. */

@@ -7,16 +7,6 @@ import { currentRequest } from '../current-request.js';
 
 const STANDARD_OUTPUT = 1;
 
-/** Pino's names for the levels of `LOG_LEVEL`, which are Nest's. */
-const LEVELS: Readonly<Record<AppConfig['server']['logLevel'], Level>> = {
-  fatal: 'fatal',
-  error: 'error',
-  warn: 'warn',
-  log: 'info',
-  debug: 'debug',
-  verbose: 'trace',
-};
-
 /** Nobody logs what has these names. Should somebody begin to, its value is not told. */
 const SECRET_KEYS = [
   'authorization',
@@ -37,7 +27,7 @@ const SECRET_KEYS = [
 export function pinoFor(config: AppConfig, output = standardOutput(config)): Logger {
   return pino(
     {
-      level: LEVELS[config.server.logLevel],
+      level: config.server.logLevel,
       base: null,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },

@@ -18,12 +18,13 @@ describe('The log', () => {
   }
 
   it.each([
+    ['silent', []],
     ['fatal', ['fatal']],
     ['error', ['fatal', 'error']],
     ['warn', ['fatal', 'error', 'warn']],
-    ['log', ['fatal', 'error', 'warn', 'info']],
+    ['info', ['fatal', 'error', 'warn', 'info']],
     ['debug', ['fatal', 'error', 'warn', 'info', 'debug']],
-    ['verbose', ['fatal', 'error', 'warn', 'info', 'debug', 'trace']],
+    ['trace', ['fatal', 'error', 'warn', 'info', 'debug', 'trace']],
   ])('has with LOG_LEVEL=%s the levels %j', (level, told) => {
     const logger = loggerAt(level);
     for (const method of ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'] as const)
@@ -32,7 +33,7 @@ describe('The log', () => {
   });
 
   it('keeps the stack of an error, however it is given, in one line', () => {
-    const logger = loggerAt('log');
+    const logger = loggerAt('info');
     const error = new Error('away');
     logger.error('It failed.', error.stack, 'Here');
     logger.warn('It may fail.', error, 'Here');
@@ -47,7 +48,7 @@ describe('The log', () => {
   });
 
   it('tells which request a line belongs to, which the line itself may know better', () => {
-    const logger = loggerAt('log');
+    const logger = loggerAt('info');
     const request = { requestId: 'req_1', address: null, violations: [] };
     duringRequest(request, () => {
       logger.log('Within', 'Here');
@@ -77,14 +78,14 @@ describe('The log', () => {
       phone: '+14155550101',
     };
     const hidden = Object.fromEntries(Object.keys(secrets).map((key) => [key, '[Redacted]']));
-    loggerAt('log').log({ msg: 'Careless', headers: secrets, ...secrets }, 'Here');
+    loggerAt('info').log({ msg: 'Careless', headers: secrets, ...secrets }, 'Here');
     expect(lines()).toEqual([
       expect.objectContaining({ ...hidden, headers: hidden, msg: 'Careless' }),
     ]);
   });
 
   it('leaves out what the framework loads, and what whoever starts it says in a sentence', () => {
-    const logger = loggerAt('log');
+    const logger = loggerAt('info');
     logger.log('Mapped {/dev/v1/me, GET}', 'RouterExplorer');
     logger.error(new Error('No database'), 'ExceptionHandler');
     expect(written).toEqual([]);

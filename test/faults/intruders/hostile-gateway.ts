@@ -65,7 +65,7 @@ export class HostileGateway {
   get settings(): Record<string, string> {
     return {
       DEMO: '0',
-      LOG_LEVEL: 'verbose',
+      LOG_LEVEL: 'trace',
       SMS_SENDER: 'webhook',
       SMS_WEBHOOK_URL: this.url,
       SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',

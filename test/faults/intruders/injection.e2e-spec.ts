@@ -292,7 +292,7 @@ describe('Injection through raw requests', () => {
     OTP_PEPPER: 'a pepper of at least 32 characters',
     SHUTDOWN_DELAY_MS: '0',
     MIGRATE: '1',
-    LOG_LEVEL: 'verbose',
+    LOG_LEVEL: 'trace',
     SMS_SENDER: 'webhook',
     SMS_WEBHOOK_URL: 'https://127.0.0.1:9/',
     SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',

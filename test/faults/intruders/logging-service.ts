@@ -35,7 +35,7 @@ export class LoggingService extends Cluster {
       ...NO_LIMITS,
       OTP_PEPPER: randomBytes(32).toString('hex'),
       QUOTA_DEFAULT_LIMIT: '1000000',
-      LOG_LEVEL: 'verbose',
+      LOG_LEVEL: 'trace',
       MIGRATE: '0',
       DEMO: '0',
     };

@@ -32,12 +32,12 @@ onOneEngine('Verbose log', (database) => {
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());
     if (database.engine.kind !== 'sqlite') proxy = await TcpProxy.start(database.url);
-    const env = { ...MANY_SIGN_INS, LOG_LEVEL: 'verbose', DB_TIMEOUT_MS: '1000', DEMO: '0' };
+    const env = { ...MANY_SIGN_INS, LOG_LEVEL: 'trace', DB_TIMEOUT_MS: '1000', DEMO: '0' };
     service = await startProcess({ url: proxy?.url ?? database.url, env });
     site = new Cluster(service.baseUrl, [service]);
   });
   afterAll(async () => {
-    await proxy?.mend();
+    await proxy?.repair();
     await service?.stop();
     await proxy?.stop();
   });
@@ -69,7 +69,7 @@ onOneEngine('Verbose log', (database) => {
     try {
       await work();
     } finally {
-      await proxy?.mend();
+      await proxy?.repair();
       file?.close();
     }
   }
