@@ -7,7 +7,7 @@ const PAGE = 'docs/performance.md';
 const GIGABYTE = 2 ** 30;
 
 /** What a measurement ran on. */
-export interface Surroundings {
+export interface MeasuredOn {
   /** The command that made it. */
   command: string;
   /** Version of the database server. */
@@ -20,7 +20,7 @@ export interface Surroundings {
  */
 export async function writeResults(
   name: string,
-  { command, server }: Surroundings,
+  { command, server }: MeasuredOn,
   figures: unknown,
   tables: string,
 ): Promise<void> {

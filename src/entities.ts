@@ -10,7 +10,7 @@ import {
   RefreshToken,
 } from './modules/oauth/tokens/token.entities.js';
 import {
-  KnownBrowser,
+  TrustedDevice,
   OtpChallenge,
   OtpFailures,
   SignInSession,
@@ -31,7 +31,7 @@ export const entities = [
   SignInSession,
   OtpChallenge,
   OtpFailures,
-  KnownBrowser,
+  TrustedDevice,
   Grant,
   AuthorizationCode,
   AccessToken,

@@ -210,7 +210,10 @@ function addStatus(app: Command, run: RunCommand, status: App['status']): void {
     )
     .argument('<client_id>')
     .option('--reason <text>', 'why, for the audit log', textUpTo(500))
-    .addHelpText('before', examples(`app ${verb} ${CLIENT_ID} --reason "Asked by the partner"`));
+    .addHelpText(
+      'before',
+      examples(`app ${verb} ${CLIENT_ID} --reason "PendingRequest by the partner"`),
+    );
   if (disabling) command.option('--yes', 'do not ask');
   command.action((clientId: string) =>
     run(command, async (session) => {

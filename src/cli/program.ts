@@ -24,7 +24,7 @@ export const FAILED = 1;
 const WRONG_USE = 2;
 
 /** Where a command runs: `process`, or what stands for it. */
-export interface Surroundings extends Streams {
+export interface CliContext extends Streams {
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -47,7 +47,7 @@ async function openApplication(env: NodeJS.ProcessEnv): Promise<INestApplication
 }
 
 /** All commands. None of them begins the application before it runs. */
-export function commandLine({ env, ...streams }: Surroundings): Command {
+export function commandLine({ env, ...streams }: CliContext): Command {
   const program = new Command('npm run -s cli --')
     .description(
       "The operator's command line. Results go to standard output, everything else to standard error.\nExit codes: 0 done, 1 failed, 2 used wrongly.",
@@ -114,7 +114,7 @@ function nameAndArguments(command: Command): string {
  */
 export async function runCommandLine(
   words: readonly string[],
-  surroundings: Surroundings,
+  surroundings: CliContext,
 ): Promise<number> {
   try {
     await commandLine(surroundings).parseAsync(words, { from: 'user' });

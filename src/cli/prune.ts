@@ -18,7 +18,7 @@ export function addPruneCommand(program: Command, run: RunCommand): void {
     .addHelpText('before', examples('prune', 'prune --dry-run', 'prune --json'))
     .action(({ dryRun = false }: { dryRun?: boolean }, command: Command) =>
       run(command, async (session) => {
-        const [{ Prune }, { JobsByHand }] = await Promise.all([
+        const [{ Prune }, { ManualJobs }] = await Promise.all([
           import('../modules/operations/prune.service.js'),
           import('../modules/operations/manual-jobs.service.js'),
         ]);
@@ -28,7 +28,7 @@ export function addPruneCommand(program: Command, run: RunCommand): void {
         const tables = dryRun
           ? await prune.preview()
           : await session
-              .get(JobsByHand)
+              .get(ManualJobs)
               .run(PRUNE, session.change, () => prune.run(undefined, progress));
         const total = totalOf(tables);
         const rows = Object.entries({ ...tables, total });

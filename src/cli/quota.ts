@@ -194,13 +194,13 @@ export function addQuotaResetCommand(quota: Command, run: RunCommand): void {
     .addHelpText('before', examples('quota reset'))
     .action((_options, command: Command) =>
       run(command, async (session) => {
-        const [{ QuotaMonths }, { resetSentence }, { JobsByHand }] = await Promise.all([
+        const [{ QuotaMonths }, { resetSentence }, { ManualJobs }] = await Promise.all([
           import('../modules/quota/months/quota-months.service.js'),
           import('../modules/operations/quota-reset.cron.js'),
           import('../modules/operations/manual-jobs.service.js'),
         ]);
         const month = await session
-          .get(JobsByHand)
+          .get(ManualJobs)
           .run(QUOTA_RESET, session.change, () => session.get(QuotaMonths).closeEarlier());
         return { json: month, text: resetSentence(month) };
       }),

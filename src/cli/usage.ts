@@ -24,12 +24,12 @@ export function addUsageCommands(program: Command, run: RunCommand): void {
     )
     .action(({ from }: { from?: Date }, command: Command) =>
       run(command, async (session) => {
-        const [{ UsageRollup }, { JobsByHand }] = await Promise.all([
+        const [{ UsageRollup }, { ManualJobs }] = await Promise.all([
           import('../modules/quota/calls/usage-rollup.service.js'),
           import('../modules/operations/manual-jobs.service.js'),
         ]);
         const { days } = await session
-          .get(JobsByHand)
+          .get(ManualJobs)
           .run(USAGE_ROLLUP, session.change, () => session.get(UsageRollup).run({ from }));
         const rows = days.map(({ day, calls }) => [day, String(calls)]);
         return {

@@ -85,7 +85,7 @@ function addErase(user: Command, run: RunCommand): void {
       'before',
       examples(
         `user erase ${USER_ID} --dry-run`,
-        `user erase ${USER_ID} --reason "Asked by the member"`,
+        `user erase ${USER_ID} --reason "PendingRequest by the member"`,
         `user erase ${USER_ID} --yes --json`,
       ),
     )

@@ -148,7 +148,10 @@ function addStatus(user: Command, run: RunCommand, status: User['status']): void
     )
     .argument('<user_id>')
     .option('--reason <text>', 'why, for the audit log', textUpTo(500))
-    .addHelpText('before', examples(`user ${verb} ${USER_ID} --reason "Asked by the member"`));
+    .addHelpText(
+      'before',
+      examples(`user ${verb} ${USER_ID} --reason "PendingRequest by the member"`),
+    );
   if (blocking) command.option('--yes', 'do not ask');
   command.action((id: string) =>
     run(command, async (session) => {

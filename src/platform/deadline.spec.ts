@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginWaiting, isOverdue, limited, sameLimit } from './deadline.js';
+import { beginWaiting, isPastDeadline, withDeadline, sameDeadline } from './deadline.js';
 
 const SHORT_MS = 20;
 const LONGER_MS = 2 * SHORT_MS;
@@ -13,44 +13,44 @@ async function wait(milliseconds: number): Promise<void> {
 
 describe('The time limit of work that somebody waits for', () => {
   it('is for all its waits together, and for nothing else', async () => {
-    await limited(async () => {
+    await withDeadline(async () => {
       await sleep(LONGER_MS);
-      expect(isOverdue(SHORT_MS)).toBe(false);
+      expect(isPastDeadline(SHORT_MS)).toBe(false);
       await wait(LONGER_MS);
-      expect(isOverdue(SHORT_MS)).toBe(true);
+      expect(isPastDeadline(SHORT_MS)).toBe(true);
       for (let waits = 1; waits < 10; waits += 1) await wait(LONGER_MS);
-      expect(isOverdue(9 * LONGER_MS)).toBe(true);
-      expect(isOverdue(1000 * LONGER_MS)).toBe(false);
+      expect(isPastDeadline(9 * LONGER_MS)).toBe(true);
+      expect(isPastDeadline(1000 * LONGER_MS)).toBe(false);
     });
   });
 
   it('counts what is waited for at the same time once', async () => {
-    await limited(async () => {
+    await withDeadline(async () => {
       await Promise.all(Array.from({ length: 100 }, () => wait(LONGER_MS)));
-      expect(isOverdue(SHORT_MS)).toBe(true);
-      expect(isOverdue(50 * LONGER_MS)).toBe(false);
+      expect(isPastDeadline(SHORT_MS)).toBe(true);
+      expect(isPastDeadline(50 * LONGER_MS)).toBe(false);
     });
   });
 
   it('is not that of work which is done for several', async () => {
-    await limited(async () => {
+    await withDeadline(async () => {
       await wait(LONGER_MS);
-      expect(limited(() => isOverdue(SHORT_MS))).toBe(false);
-      expect(isOverdue(SHORT_MS)).toBe(true);
+      expect(withDeadline(() => isPastDeadline(SHORT_MS))).toBe(false);
+      expect(isPastDeadline(SHORT_MS)).toBe(true);
     });
   });
 
   it('is that of who asked to be called, not of who calls', async () => {
     const seen: boolean[] = [];
-    const see = (): void => void seen.push(isOverdue(SHORT_MS));
-    const unlimited = sameLimit(see);
-    const fresh = limited(() => sameLimit(see));
-    await limited(async () => {
+    const see = (): void => void seen.push(isPastDeadline(SHORT_MS));
+    const unlimited = sameDeadline(see);
+    const fresh = withDeadline(() => sameDeadline(see));
+    await withDeadline(async () => {
       await wait(LONGER_MS);
       fresh();
       unlimited();
-      const own = sameLimit(see);
-      limited(() => own());
+      const own = sameDeadline(see);
+      withDeadline(() => own());
       see();
     });
     expect(seen).toEqual([false, false, true, true]);
@@ -58,12 +58,12 @@ describe('The time limit of work that somebody waits for', () => {
 
   it('is none for what goes on when nobody waits any more', async () => {
     let isAnswered = false;
-    await limited(
+    await withDeadline(
       async () => {
         await wait(LONGER_MS);
-        expect(isOverdue(SHORT_MS)).toBe(true);
+        expect(isPastDeadline(SHORT_MS)).toBe(true);
         isAnswered = true;
-        expect(isOverdue(SHORT_MS)).toBe(false);
+        expect(isPastDeadline(SHORT_MS)).toBe(false);
       },
       () => isAnswered,
     );
@@ -71,6 +71,6 @@ describe('The time limit of work that somebody waits for', () => {
 
   it('is none for jobs and commands', async () => {
     await wait(LONGER_MS);
-    expect(isOverdue(SHORT_MS)).toBe(false);
+    expect(isPastDeadline(SHORT_MS)).toBe(false);
   });
 });

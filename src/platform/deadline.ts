@@ -1,35 +1,35 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-interface Limited {
-  /** Waits for the database that go on, and since when, as `performance.now()` has it. */
+interface Deadline {
+  /** Running waits for the database, and the start of the first one (`performance.now()`). */
   waits: number;
   since: number;
-  /** How long those before took, in milliseconds. What is waited for at the same time counts once. */
+  /** Total of earlier waits, in milliseconds. Concurrent waits count once. */
   waitedMs: number;
   isOver: () => boolean;
 }
 
-const storage = new AsyncLocalStorage<Limited | undefined>();
+const storage = new AsyncLocalStorage<Deadline | undefined>();
 
 /**
- * Runs `work` for somebody who waits: once all that it asked of a server took as long together as one statement may, it asks for
- * no more.
- * @param isOver whether nobody waits any more, so that what it began and left behind takes its time
+ * Runs `work` with a deadline for the database: once its waits together have taken as long as one statement may take, it sends
+ * no more statements.
+ * @param isOver whether the caller has its response. After that, there is no deadline for what is left to do.
  */
-export function limited<T>(work: () => T, isOver: () => boolean = () => false): T {
+export function withDeadline<T>(work: () => T, isOver: () => boolean = () => false): T {
   return storage.run({ waits: 0, since: 0, waitedMs: 0, isOver }, work);
 }
 
 /**
- * What is to be called later as part of the running work, whoever calls it then. Node's own way to bind a callback keeps what it
- * refers to alive for longer.
+ * Binds a callback to the deadline of the running work. `AsyncResource.bind` would keep what the callback refers to alive for
+ * longer.
  */
-export function sameLimit<A extends unknown[]>(callback: (...values: A) => void) {
+export function sameDeadline<A extends unknown[]>(callback: (...values: A) => void) {
   const current = storage.getStore();
   return (...values: A): void => storage.run(current, callback, ...values);
 }
 
-/** The running work waits for the database from now on, and until it calls what this returns. */
+/** Starts a wait of the running work for the database. The function that it returns ends it. */
 export function beginWaiting(): () => void {
   const current = storage.getStore();
   if (!current) return () => undefined;
@@ -44,8 +44,8 @@ export function beginWaiting(): () => void {
   };
 }
 
-/** Whether the running work has waited for the database for more than `longestMs` milliseconds. What is not limited never has. */
-export function isOverdue(longestMs: number): boolean {
+/** Whether the running work has waited for the database for more than `longestMs` milliseconds. False without a deadline. */
+export function isPastDeadline(longestMs: number): boolean {
   const current = storage.getStore();
   if (!current || current.isOver()) return false;
   const { waits, since, waitedMs } = current;

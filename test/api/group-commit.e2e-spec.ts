@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { AccessTokenVerifier, type Caller } from '../../src/platform/access/caller.js';
 import { InvalidToken } from '../../src/platform/access/access.errors.js';
-import { limited } from '../../src/platform/deadline.js';
+import { withDeadline } from '../../src/platform/deadline.js';
 import { writeRows } from '../../src/platform/database/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { PostNotFound } from '../../src/modules/posts/posts.errors.js';
@@ -136,7 +136,7 @@ onEachServer('Batch of publishes that includes a locked row', (database) => {
       .run(async (tx) => {
         await writeRows(tx, 'UPDATE users SET name = name WHERE id = ?', [id]);
         const [first, ...others] = outside.runInAsyncScope(() =>
-          limited(() => publishAll(app(), callers)),
+          withDeadline(() => publishAll(app(), callers)),
         );
         waiting = Promise.allSettled([first]);
         await Promise.all(others);

@@ -265,7 +265,7 @@ onOneEngine('JSON bodies', (database) => {
     });
   });
 
-  /** `request.pipe.spec.ts` and `shallow.spec.ts` have more names and levels. */
+  /** `request.pipe.spec.ts` and `max-depth.spec.ts` have more names and levels. */
   describe('members', () => {
     /** Expects a rejection below `max` milliseconds of processor time in one of ten attempts: other tasks may add to it. */
     async function expectCheap(max: number, text: string, ...violations: string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { later } from '../../src/platform/clock.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { AccessToken, Grant } from '../../src/modules/oauth/tokens/token.entities.js';
-import { KnownBrowser } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { TrustedDevice } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
 import { Prune, PruneCron } from '../../src/modules/operations/prune.service.js';
@@ -34,7 +34,7 @@ const OLD: Record<string, (number: number, at: Date) => [new () => object, objec
     },
   ],
   known_browsers: (number, at) => [
-    KnownBrowser,
+    TrustedDevice,
     {
       browserHash: sha256(`browser ${number}`),
       phone: '+14155550101',
@@ -117,7 +117,7 @@ onOneEngine('Prune: runs', (database) => {
     expect(await hours()).toEqual([]);
     await dataSource.query('ALTER TABLE known_browsers_away RENAME TO known_browsers');
     await there().service(PruneCron).run();
-    expect(await dataSource.manager.count(KnownBrowser)).toBe(0);
+    expect(await dataSource.manager.count(TrustedDevice)).toBe(0);
   });
 
   it('O142 stops when the next hour begins, and continues then', async () => {
@@ -126,7 +126,7 @@ onOneEngine('Prune: runs', (database) => {
     const past = clock.now();
     expect(await here().service(Prune).run(past)).toMatchObject({ known_browsers: 0 });
     expect(await here().service(Prune).run(later(past, 1))).toMatchObject({ known_browsers: 10 });
-    expect(await dataSource.manager.count(KnownBrowser)).toBe(0);
+    expect(await dataSource.manager.count(TrustedDevice)).toBe(0);
   });
 
   it('O142 deletes each row once in two concurrent manual runs', async () => {

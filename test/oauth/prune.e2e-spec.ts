@@ -10,7 +10,7 @@ import {
   RefreshToken,
 } from '../../src/modules/oauth/tokens/token.entities.js';
 import {
-  KnownBrowser,
+  TrustedDevice,
   OtpChallenge,
   OtpFailures,
   SignInSession,
@@ -128,14 +128,14 @@ onOneEngine('Prune: expired rows', (database) => {
       { phone: '+4', failures: 3, lastAt: ago(2 * DAY - 1), lockedUntil: null },
     ]);
     const browserHash = sha256('browser');
-    await manager.insert(KnownBrowser, [
+    await manager.insert(TrustedDevice, [
       { browserHash, phone: '+1', signedInAt: ago(400 * DAY) },
       { browserHash, phone: '+2', signedInAt: ago(400 * DAY - 1) },
     ]);
     expect(await prune().run()).toMatchObject({ otp_failures: 2, known_browsers: 1 });
     const phones = (await manager.find(OtpFailures)).map(({ phone }) => phone);
     expect(phones.toSorted()).toEqual(['+3', '+4']);
-    expect(await manager.find(KnownBrowser)).toMatchObject([{ phone: '+2' }]);
+    expect(await manager.find(TrustedDevice)).toMatchObject([{ phone: '+2' }]);
   });
 
   it('O142 keeps a row that changed after it was selected', async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { doubtsAbout } from '../../src/platform/http/server/express-server.js';
+import { validateFraming } from '../../src/platform/http/server/express-server.js';
 import {
   type Check,
   type DeclaredResponse,
@@ -175,7 +175,7 @@ export const collector = new Collector();
 export function collectFrom(server: Server): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     // The server rejects invalid framing itself, before the API sees the request.
-    if (doubtsAbout(request)) return;
+    if (validateFraming(request)) return;
     const chunks: Buffer[] = [];
     const keep = (chunk: unknown, encoding: unknown): void => {
       if (typeof chunk === 'string')

@@ -55,7 +55,7 @@ export class TcpProxy {
   }
 
   /** Removes every fault and passes on held data. */
-  async mend(): Promise<void> {
+  async repair(): Promise<void> {
     this.state = 'open';
     this.delayMs = 0;
     this.fuse = undefined;
@@ -116,7 +116,7 @@ export class TcpProxy {
   }
 
   /**
-   * Holds this statement once. The server gets it after `mend`, even if the application has closed the connection, like a COMMIT
+   * Holds this statement once. The server gets it after `repair`, even if the application has closed the connection, like a COMMIT
    * that waits for a disk or a replica.
    */
   holdBack(statement: string): void {

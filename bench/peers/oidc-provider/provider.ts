@@ -4,7 +4,7 @@ import { CLIENT_ID, REDIRECT_URI, SCOPES } from '../../credentials.js';
 import { LIFETIMES } from '../token-peer.js';
 
 /** What the provider needs from its surroundings. */
-export interface Surroundings {
+export interface ProviderOptions {
   issuer: string;
   adapter: AdapterFactory;
   findAccount: FindAccount;
@@ -14,7 +14,7 @@ export interface Surroundings {
  * An authorization server for OAuth without OpenID Connect: the scopes of the service, no `openid`, so no ID token. Refresh
  * tokens come without `offline_access` then, and outlive the session.
  */
-export function createProvider({ issuer, adapter, findAccount }: Surroundings): Provider {
+export function createProvider({ issuer, adapter, findAccount }: ProviderOptions): Provider {
   return new Provider(issuer, {
     adapter,
     findAccount,

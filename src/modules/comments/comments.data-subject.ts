@@ -11,7 +11,7 @@ import {
   type Person,
   type PersonalRows,
 } from '../../platform/database/retention/data-subject.js';
-import { takeRows } from '../../platform/database/sql.js';
+import { deleteReturning } from '../../platform/database/sql.js';
 import type { Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { postsOf } from '../posts/posts.data-subject.js';
@@ -54,7 +54,7 @@ export class CommentsPersonalData extends PersonalData {
   /** A comment that was marked as deleted is uncounted already. */
   private async deleteElsewhere(tx: Transaction, ids: readonly string[]): Promise<number> {
     const select = { id: true, postId: true, deletedAt: true };
-    const comments = await takeRows(tx, Comment, { id: In(ids) }, select);
+    const comments = await deleteReturning(tx, Comment, { id: In(ids) }, select);
     const counts = new Map<string, number>();
     for (const { postId, deletedAt } of comments)
       if (deletedAt === null) counts.set(postId, (counts.get(postId) ?? 0) + 1);

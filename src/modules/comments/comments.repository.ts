@@ -4,7 +4,7 @@ import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { storedTime } from '../../platform/database/columns.js';
 import { insertRow, readRows } from '../../platform/database/sql.js';
-import { keptCounter, type KeptCounter } from '../../platform/database/counter-cache.js';
+import { keptCounter, type CounterCache } from '../../platform/database/counter-cache.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
@@ -78,7 +78,7 @@ export class CommentsRepository {
   }
 
   /** The counter of comments. */
-  counters(): KeptCounter[] {
+  counters(): CounterCache[] {
     return [
       keptCounter(this.dataSource, {
         entity: Post,

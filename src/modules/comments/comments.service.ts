@@ -3,7 +3,7 @@ import type { Caller } from '../../platform/access/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { isId, newId } from '../../platform/ids.js';
 import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
-import type { KeptCounter } from '../../platform/database/counter-cache.js';
+import type { CounterCache } from '../../platform/database/counter-cache.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import {
   Idempotency,
@@ -119,7 +119,7 @@ export class CommentsService {
   }
 
   /** What is kept in step with comments, and can be counted again. */
-  counters(): KeptCounter[] {
+  counters(): CounterCache[] {
     return this.repository.counters();
   }
 

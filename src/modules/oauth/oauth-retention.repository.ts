@@ -17,7 +17,7 @@ import {
 import { Authorization } from './authorize/authorization.entity.js';
 import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './tokens/token.entities.js';
 import {
-  KnownBrowser,
+  TrustedDevice,
   OtpChallenge,
   OtpFailures,
   SignInSession,
@@ -101,7 +101,7 @@ export class ExpiredOAuthRowsRepository {
 
   knownBrowsers(signedIn: Date): ExpiredRows {
     const where = { signedInAt: LessThanOrEqual(signedIn) };
-    return expiredRows(this.dataSource, KnownBrowser, where, 'signedInAt');
+    return expiredRows(this.dataSource, TrustedDevice, where, 'signedInAt');
   }
 
   hits(last: Date): ExpiredRows {

@@ -30,7 +30,7 @@ import { OAuthPages } from './browser/oauth-pages.js';
 import { ExpiredOAuthRowsRepository } from './oauth-retention.repository.js';
 import { OAuthPruneService } from './oauth-retention.js';
 import {
-  KnownBrowsersRepository,
+  TrustedDevicesRepository,
   SignInSessionsRepository,
 } from './sign-in/sessions.repository.js';
 import { OtpLimits } from './sign-in/otp-limits.js';
@@ -69,7 +69,7 @@ const repositories: Type[] = [
   GrantsRepository,
   OtpChallengesRepository,
   OtpFailuresRepository,
-  KnownBrowsersRepository,
+  TrustedDevicesRepository,
   SignInSessionsRepository,
   AuthorizationCodesRepository,
   TokensRepository,

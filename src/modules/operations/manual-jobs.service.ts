@@ -21,7 +21,7 @@ const PERIODS: Readonly<Record<JobName, (time: Date) => string>> = {
 
 /** Runs jobs for an operator, or the operator's cron. */
 @Injectable()
-export class JobsByHand {
+export class ManualJobs {
   constructor(
     private readonly runs: JobRunsRepository,
     private readonly audit: AuditLog,

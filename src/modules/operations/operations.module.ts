@@ -12,7 +12,7 @@ import { ClockSkew, Readiness } from '../../platform/lifecycle/health.js';
 import { HealthController } from '../../platform/lifecycle/health.controller.js';
 import { JobMetrics, JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
-import { JobsByHand } from './manual-jobs.service.js';
+import { ManualJobs } from './manual-jobs.service.js';
 import { Prune, PruneCron } from './prune.service.js';
 import { QuotaResetCron } from './quota-reset.cron.js';
 import { DatabaseMetrics } from '../../platform/observability/database-metrics.js';
@@ -52,7 +52,7 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     MetricsServer,
     JobRunsRepository,
     JobRunner,
-    JobsByHand,
+    ManualJobs,
     JobMetrics,
     QuotaResetCron,
     Prune,
@@ -63,6 +63,6 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     UserExport,
     UserErasure,
   ],
-  exports: [Prune, JobsByHand, Shutdown, Doctor],
+  exports: [Prune, ManualJobs, Shutdown, Doctor],
 })
 export class OperationsModule {}

@@ -11,7 +11,7 @@ import {
   type Person,
   type PersonalRows,
 } from '../../platform/database/retention/data-subject.js';
-import { takeRows } from '../../platform/database/sql.js';
+import { deleteReturning } from '../../platform/database/sql.js';
 import { Post, PostLike } from './post.entities.js';
 import { PostsRepository } from './posts.repository.js';
 
@@ -51,7 +51,7 @@ export class PostsPersonalData extends PersonalData {
       ...expiredRows(this.dataSource, PostLike, { userId }, 'userId'),
       delete: async (tx, keys) => {
         const postId = In(keys.map((key) => key.postId as string));
-        const likes = await takeRows(tx, PostLike, { userId, postId }, { postId: true });
+        const likes = await deleteReturning(tx, PostLike, { userId, postId }, { postId: true });
         await this.posts.uncountLikes(
           tx,
           likes.map((like) => like.postId),

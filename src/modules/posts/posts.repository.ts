@@ -10,8 +10,8 @@ import {
   useIndex,
   writeRows,
 } from '../../platform/database/sql.js';
-import { keptCounter, type KeptCounter } from '../../platform/database/counter-cache.js';
-import { RowsByKey } from '../../platform/database/batch-loader.js';
+import { keptCounter, type CounterCache } from '../../platform/database/counter-cache.js';
+import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { Post, PostLike } from './post.entities.js';
@@ -35,8 +35,8 @@ const COUNT_OWN_COMMENT = `
 @Injectable()
 export class PostsRepository {
   private readonly pages: PageStatements;
-  private readonly own: RowsByKey<Stored<PostDetails>>;
-  private readonly ownCounts: RowsByKey<Stored<PostCounts>>;
+  private readonly own: BatchLoader<Stored<PostDetails>>;
+  private readonly ownCounts: BatchLoader<Stored<PostCounts>>;
 
   constructor(private readonly dataSource: DataSource) {
     this.pages = new PageStatements(dataSource, {
@@ -47,8 +47,8 @@ export class PostsRepository {
     });
     const key = { id: 'id', userId: 'user_id' };
     const present = `${useIndex(dataSource, 'PRIMARY')} WHERE deleted_at IS NULL AND`;
-    this.own = new RowsByKey(dataSource, `${FIND_OWN} ${present}`, key);
-    this.ownCounts = new RowsByKey(dataSource, `${FIND_OWN_COUNTS} ${present}`, key);
+    this.own = new BatchLoader(dataSource, `${FIND_OWN} ${present}`, key);
+    this.ownCounts = new BatchLoader(dataSource, `${FIND_OWN_COUNTS} ${present}`, key);
   }
 
   insertAll(tx: Transaction, posts: readonly Post[]): Promise<void> {
@@ -114,7 +114,7 @@ export class PostsRepository {
   }
 
   /** The counters of posts and likes. */
-  counters(): KeptCounter[] {
+  counters(): CounterCache[] {
     return [
       keptCounter(this.dataSource, {
         entity: User,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import { AppConfig } from '../../platform/config/app-config.js';
-import type { KeptCounter } from '../../platform/database/counter-cache.js';
+import type { CounterCache } from '../../platform/database/counter-cache.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import { UsersService } from '../users/users.service.js';
 import { PostNotFound } from './posts.errors.js';
@@ -77,7 +77,7 @@ export class PostsService {
   }
 
   /** What is kept in step with posts and likes, and can be counted again. */
-  counters(): KeptCounter[] {
+  counters(): CounterCache[] {
     return this.repository.counters();
   }
 

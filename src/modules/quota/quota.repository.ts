@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
 import { insertMissing, insertRow, writeRows, unchanged } from '../../platform/database/sql.js';
-import { RowsByKey } from '../../platform/database/batch-loader.js';
+import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { AppQuota, QuotaUsage } from './quota.entities.js';
 import type { Period } from './quota-period.js';
@@ -12,10 +12,13 @@ const FIND_USED = 'SELECT client_id AS clientId, period, used FROM quota_usage W
 
 @Injectable()
 export class QuotaRepository {
-  private readonly usages: RowsByKey<Pick<QuotaUsage, 'used'>>;
+  private readonly usages: BatchLoader<Pick<QuotaUsage, 'used'>>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.usages = new RowsByKey(dataSource, FIND_USED, { clientId: 'client_id', period: 'period' });
+    this.usages = new BatchLoader(dataSource, FIND_USED, {
+      clientId: 'client_id',
+      period: 'period',
+    });
   }
 
   /**

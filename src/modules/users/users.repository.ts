@@ -3,12 +3,12 @@ import { DataSource, In, Not } from 'typeorm';
 import {
   insertAll,
   insertRow,
-  placesFor,
+  placeholdersFor,
   unchanged,
   upsertAll,
   writeRows,
 } from '../../platform/database/sql.js';
-import { RowsByKey } from '../../platform/database/batch-loader.js';
+import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from './user.entity.js';
 
@@ -24,14 +24,14 @@ const COUNT_POST = "UPDATE users SET post_count = post_count + 1 WHERE status = 
 
 @Injectable()
 export class UsersRepository {
-  private readonly profiles: RowsByKey<Profile>;
-  private readonly places: RowsByKey<Place>;
-  private readonly postCounts: RowsByKey<Pick<User, 'postCount'>>;
+  private readonly profiles: BatchLoader<Profile>;
+  private readonly places: BatchLoader<Place>;
+  private readonly postCounts: BatchLoader<Pick<User, 'postCount'>>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.profiles = new RowsByKey(dataSource, FIND_PROFILE, { id: 'id' });
-    this.places = new RowsByKey(dataSource, FIND_PLACE, { id: 'id' });
-    this.postCounts = new RowsByKey(dataSource, FIND_POST_COUNT, { id: 'id' });
+    this.profiles = new BatchLoader(dataSource, FIND_PROFILE, { id: 'id' });
+    this.places = new BatchLoader(dataSource, FIND_PLACE, { id: 'id' });
+    this.postCounts = new BatchLoader(dataSource, FIND_POST_COUNT, { id: 'id' });
   }
 
   async findProfile(id: string): Promise<Profile | null> {
@@ -107,7 +107,7 @@ export class UsersRepository {
 
   /** One post of each of these users. False when one of them is not active (any more), or counted twice. */
   async countPosts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
-    return (await writeRows(tx, `${COUNT_POST} ${placesFor(ids)}`, ids)) === ids.length;
+    return (await writeRows(tx, `${COUNT_POST} ${placeholdersFor(ids)}`, ids)) === ids.length;
   }
 
   /** The same of a user whatever their status. */

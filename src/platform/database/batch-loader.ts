@@ -1,32 +1,34 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { DataSource } from 'typeorm';
-import { beginWaiting, isOverdue, limited } from '../deadline.js';
-import { longestWaitOn, overdue } from './mysql/timeouts.js';
-import { filledUp, placesFor, readRows } from './sql.js';
+import { beginWaiting, isPastDeadline, withDeadline } from '../deadline.js';
+import { timeoutOf, deadlineExceeded } from './mysql/timeouts.js';
+import { padToPowerOfTwo, placeholdersFor, readRows } from './sql.js';
 
-/** An item, and how whoever asked for it is told. */
-export interface Asked<I, O> {
+/** An item, and the functions that settle its promise. */
+export interface PendingRequest<I, O> {
   item: I;
   answer: (answer: O) => void;
   refuse: (error: unknown) => void;
 }
 
-/** Items that are done together at most. */
-const MOST_ITEMS = 64;
+/** Items of one batch. */
+const MAX_ITEMS = 64;
 
-const LEFT_OUT = new Error('The work of a batch left an item without an answer.');
+const LEFT_OUT = new Error('A batch did not settle an item.');
 
 /**
- * Does together what is asked for at the same time: all of one turn of the event loop, which under load is what many requests
- * ask for, and otherwise one. Nobody waits for others who may come.
+ * Combines the items that are added in one turn of the event loop. Under load they come from many requests; otherwise there is
+ * one. No item waits for later ones.
  */
 export class Batch<I, O> {
-  private waiting: Asked<I, O>[] = [];
-  /** The work is part of no single request, so what it logs names none. */
+  private waiting: PendingRequest<I, O>[] = [];
+  /** The work belongs to no single request, so its log lines name none. */
   private readonly outside = new AsyncResource('Batch');
 
-  /** @param work answers or refuses each of 1 to 64 items; when it fails, those that are left are refused with its error */
-  constructor(private readonly work: (asked: readonly Asked<I, O>[]) => Promise<unknown>) {}
+  /** @param work settles each of 1 to 64 items. If it throws, the items that are not settled are rejected with its error. */
+  constructor(
+    private readonly work: (asked: readonly PendingRequest<I, O>[]) => Promise<unknown>,
+  ) {}
 
   add(item: I): Promise<O> {
     const end = beginWaiting();
@@ -47,20 +49,20 @@ export class Batch<I, O> {
   private readonly begin = (): void => {
     const { waiting } = this;
     this.waiting = [];
-    for (let from = 0; from < waiting.length; from += MOST_ITEMS) {
-      const some = waiting.slice(from, from + MOST_ITEMS);
-      void this.outside.runInAsyncScope(() => limited(() => this.run(some)));
+    for (let from = 0; from < waiting.length; from += MAX_ITEMS) {
+      const some = waiting.slice(from, from + MAX_ITEMS);
+      void this.outside.runInAsyncScope(() => withDeadline(() => this.run(some)));
     }
   };
 
-  private async run(some: readonly Asked<I, O>[]): Promise<void> {
+  private async run(some: readonly PendingRequest<I, O>[]): Promise<void> {
     let failure: unknown = LEFT_OUT;
     try {
       await this.work(some);
     } catch (error) {
       failure = error;
     }
-    // Who was answered does not hear of it.
+    // No effect on settled promises.
     for (const { refuse } of some) refuse(failure);
   }
 }
@@ -68,16 +70,16 @@ export class Batch<I, O> {
 type Key = readonly string[];
 
 /**
- * Finds rows by a key of one or more columns, those that are asked for at the same time by one statement. Nothing is kept:
- * each answer is read after it was asked for. Who asks for the same key gets the same object, which nobody may change.
+ * Loads rows by key, batching the lookups of one turn of the event loop into one statement. There is no cache: each row is read
+ * after it was requested. Callers with the same key share one object, which they must not change.
  */
-export class RowsByKey<R extends object> {
+export class BatchLoader<R extends object> {
   private readonly batch: Batch<Key, R | undefined>;
   private readonly longestMs: number;
 
   /**
-   * @param select a SELECT as far as the conditions for its key, which it reads, too
-   * @param key the columns of the key by what the SELECT calls them, each with its name in a condition
+   * @param select a SELECT up to the conditions for the key. Its columns include the key.
+   * @param key the columns of the key: their names in the result, each with its name in a condition
    */
   constructor(
     private readonly dataSource: DataSource,
@@ -85,24 +87,26 @@ export class RowsByKey<R extends object> {
     private readonly key: Readonly<Record<string, string>>,
   ) {
     this.batch = new Batch((asked) => this.findAll(asked));
-    this.longestMs = longestWaitOn(dataSource.options);
+    this.longestMs = timeoutOf(dataSource.options);
   }
 
-  /** Undefined when there is none. @throws QueryFailedError; ETIMEDOUT for work that had its time */
+  /** Undefined if there is no such row. @throws QueryFailedError; ETIMEDOUT after the deadline */
   async find(...key: Key): Promise<R | undefined> {
-    if (isOverdue(this.longestMs)) throw overdue();
+    if (isPastDeadline(this.longestMs)) throw deadlineExceeded();
     return this.batch.add(key);
   }
 
-  private async findAll(asked: readonly Asked<Key, R | undefined>[]): Promise<void> {
+  private async findAll(asked: readonly PendingRequest<Key, R | undefined>[]): Promise<void> {
     const wanted = new Map(asked.map(({ item }) => [nameOf(item), item]));
     const found = await this.read([...wanted.values()]);
     for (const { item, answer } of asked) answer(found.get(nameOf(item)));
   }
 
   private async read(keys: readonly Key[]): Promise<ReadonlyMap<string, R>> {
-    const filled = filledUp(keys);
-    const conditions = Object.values(this.key).map((name) => `${name} IN ${placesFor(filled)}`);
+    const filled = padToPowerOfTwo(keys);
+    const conditions = Object.values(this.key).map(
+      (name) => `${name} IN ${placeholdersFor(filled)}`,
+    );
     const values = Object.keys(this.key).flatMap((_, part) =>
       filled.map((key) => key[part] as string),
     );
@@ -116,7 +120,7 @@ export class RowsByKey<R extends object> {
   }
 }
 
-/** Of the parts of a key, at most the last may hold a space. */
+/** At most the last part of a key may contain a space. */
 function nameOf(key: Key): string {
   return key.join(' ');
 }

@@ -2,23 +2,23 @@ import type { DataSource, EntityTarget } from 'typeorm';
 import { entities, type Transaction } from './transaction.js';
 
 /** A row whose counter is not the number of rows that it counts. */
-export interface Drift {
+export interface Discrepancy {
   id: string;
   kept: number;
   counted: number;
 }
 
 /** A column that is kept equal to a number of other rows, in the transactions that add and remove them. */
-export interface KeptCounter {
+export interface CounterCache {
   /** Table and column, such as `users.post_count`. */
   readonly name: string;
   /** Every row that is wrong, by id. Reads a bounded number of rows at a time, and takes no locks. */
-  drifts(): AsyncGenerator<Drift>;
+  drifts(): AsyncGenerator<Discrepancy>;
   /**
    * Sets the counter of one row right. Whoever counts up or down meanwhile waits for the row, so nothing is lost.
    * @returns what was wrong, or undefined when it is right by now, or gone
    */
-  correct(tx: Transaction, id: string): Promise<Drift | undefined>;
+  correct(tx: Transaction, id: string): Promise<Discrepancy | undefined>;
 }
 
 interface Owner {
@@ -44,7 +44,7 @@ export function keptCounter<T extends Owner>(
     where: string;
     counts?: string;
   },
-): KeptCounter {
+): CounterCache {
   const { entity, column, counted, where, counts } = options;
   const number = counts === undefined ? 'COUNT(*)' : `COUNT(CASE WHEN ${counts} THEN 1 END)`;
   const metadata = dataSource.getMetadata(entity);
@@ -100,7 +100,7 @@ interface Row {
   counted: number | string;
 }
 
-function driftOf({ id, kept, counted }: Row): Drift | undefined {
+function driftOf({ id, kept, counted }: Row): Discrepancy | undefined {
   const drift = { id, kept: Number(kept), counted: Number(counted) };
   return drift.kept === drift.counted ? undefined : drift;
 }

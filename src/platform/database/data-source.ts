@@ -6,8 +6,8 @@ import { urlOfEachServer } from '../config/env.js';
 import { SnakeCaseColumns } from './columns.js';
 import { migrations } from './migrations/list.js';
 import { driverWithTimeouts, type ServerKind } from './mysql/driver.js';
-import { KEEP_ALIVE_MS, ServerGroup } from './mysql/failover.js';
-import { longestWaitOn } from './mysql/timeouts.js';
+import { KEEP_ALIVE_MS, Failover } from './mysql/failover.js';
+import { timeoutOf } from './mysql/timeouts.js';
 
 /** TypeORM's own would tell of each migration that starts over, on standard output, between the results of a command. */
 export class SilentLogger extends AbstractLogger {
@@ -63,7 +63,7 @@ export async function dataSourceOptions(
     extra: {
       enableKeepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_MS,
-      group: urls.length > 1 ? new ServerGroup(urls, config.timeoutMs / urls.length) : undefined,
+      group: urls.length > 1 ? new Failover(urls, config.timeoutMs / urls.length) : undefined,
     },
   };
 }
@@ -75,7 +75,7 @@ export async function dataSourceOptions(
  */
 export function withoutStatementLimit(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
-  const timeouts = { waitMs: longestWaitOn(options), statementMs: 0 };
+  const timeouts = { waitMs: timeoutOf(options), statementMs: 0 };
   return { ...options, poolSize: 2, driver: driverWithTimeouts(options.type, timeouts) };
 }
 

@@ -1,5 +1,5 @@
-import { limited } from '../deadline.js';
-import { Batch, type Asked } from './batch-loader.js';
+import { withDeadline } from '../deadline.js';
+import { Batch, type PendingRequest } from './batch-loader.js';
 import { isConflict, isDatabaseUnavailable, isTooSlow, UnknownCommitOutcome } from './errors.js';
 import type { Transaction, TransactionRunner } from './transaction.js';
 
@@ -48,17 +48,17 @@ export class GroupCommit<I, O> {
     if (typeof shared === 'object') return shared.result;
     const single = (): Promise<O> => this.transactions.run((tx) => this.write.single(tx, item));
     // A request does not pay for the time of a shared transaction that failed.
-    return shared === 'single' ? single() : limited(single);
+    return shared === 'single' ? single() : withDeadline(single);
   }
 
-  private async share(pending: readonly Asked<I, Shared<O>>[]): Promise<void> {
+  private async share(pending: readonly PendingRequest<I, Shared<O>>[]): Promise<void> {
     const batches = this.batchesOf(pending);
     const shared = new Set(batches.flat());
     for (const one of pending) if (!shared.has(one)) one.answer('single');
     await Promise.all(batches.map((batch) => this.commit(batch)));
   }
 
-  private async commit(batch: readonly Asked<I, Shared<O>>[]): Promise<void> {
+  private async commit(batch: readonly PendingRequest<I, Shared<O>>[]): Promise<void> {
     const items = batch.map(({ item }) => item);
     try {
       const results = await this.transactions.runOnce((tx) => this.write.batch(tx, items));
@@ -72,13 +72,15 @@ export class GroupCommit<I, O> {
   }
 
   /** The transactions of several items. Of items with the same key, only the first takes part. */
-  private batchesOf(pending: readonly Asked<I, Shared<O>>[]): Asked<I, Shared<O>>[][] {
+  private batchesOf(
+    pending: readonly PendingRequest<I, Shared<O>>[],
+  ): PendingRequest<I, Shared<O>>[][] {
     const { groupOf, keyOf } = this.write;
-    const groups = new Map<string, Map<string, Asked<I, Shared<O>>>>();
+    const groups = new Map<string, Map<string, PendingRequest<I, Shared<O>>>>();
     for (const one of pending) {
       const name = groupOf(one.item);
       if (name === undefined) continue;
-      const group = groups.get(name) ?? new Map<string, Asked<I, Shared<O>>>();
+      const group = groups.get(name) ?? new Map<string, PendingRequest<I, Shared<O>>>();
       groups.set(name, group);
       const key = keyOf(one.item);
       if (!group.has(key)) group.set(key, one);

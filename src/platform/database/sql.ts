@@ -58,12 +58,12 @@ export async function writeRows(
 }
 
 /** The places of these values behind IN: of at least one. */
-export function placesFor(values: readonly unknown[]): string {
+export function placeholdersFor(values: readonly unknown[]): string {
   return `(${values.map(() => '?').join(', ')})`;
 }
 
 /** A statement is prepared for 1, 2, 4, 8 … values only: the first is repeated until there are so many. */
-export function filledUp<V>(values: readonly V[]): V[] {
+export function padToPowerOfTwo<V>(values: readonly V[]): V[] {
   const count = 2 ** Math.ceil(Math.log2(values.length));
   return values.concat(Array<V>(count - values.length).fill(values[0] as V));
 }
@@ -263,7 +263,7 @@ export function unchanged(column: string): () => string {
 }
 
 /** Deletes rows and tells them, so that counters can follow. It holds them first: of two that want the same row one is told. */
-export async function takeRows<T extends { createdAt: Date }>(
+export async function deleteReturning<T extends { createdAt: Date }>(
   tx: Transaction,
   entity: ObjectType<T>,
   where: FindOptionsWhere<T>,

@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { isOverdue } from '../deadline.js';
+import { isPastDeadline } from '../deadline.js';
 import { isConflict, isFileLocked, isLockWait, UnknownCommitOutcome } from './errors.js';
-import { longestWaitOn, overdue } from './mysql/timeouts.js';
+import { timeoutOf, deadlineExceeded } from './mysql/timeouts.js';
 import { endAbandoned, FileLockWait } from './sqlite.js';
 
 /** An open transaction. Services pass it on; only repositories look inside. */
@@ -74,7 +74,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   constructor(private readonly dataSource: DataSource) {
     super();
     const { options } = dataSource;
-    this.longestMs = longestWaitOn(options);
+    this.longestMs = timeoutOf(options);
     if (options.type === 'better-sqlite3')
       this.fileLockWait = new FileLockWait(dataSource, options.timeout ?? 0);
   }
@@ -114,7 +114,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
     const until = performance.now() + this.longestMs;
     for (let retry = 0; ; retry += 1) {
-      if (isOverdue(this.longestMs)) throw overdue();
+      if (isPastDeadline(this.longestMs)) throw deadlineExceeded();
       const own = { dataSource: this.dataSource, open: true };
       let isCommitting = false;
       try {

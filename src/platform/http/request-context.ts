@@ -2,7 +2,7 @@ import { isIP, SocketAddress } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../clock.js';
 import { type CurrentRequest, duringRequest } from '../current-request.js';
-import { limited } from '../deadline.js';
+import { withDeadline } from '../deadline.js';
 import type { FieldError } from '../errors.js';
 import { newId } from '../ids.js';
 
@@ -49,7 +49,9 @@ export function requestContext(clock: Clock): RequestHandler {
       sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', request.receivedAt);
     response.setHeader('X-Request-Id', request.requestId);
     keepAddress(request);
-    duringRequest(new ServedRequest(request), () => limited(next, () => response.writableEnded));
+    duringRequest(new ServedRequest(request), () =>
+      withDeadline(next, () => response.writableEnded),
+    );
   };
 }
 

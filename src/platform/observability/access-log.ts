@@ -37,7 +37,7 @@ export function endedRequest(
   };
 }
 
-/** Asked every few seconds, each by several machines. */
+/** PendingRequest every few seconds, each by several machines. */
 const HEALTH = new Set(['/livez', '/readyz']);
 
 /** One line a request. Neither path nor query is in it: both may hold what a log must not. */

@@ -27,7 +27,7 @@ onEachServer('Network that breaks at any byte of a database response', (database
   });
   afterAll(() =>
     cleanUp(
-      () => network?.mend(),
+      () => network?.repair(),
       () => served?.stop(),
       () => network?.stop(),
     ),
@@ -52,7 +52,7 @@ onEachServer('Network that breaks at any byte of a database response', (database
       await sleep(BROKEN_MS);
       await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(0);
       await expect.poll(() => load.repetitions, WAIT).toBeGreaterThan(0);
-      await network.mend();
+      await network.repair();
       await traded;
       await rotations.stop();
       await trades.expectNoMore();

@@ -58,7 +58,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
         }
         await server.kill();
         await server.launch();
-        await proxy.mend();
+        await proxy.repair();
       }
       await load.stop();
       expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);

@@ -21,7 +21,7 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
     app = await TestApp.start({ ...database, url: proxy.url }, { DB_POOL_SIZE: '4' });
   });
   afterAll(async () => {
-    await proxy?.mend();
+    await proxy?.repair();
     await app?.stop();
     await proxy?.stop();
   });
@@ -53,7 +53,7 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
   it('C23 publishes once when the COMMIT arrives, and the key replays the response', async () => {
     const member = await Member.join(app);
     await leaveBeforeCommit(member);
-    await proxy.mend();
+    await proxy.repair();
     await expect.poll(() => countPublished(app, member), WAIT).toEqual(allEqual(2));
     await expectRepeated(member, 'true');
     expect(await countPublished(app, member)).toMatchObject(TWICE);
@@ -63,7 +63,7 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
     const member = await Member.join(app);
     await leaveBeforeCommit(member);
     await proxy.cut('hung up');
-    await proxy.mend();
+    await proxy.repair();
     await expect.poll(() => member.get('/me').then(({ status }) => status), WAIT).toBe(200);
     expect(await countPublished(app, member)).toEqual(allEqual(1));
     await expectRepeated(member, null);

@@ -51,7 +51,7 @@ export class BreakableServer {
     const value = isReadOnly ? 'ON' : 'OFF';
     await runSql(this.server.url, `SET GLOBAL transaction_read_only = ${value}`);
     await this.network.cut('hung up');
-    await this.network.mend();
+    await this.network.repair();
   }
 
   /** Closes the connections of the service and uses up all others. */
@@ -75,7 +75,7 @@ export class BreakableServer {
         break;
       }
     }
-    await this.network.mend();
+    await this.network.repair();
   }
 
   async returnConnections(): Promise<void> {

@@ -46,10 +46,10 @@ async function breakable({ engine, url }: TestDatabase): Promise<Breakable> {
     restart: async () => {
       await proxy.cut();
       await sleep(1000);
-      await proxy.mend();
+      await proxy.repair();
     },
     freeze: () => proxy.hold(),
-    thaw: () => proxy.mend(),
+    thaw: () => proxy.repair(),
     stop: () => proxy.stop(),
   };
 }

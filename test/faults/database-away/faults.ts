@@ -19,7 +19,7 @@ export interface Fault {
   only?: EngineKind;
 }
 
-const restore = ({ network }: BreakableServer): Promise<void> => network.mend();
+const restore = ({ network }: BreakableServer): Promise<void> => network.repair();
 
 /** The failures of a database and of the network to it. */
 export const FAULTS: readonly Fault[] = [

@@ -27,7 +27,7 @@ onEachServer('Silent connection to the database', (database) => {
     app = await TestApp.start({ ...database, url: proxy.url }, env);
   });
   afterAll(async () => {
-    await proxy?.mend();
+    await proxy?.repair();
     await app?.stop();
     await proxy?.stop();
   });
@@ -38,7 +38,7 @@ onEachServer('Silent connection to the database', (database) => {
     proxy.swallow('START TRANSACTION');
     const silent = member.post('/posts', { content: 'Hi' });
     await sleep(SENT_MS);
-    await proxy.mend();
+    await proxy.repair();
     await sleep(SILENCE_MS - SENT_MS - LATE_MS);
     const others = await Promise.all([member.get('/me'), member.get('/quota'), member.get('/me')]);
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200]);

@@ -90,7 +90,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
     expect(await publish()).toBe(201);
     for (const dying of [...proxies, ...proxies]) {
       const others = proxies.filter((proxy) => proxy !== dying);
-      await Promise.all(others.map((proxy) => proxy.mend()));
+      await Promise.all(others.map((proxy) => proxy.repair()));
       await dying.cut();
       const statuses: number[] = [];
       await expect
@@ -123,7 +123,7 @@ onEachServer('Several hosts in DATABASE_URL', ({ engine }) => {
       silent.swallow('COMMIT');
       expect(await publish()).toBe(503);
       expect(await Promise.all([publish(), publish(), publish()])).toEqual([201, 201, 201]);
-      await silent.mend();
+      await silent.repair();
     }
   }, 60_000);
 

@@ -80,14 +80,14 @@ onEachServer('Database outage', (database) => {
     app = await TestApp.start({ ...database, url: proxy.url }, env);
   });
   afterAll(async () => {
-    await proxy?.mend();
+    await proxy?.repair();
     await app?.stop();
     await proxy?.stop();
   });
   beforeEach(async () => {
     state = await prepareState(app);
   });
-  afterEach(() => proxy.mend());
+  afterEach(() => proxy.repair());
 
   describe.each(['refused', 'hung up'] as const)('with connections %s', (how) => {
     beforeEach(() => proxy.cut(how));
@@ -98,7 +98,7 @@ onEachServer('Database outage', (database) => {
       await expectUnavailable(await refresh(app, state));
       await expectUnavailable(await exchange(app, client, code, { client_secret: 'wrong' }));
       await expectUnavailable(await exchange(app, client, `svcac_${'x'.repeat(43)}`));
-      await proxy.mend();
+      await proxy.repair();
       await expectAllUsable(app, state);
     });
 
@@ -112,7 +112,7 @@ onEachServer('Database outage', (database) => {
         });
       for (const path of ['/oauth/revoke', '/oauth/introspect'])
         await expectUnavailable(await app.fetch(path, { method: 'POST', body: body() }));
-      await proxy.mend();
+      await proxy.repair();
       await expectAllUsable(app, state);
     });
 
@@ -121,7 +121,7 @@ onEachServer('Database outage', (database) => {
       for (const token of [access_token, `svcat_${'x'.repeat(43)}`])
         await expectApiUnavailable(await app.call(token, 'GET', '/me'));
       await expectApiUnavailable(await app.call(access_token, 'POST', '/posts', { content: 'Hi' }));
-      await proxy.mend();
+      await proxy.repair();
       await expectAllUsable(app, state);
     });
 
@@ -129,7 +129,7 @@ onEachServer('Database outage', (database) => {
       const { client } = state;
       expectUnavailablePage(await new Browser(app).open(authorizeLink(client)));
       expectUnavailablePage(await decide(state));
-      await proxy.mend();
+      await proxy.repair();
       await expectAllUsable(app, state);
     });
 
@@ -140,7 +140,7 @@ onEachServer('Database outage', (database) => {
         503,
         { status: 'not ready', reason: 'the database is away' },
       ]);
-      await proxy.mend();
+      await proxy.repair();
       app.clock.set(new Date().toISOString());
       expect((await app.fetch('/readyz')).status).toBe(200);
     });
@@ -149,14 +149,14 @@ onEachServer('Database outage', (database) => {
   it('O68 keeps the code if the connection is lost before the COMMIT of an exchange', async () => {
     proxy.cutBefore('COMMIT');
     await expectUnavailable(await exchange(app, state.client, state.code));
-    await proxy.mend();
+    await proxy.repair();
     await expectAllUsable(app, state);
   });
 
   it('O68 keeps the refresh token if the connection is lost before the COMMIT of a refresh', async () => {
     proxy.cutBefore('COMMIT');
     await expectUnavailable(await refresh(app, state));
-    await proxy.mend();
+    await proxy.repair();
     await expectAllUsable(app, state);
   });
 
@@ -164,7 +164,7 @@ onEachServer('Database outage', (database) => {
     await proxy.cut('hung up');
     const many = Array.from({ length: 50 }, () => refresh(app, state));
     for (const response of await Promise.all(many)) await expectUnavailable(response);
-    await proxy.mend();
+    await proxy.repair();
     await expectAllUsable(app, state);
   });
 

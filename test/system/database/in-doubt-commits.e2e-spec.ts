@@ -29,7 +29,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
     other = await TestApp.start(database);
   });
   afterAll(async () => {
-    await proxy?.mend();
+    await proxy?.repair();
     await app?.stop();
     await other?.stop();
     await proxy?.stop();
@@ -38,7 +38,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
     client = await app.addClient();
     code = (await approve(app, await app.addUser(), client)).get('code') ?? '';
   });
-  afterEach(() => proxy.mend());
+  afterEach(() => proxy.repair());
 
   const exchangeCode = (): Promise<Response> => exchange(app, client, code);
   const refresh = ({ refresh_token }: TokenBody): Promise<Response> =>
@@ -54,7 +54,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
     if (when === 'before') proxy.cutBefore('COMMIT');
     else proxy.cutAfterStatement('COMMIT');
     await expectTokenError(await send(), 'temporarily_unavailable', 503);
-    await proxy.mend();
+    await proxy.repair();
   }
 
   const countReplays = (): Promise<number> =>
@@ -84,7 +84,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
     const held = proxy.holdAfter('INSERT INTO `audit_events`');
     const first = exchangeCode();
     await held;
-    void proxy.mend();
+    void proxy.repair();
     proxy.slow(DELAY_MS);
     await sleep(DELAY_MS / 4);
     proxy.slow(0);

@@ -37,7 +37,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
   });
   afterAll(async () => {
     await other?.end();
-    await proxy?.mend();
+    await proxy?.repair();
     await app?.stop();
     await proxy?.stop();
   });
@@ -48,7 +48,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
   });
   afterEach(async () => {
     await other.query('UNLOCK TABLES');
-    await proxy.mend();
+    await proxy.repair();
   });
 
   const sendPhone = (page: Page): Promise<Page> =>
@@ -100,7 +100,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     const page = await visitor.open(authorizeLink(client));
     proxy.cutAfterStatement('COMMIT');
     expectUnavailable(await sendPhone(page));
-    await proxy.mend();
+    await proxy.repair();
     const code = await app.sms.password(user.phone);
     const again = await sendPhone(page);
     expectPage(again, 429);
@@ -114,7 +114,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     expectUnavailable(await sendPhone(page));
     // The service checks the outcome for the first time before the COMMIT arrives.
     await sleep(FIRST_CHECK_MS);
-    await proxy.mend();
+    await proxy.repair();
     const code = await app.sms.password(user.phone);
     await expectConsent(await enterCode(await sendPhone(page), code));
     expect(app.sms.count(user.phone)).toBe(1);
@@ -124,7 +124,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     const page = await visitor.open(authorizeLink(client));
     proxy.cutBefore('COMMIT');
     expectUnavailable(await sendPhone(page));
-    await proxy.mend();
+    await proxy.repair();
     const codePage = await sendPhone(page);
     expectPage(codePage, 200);
     const code = await app.sms.password(user.phone);
@@ -162,7 +162,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     const { page, code } = await openCodePage();
     proxy.cutBefore('COMMIT');
     expectUnavailable(await enterCode(page, code));
-    await proxy.mend();
+    await proxy.repair();
     await expectConsent(await enterCode(page, code));
   });
 
@@ -170,7 +170,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     const { page, code } = await openCodePage();
     proxy.cutAfterStatement('COMMIT');
     expectUnavailable(await enterCode(page, code));
-    await proxy.mend();
+    await proxy.repair();
     await expectConsent(await enterCode(page, code));
   });
 
@@ -178,7 +178,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     const { page, code } = await openCodePage();
     proxy.cutAfterStatement('COMMIT');
     expectUnavailable(await enterCode(page, wrong(code)));
-    await proxy.mend();
+    await proxy.repair();
     expect([...visitor.cookies.keys()]).toEqual(['browser']);
     expectPage(await enterCode(page, code), 429);
   });
@@ -188,7 +188,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     const consent = await enterCode(page, code);
     proxy.cutAfterStatement('COMMIT');
     expectUnavailable(await allow(consent));
-    await proxy.mend();
+    await proxy.repair();
     expectPage(await allow(consent), 409);
     await expectConsent(await visitor.open(authorizeLink(client)));
   });

@@ -11,7 +11,7 @@ import {
   RefreshToken,
 } from '../../../src/modules/oauth/tokens/token.entities.js';
 import {
-  KnownBrowser,
+  TrustedDevice,
   OtpChallenge,
   OtpFailures,
   SignInSession,
@@ -74,7 +74,7 @@ onEngines('Pruning: search statements', (database) => {
       ...browser(hash),
       id: `txn_${number}`,
     }));
-    await fill(KnownBrowser, (_, hash) => ({ ...browser(hash), phone: '+1', signedInAt: now }));
+    await fill(TrustedDevice, (_, hash) => ({ ...browser(hash), phone: '+1', signedInAt: now }));
     await fill(OtpChallenge, (number, hash) => ({
       ...live,
       transactionId: `txn_${number}`,

@@ -174,7 +174,7 @@ onEachServer('Migrator: interrupted revert', (database) => {
       .revert(FIRST, doNothing)
       .then(() => forward.migrator.migrate());
     await Promise.race([overtaking, sleep(OVERTAKING_MS)]);
-    await proxy.mend();
+    await proxy.repair();
     await Promise.all([undoing, overtaking]);
     await slow.destroy();
     await proxy.stop();

@@ -50,7 +50,7 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
     await running.kill();
     expect(await lost).toBeInstanceOf(Error);
     await proxy.cut('hung up');
-    await proxy.mend();
+    await proxy.repair();
     running = await start();
   }
 
@@ -86,7 +86,7 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
         const member = await join();
         await killAtCommit(member, async () => {
           expect(await idsOf(member)).toEqual([]);
-          await proxy.mend();
+          await proxy.repair();
           await expect.poll(() => idsOf(member)).toHaveLength(1);
         });
         const [committed] = await idsOf(member);

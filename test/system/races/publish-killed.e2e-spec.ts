@@ -55,7 +55,7 @@ onEachServer('Process crash between the last write of a publish and its COMMIT',
         await running.kill();
         expect(await lost).toBeInstanceOf(Error);
         await proxy.cut('hung up');
-        await proxy.mend();
+        await proxy.repair();
       });
       await member.publish();
       expect(await countPublished(operator(), member)).toEqual(allEqual(posts + 1));

@@ -1,6 +1,6 @@
 import { Catch, Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { APPS_PATH, type WayOn } from '../browser/oauth-pages.js';
+import { APPS_PATH, type RecoveryLink } from '../browser/oauth-pages.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
 import { isWellEncoded } from '../protocol/parameters.js';
@@ -16,7 +16,7 @@ export function addressOf(clientId: string | undefined): string {
 /** Answers errors of the account's pages, where no app waits to be gone back to. */
 @Catch()
 export class AccountErrorFilter extends PageErrorFilter {
-  protected override readonly wayOn: WayOn = {
+  protected override readonly wayOn: RecoveryLink = {
     startAgain: ({ wayOn }) => wayOn.toAccount,
     footer: ({ wayOn }) => wayOn.ofAccount,
     link: { href: APPS_PATH, text: ({ apps }) => apps.title },

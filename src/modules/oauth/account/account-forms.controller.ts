@@ -5,12 +5,12 @@ import { sendRedirect } from '../protocol/authorization-response.js';
 import type { Sentence } from '../../../pages/translations/translations.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
 import type { AppName } from '../tokens/grants.service.js';
-import { OAuthPages, type Membership, type Remark } from '../browser/oauth-pages.js';
+import { OAuthPages, type AccountIdentity, type Remark } from '../browser/oauth-pages.js';
 import { Parameters } from '../protocol/parameters.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 import { AccountErrorFilter, addressOf } from './account-errors.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
-import { MembershipOf, SessionFormGuard } from './account-session.js';
+import { AccountIdentityOf, SessionFormGuard } from './account-session.js';
 
 /** What who is signed in does on the account's pages. */
 @BrowserForms(SessionFormGuard, AccountErrorFilter)
@@ -26,7 +26,7 @@ export class AccountFormsController {
   @Post('apps/revoke')
   @HttpCode(200)
   async revoke(
-    @MembershipOf() membership: Membership,
+    @AccountIdentityOf() membership: AccountIdentity,
     @Body() form: Record<string, unknown>,
     @Res() response: Response,
   ): Promise<void> {

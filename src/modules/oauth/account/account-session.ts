@@ -8,7 +8,7 @@ import {
 import type { Request } from 'express';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { digestsEqual, hmacSha256, sha256 } from '../../../platform/secrets.js';
-import type { Membership } from '../browser/oauth-pages.js';
+import type { AccountIdentity } from '../browser/oauth-pages.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { ForeignToken, signedOut } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
@@ -55,7 +55,7 @@ export class Memberships {
   ) {}
 
   /** Null when nobody is signed in. */
-  async current(request: Request): Promise<Membership | null> {
+  async current(request: Request): Promise<AccountIdentity | null> {
     const sessionHash = this.cookies.sessionHash(request);
     const user = await this.signIn.current(request);
     if (!user || sessionHash === undefined) return null;
@@ -66,7 +66,7 @@ export class Memberships {
    * Whose form this is.
    * @throws PageError when nobody is signed in any more, or the form was made for another session
    */
-  async ofForm(request: Request, token: string | undefined): Promise<Membership> {
+  async ofForm(request: Request, token: string | undefined): Promise<AccountIdentity> {
     const membership = await this.current(request);
     if (!membership) throw signedOut();
     if (!tokensEqual(membership.binding.token, token ?? '')) throw new ForeignToken();
@@ -77,7 +77,7 @@ export class Memberships {
 declare global {
   namespace Express {
     interface Request {
-      membership?: Membership;
+      membership?: AccountIdentity;
     }
   }
 }
@@ -96,8 +96,8 @@ export class SessionFormGuard implements CanActivate {
 }
 
 /** Whose form it is. */
-export const MembershipOf = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Membership => {
+export const AccountIdentityOf = createParamDecorator(
+  (_: unknown, context: ExecutionContext): AccountIdentity => {
     const { membership } = context.switchToHttp().getRequest<Request>();
     if (!membership) throw new Error('Only a form of ours belongs to a session.');
     return membership;

@@ -5,7 +5,7 @@ import { sendRedirect } from '../protocol/authorization-response.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { SignInSteps, type SignInCourse } from '../sign-in/sign-in-flow.js';
+import { SignInSteps, type SignInFlow } from '../sign-in/sign-in-flow.js';
 import { ACCOUNT_PATH, AccountErrorFilter, addressOf } from './account-errors.js';
 import { AccountSignInOf, SignInFormGuard } from './account-sign-in.js';
 
@@ -46,7 +46,7 @@ export class AccountSignInController {
     this.pages.phone(response, { binding, path: ACCOUNT_PATH });
   }
 
-  private course(binding: FormBinding): SignInCourse {
+  private course(binding: FormBinding): SignInFlow {
     return {
       place: { binding, path: ACCOUNT_PATH },
       userOf: (request) => this.signIn.current(request),

@@ -6,7 +6,7 @@ import { ConsentPage } from './consent-page.js';
 import { PendingGuard, PendingOf } from './pending.guard.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
-import { SignInSteps, type SignInCourse } from '../sign-in/sign-in-flow.js';
+import { SignInSteps, type SignInFlow } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
 
 /** Signing in by phone and one-time password, inside an authorization request. */
@@ -61,7 +61,7 @@ export class SignInController {
     this.pages.phone(response, pending);
   }
 
-  private course(pending: Pending): SignInCourse {
+  private course(pending: Pending): SignInFlow {
     return {
       place: pending,
       userOf: (request, phone) => this.whoAnswers(pending, request, phone),

@@ -43,7 +43,7 @@ export interface ConsentRequest {
 }
 
 /** How somebody goes on from an error. */
-export interface WayOn {
+export interface RecoveryLink {
   startAgain: Sentence;
   /** What is said below every error. */
   footer: Sentence;
@@ -51,7 +51,7 @@ export interface WayOn {
 }
 
 /** Whose pages these are, and what ties their forms to the session. */
-export interface Membership {
+export interface AccountIdentity {
   user: SignInUser;
   binding: SessionBinding;
 }
@@ -107,7 +107,7 @@ export class OAuthPages {
 
   connectedApps(
     response: Response,
-    { user, binding }: Membership,
+    { user, binding }: AccountIdentity,
     apps: readonly ConnectedAppView[],
     remark: Remark = {},
   ): void {
@@ -121,7 +121,11 @@ export class OAuthPages {
     );
   }
 
-  connectedApp(response: Response, { user, binding }: Membership, app: ConnectedAppView): void {
+  connectedApp(
+    response: Response,
+    { user, binding }: AccountIdentity,
+    app: ConnectedAppView,
+  ): void {
     const view = { ...binding, user: publicly(user), app };
     this.send(response, {}, (language) => this.renderer.connectedApp(view, language));
   }
@@ -129,7 +133,7 @@ export class OAuthPages {
   error(
     response: Response,
     { status, text, retryAfterSeconds }: PageError,
-    { startAgain, footer, link }: WayOn,
+    { startAgain, footer, link }: RecoveryLink,
   ): void {
     this.send(response, { status, retryAfterSeconds }, (language, words) => {
       const view = {

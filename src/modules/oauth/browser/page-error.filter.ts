@@ -9,7 +9,7 @@ import {
   sendRedirect,
 } from '../protocol/authorization-response.js';
 import { InvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
-import { OAuthPages, type WayOn } from './oauth-pages.js';
+import { OAuthPages, type RecoveryLink } from './oauth-pages.js';
 import {
   fault,
   ForeignToken,
@@ -23,7 +23,7 @@ import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 /** Answers errors on the browser's way: redirected where the app may know, a page where only the person may. */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
-  protected readonly wayOn: WayOn = {
+  protected readonly wayOn: RecoveryLink = {
     startAgain: ({ wayOn }) => wayOn.toApp,
     footer: ({ wayOn }) => wayOn.ofApp,
   };

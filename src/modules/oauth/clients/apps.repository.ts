@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { insertAll, insertRow, readRows, unchanged } from '../../../platform/database/sql.js';
 import { storedTime } from '../../../platform/database/columns.js';
-import { RowsByKey } from '../../../platform/database/batch-loader.js';
+import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { App, AppRedirectUri } from './client.entities.js';
 import { callingOrigin } from '../protocol/redirect-uri.js';
@@ -18,10 +18,10 @@ const FIND_APP = `
 
 @Injectable()
 export class AppsRepository {
-  private readonly apps: RowsByKey<Stored>;
+  private readonly apps: BatchLoader<Stored>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.apps = new RowsByKey(dataSource, FIND_APP, { clientId: 'client_id' });
+    this.apps = new BatchLoader(dataSource, FIND_APP, { clientId: 'client_id' });
   }
 
   async find(clientId: string, tx?: Transaction): Promise<App | null> {

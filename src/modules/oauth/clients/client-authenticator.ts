@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Clock } from '../../../platform/clock.js';
 import { isId } from '../../../platform/ids.js';
 import { digestsEqual, sha256 } from '../../../platform/secrets.js';
-import { limited } from '../../../platform/deadline.js';
+import { withDeadline } from '../../../platform/deadline.js';
 import { InvalidClient, UnnamedClient } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import type { App, AppSecret } from './client.entities.js';
@@ -68,7 +68,7 @@ export class ClientAuthenticator {
   private async noteUse(secret: AppSecret): Promise<void> {
     try {
       // However long it waits, the request has its time.
-      await limited(() => this.secrets.noteUse(secret, this.clock.now()));
+      await withDeadline(() => this.secrets.noteUse(secret, this.clock.now()));
     } catch (error) {
       this.logger.warn(`The last use of a client secret could not be written: ${String(error)}`);
     }

@@ -2,7 +2,7 @@ import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@ne
 import type { Request } from 'express';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
-import { limited } from '../../../platform/deadline.js';
+import { withDeadline } from '../../../platform/deadline.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
 import { limitedRoutes } from './call-limits.js';
 import {
@@ -61,7 +61,7 @@ export class FailedAttempts {
   async record(request: Request, routes: LimitedRoutes): Promise<void> {
     try {
       // The request may have used up its own deadline.
-      await limited(() => this.recordAll(request, routes));
+      await withDeadline(() => this.recordAll(request, routes));
     } catch (error) {
       this.logger.error('A failed attempt could not be recorded.', (error as Error).stack);
     }

@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
 import { storedTime } from '../../../platform/database/columns.js';
-import { Batch, type Asked } from '../../../platform/database/batch-loader.js';
+import { Batch, type PendingRequest } from '../../../platform/database/batch-loader.js';
 import {
   expiredRows,
   type ExpiredRows,
 } from '../../../platform/database/retention/expired-rows.js';
-import { filledUp, placesFor, readRows, upsert } from '../../../platform/database/sql.js';
+import {
+  padToPowerOfTwo,
+  placeholdersFor,
+  readRows,
+  upsert,
+} from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { RateLimitHit } from './rate-limit.entity.js';
 
@@ -78,8 +83,8 @@ export class RateLimitRepository {
   }
 
   /** Keys whose windows begin at the same time by one statement. */
-  private async countAsked(asked: readonly Asked<Wanted, Count>[]): Promise<void> {
-    const windows = new Map<number, Asked<Wanted, Count>[]>();
+  private async countAsked(asked: readonly PendingRequest<Wanted, Count>[]): Promise<void> {
+    const windows = new Map<number, PendingRequest<Wanted, Count>[]>();
     for (const one of asked) {
       const since = one.item.since.getTime();
       const some = windows.get(since) ?? [];
@@ -89,8 +94,8 @@ export class RateLimitRepository {
     await Promise.all([...windows.values()].map((some) => this.countWindow(some)));
   }
 
-  private async countWindow(asked: readonly Asked<Wanted, Count>[]): Promise<void> {
-    const [{ item: first }] = asked as [Asked<Wanted, Count>];
+  private async countWindow(asked: readonly PendingRequest<Wanted, Count>[]): Promise<void> {
+    const [{ item: first }] = asked as [PendingRequest<Wanted, Count>];
     const hashes = new Set(asked.map(({ item }) => item.hash));
     try {
       const counts = await countAll(this.dataSource, [...hashes], first.since);
@@ -107,10 +112,10 @@ async function countAll(
   hashes: readonly string[],
   since: Date,
 ): Promise<ReadonlyMap<string, Count>> {
-  const keys = filledUp(hashes);
+  const keys = padToPowerOfTwo(hashes);
   const statement = `
     SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
-    WHERE slot > ? AND hits > 0 AND hash IN ${placesFor(keys)} GROUP BY hash`;
+    WHERE slot > ? AND hits > 0 AND hash IN ${placeholdersFor(keys)} GROUP BY hash`;
   const rows = await readRows<RawCount>(source, statement, [since, ...keys]);
   return new Map(
     rows.map(({ hash, hits, oldest }) => [

@@ -11,7 +11,7 @@ import {
 import type { RateLimit } from '../rate-limit/rate-limits.js';
 import { RateLimitReport } from '../rate-limit/rate-limit-report.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
-import { KnownBrowsersRepository } from './sessions.repository.js';
+import { TrustedDevicesRepository } from './sessions.repository.js';
 
 /** The attempts that were counted, and when, so that they can be refunded. */
 export interface Taken {
@@ -47,7 +47,7 @@ export class OtpLimits {
   constructor(
     private readonly counter: SlidingWindowCounter,
     private readonly report: RateLimitReport,
-    private readonly browsers: KnownBrowsersRepository,
+    private readonly browsers: TrustedDevicesRepository,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     { otp, rateLimits }: AppConfig,

@@ -9,7 +9,7 @@ import type { Language } from '../../../pages/language.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
-import { KnownBrowsersRepository } from './sessions.repository.js';
+import { TrustedDevicesRepository } from './sessions.repository.js';
 import { newOneTimePassword } from './one-time-password.js';
 import { OtpLimits, type Take } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
@@ -58,7 +58,7 @@ export class OtpService {
     private readonly users: UsersService,
     private readonly limits: OtpLimits,
     private readonly lock: PhoneLock,
-    private readonly browsers: KnownBrowsersRepository,
+    private readonly browsers: TrustedDevicesRepository,
     private readonly delivery: OtpDelivery,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, LessThan, MoreThan } from 'typeorm';
 import { insertRow, upsert } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { KnownBrowser, SignInSession } from './sign-in.entities.js';
+import { TrustedDevice, SignInSession } from './sign-in.entities.js';
 
 @Injectable()
 export class SignInSessionsRepository {
@@ -37,22 +37,22 @@ export class SignInSessionsRepository {
 }
 
 @Injectable()
-export class KnownBrowsersRepository {
+export class TrustedDevicesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Whether somebody signed in with this phone in this browser before. */
   isKnown(browserHash: string, phone: string, tx?: Transaction): Promise<boolean> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
-    return manager.existsBy(KnownBrowser, { browserHash, phone });
+    return manager.existsBy(TrustedDevice, { browserHash, phone });
   }
 
   /** The hashes of the browsers in which somebody signed in with this phone. */
   async findAll(phone: string): Promise<string[]> {
-    const known = await this.dataSource.manager.findBy(KnownBrowser, { phone });
+    const known = await this.dataSource.manager.findBy(TrustedDevice, { phone });
     return known.map(({ browserHash }) => browserHash);
   }
 
-  remember(tx: Transaction, known: KnownBrowser): Promise<void> {
-    return upsert(tx, KnownBrowser, known);
+  remember(tx: Transaction, known: TrustedDevice): Promise<void> {
+    return upsert(tx, TrustedDevice, known);
   }
 }

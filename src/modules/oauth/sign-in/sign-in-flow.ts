@@ -20,7 +20,7 @@ import { OtpService, type ClosedPhone, type WhenRight } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
 
 /** What one sign-in is part of, and where it leads. */
-export interface SignInCourse {
+export interface SignInFlow {
   place: SignInPlace;
   /**
    * Who is signed in here already: a reload or a second click sends a step again that is done. `phone` (E.164) is what was
@@ -46,7 +46,7 @@ export class SignInSteps {
   ) {}
 
   /** Sends a one-time password to the phone of the form, for the first time or again. */
-  async sendPassword(course: SignInCourse, request: Request, response: Response): Promise<void> {
+  async sendPassword(course: SignInFlow, request: Request, response: Response): Promise<void> {
     const { place } = course;
     const form = new Parameters(request.body);
     const typed = form.get('phone') ?? '';
@@ -87,7 +87,7 @@ export class SignInSteps {
   }
 
   /** Takes the one-time password and, when it is right, goes on. */
-  async verify(course: SignInCourse, request: Request, response: Response): Promise<void> {
+  async verify(course: SignInFlow, request: Request, response: Response): Promise<void> {
     if (await this.isDone(course, request, response)) return;
     const { place } = course;
     const form = new Parameters(request.body);
@@ -138,7 +138,7 @@ export class SignInSteps {
 
   /** Shows what comes next instead of an error. */
   private async isDone(
-    { userOf, goOn }: SignInCourse,
+    { userOf, goOn }: SignInFlow,
     request: Request,
     response: Response,
     phone?: string,

@@ -10,7 +10,7 @@ import {
   type Person,
   type PersonalRows,
 } from '../../../platform/database/retention/data-subject.js';
-import { KnownBrowser, OtpChallenge, OtpFailures, SignInSession } from './sign-in.entities.js';
+import { TrustedDevice, OtpChallenge, OtpFailures, SignInSession } from './sign-in.entities.js';
 import { OtpLimits } from './otp-limits.js';
 
 /** How a person signed in. What is counted by phone is known while the person has one. */
@@ -30,7 +30,7 @@ export class SignInPersonalData extends PersonalData {
       personalRows(dataSource, SignInSession, [{ userId }], ['hash', 'userId']),
       personalRows(dataSource, OtpChallenge, byPhone, ['codeHash']),
       personalRows(dataSource, OtpFailures, byPhone),
-      personalRows(dataSource, KnownBrowser, byPhone, ['browserHash']),
+      personalRows(dataSource, TrustedDevice, byPhone, ['browserHash']),
     ];
   }
 
@@ -46,7 +46,7 @@ export class SignInPersonalData extends PersonalData {
             byPhone(OtpChallenge),
             byPhone(OtpFailures),
             this.limits.attemptsOf(phone),
-            byPhone(KnownBrowser),
+            byPhone(TrustedDevice),
           ]),
     ];
   }

@@ -24,7 +24,7 @@ export class SignInSession {
 @Entity('known_browsers')
 @Index('ix_known_browsers_signed_in_at', ['signedInAt'])
 @Index('ix_known_browsers_phone', ['phone'])
-export class KnownBrowser {
+export class TrustedDevice {
   /** SHA-256 of the browser's cookie. */
   @PrimaryColumn(HASH)
   browserHash: string;

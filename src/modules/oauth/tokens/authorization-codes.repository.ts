@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { storedTime } from '../../../platform/database/columns.js';
-import { insertRow, placesFor, writeRows } from '../../../platform/database/sql.js';
-import { RowsByKey } from '../../../platform/database/batch-loader.js';
+import { insertRow, placeholdersFor, writeRows } from '../../../platform/database/sql.js';
+import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
 import type { User } from '../../users/user.entity.js';
 import { AuthorizationCode, Grant } from './token.entities.js';
@@ -43,10 +43,10 @@ const CONSUME_CODES =
 
 @Injectable()
 export class AuthorizationCodesRepository {
-  private readonly issued: RowsByKey<Row>;
+  private readonly issued: BatchLoader<Row>;
 
   constructor(dataSource: DataSource) {
-    this.issued = new RowsByKey(dataSource, FIND_CODE, { hash: 'code.hash' });
+    this.issued = new BatchLoader(dataSource, FIND_CODE, { hash: 'code.hash' });
   }
 
   async insert(tx: Transaction, code: AuthorizationCode): Promise<void> {
@@ -74,7 +74,7 @@ export class AuthorizationCodesRepository {
 
   /** False when one was used or has expired: of two exchanges, one gets tokens (RFC 6749 §4.1.2). */
   async consume(tx: Transaction, hashes: readonly string[], now: Date): Promise<boolean> {
-    const statement = `${CONSUME_CODES} ${placesFor(hashes)}`;
+    const statement = `${CONSUME_CODES} ${placeholdersFor(hashes)}`;
     return (await writeRows(tx, statement, [now, now, ...hashes])) === hashes.length;
   }
 }

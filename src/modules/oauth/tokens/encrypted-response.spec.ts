@@ -1,6 +1,6 @@
 import { SCOPES } from '../../../platform/access/scopes.js';
 import { newSecret } from '../../../platform/secrets.js';
-import { openAnswer, sealAnswer } from './encrypted-response.js';
+import { decryptResponse, encryptResponse } from './encrypted-response.js';
 
 const TOKEN = newSecret('svcrt');
 const RESPONSE = {
@@ -12,34 +12,34 @@ const RESPONSE = {
 
 describe('Encrypted token response', () => {
   it('decrypts with the token that it was encrypted for', () => {
-    expect(openAnswer(TOKEN, sealAnswer(TOKEN, RESPONSE))).toEqual(RESPONSE);
+    expect(decryptResponse(TOKEN, encryptResponse(TOKEN, RESPONSE))).toEqual(RESPONSE);
   });
 
   it('does not decrypt with another token', () => {
-    const encrypted = sealAnswer(TOKEN, RESPONSE);
+    const encrypted = encryptResponse(TOKEN, RESPONSE);
     for (const other of [newSecret('svcrt'), TOKEN.toLowerCase(), TOKEN.slice(0, -1), ''])
-      expect(openAnswer(other, encrypted)).toBeNull();
+      expect(decryptResponse(other, encrypted)).toBeNull();
   });
 
   it('does not decrypt when any byte was changed', () => {
-    const encrypted = Buffer.from(sealAnswer(TOKEN, RESPONSE), 'base64url');
+    const encrypted = Buffer.from(encryptResponse(TOKEN, RESPONSE), 'base64url');
     for (const [index, byte] of encrypted.entries()) {
       const changed = Buffer.from(encrypted);
       changed[index] = byte ^ 1;
-      expect(openAnswer(TOKEN, changed.toString('base64url')), `byte ${index}`).toBeNull();
+      expect(decryptResponse(TOKEN, changed.toString('base64url')), `byte ${index}`).toBeNull();
     }
   });
 
   it('does not decrypt when it was truncated', () => {
-    const encrypted = sealAnswer(TOKEN, RESPONSE);
+    const encrypted = encryptResponse(TOKEN, RESPONSE);
     for (let length = 0; length < encrypted.length; length += 1)
-      expect(openAnswer(TOKEN, encrypted.slice(0, length)), `${length} characters`).toBeNull();
+      expect(decryptResponse(TOKEN, encrypted.slice(0, length)), `${length} characters`).toBeNull();
   });
 
   it('fits its column, contains no plain text and differs each time', () => {
-    const one = sealAnswer(TOKEN, RESPONSE);
+    const one = encryptResponse(TOKEN, RESPONSE);
     expect(one).toMatch(/^[A-Za-z0-9_-]{1,700}$/);
     expect(Buffer.from(one, 'base64url').toString('latin1')).not.toMatch(/svcat|svcrt|posts/);
-    expect(sealAnswer(TOKEN, RESPONSE).slice(0, 16)).not.toBe(one.slice(0, 16));
+    expect(encryptResponse(TOKEN, RESPONSE).slice(0, 16)).not.toBe(one.slice(0, 16));
   });
 });

@@ -13,7 +13,7 @@ const TAG_BYTES = 16;
  * Encrypts an answer under the refresh token or code that it answers, of which only its client holds more than a hash.
  * @returns base64url of IV, tag and ciphertext: about 350 characters
  */
-export function sealAnswer(token: string, answer: IssuedTokens): string {
+export function encryptResponse(token: string, answer: IssuedTokens): string {
   const { accessToken, refreshToken, expiresAt, scopes } = answer;
   const text = JSON.stringify([
     accessToken,
@@ -27,8 +27,8 @@ export function sealAnswer(token: string, answer: IssuedTokens): string {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** The reverse of `sealAnswer`; null when it was sealed for another token, or damaged. */
-export function openAnswer(token: string, sealed: string): IssuedTokens | null {
+/** The reverse of `encryptResponse`; null when it was sealed for another token, or damaged. */
+export function decryptResponse(token: string, sealed: string): IssuedTokens | null {
   const bytes = Buffer.from(sealed, 'base64url');
   const iv = bytes.subarray(0, IV_BYTES);
   const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);

@@ -3,7 +3,12 @@ import { DataSource, In, IsNull, type SelectQueryBuilder } from 'typeorm';
 import { later, MINUTE } from '../../../platform/clock.js';
 import { parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { storedTime } from '../../../platform/database/columns.js';
-import { insertRow, placesFor, unchanged, writeRows } from '../../../platform/database/sql.js';
+import {
+  insertRow,
+  placeholdersFor,
+  unchanged,
+  writeRows,
+} from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { App } from '../clients/client.entities.js';
 import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './token.entities.js';
@@ -60,7 +65,9 @@ export class GrantsRepository {
    * them. False when one was revoked or has expired. A write that changes nothing, because SQLite has no other lock.
    */
   async lock(tx: Transaction, ids: readonly string[], now: Date): Promise<boolean> {
-    return (await writeRows(tx, `${LOCK_GRANTS} ${placesFor(ids)}`, [now, ...ids])) === ids.length;
+    return (
+      (await writeRows(tx, `${LOCK_GRANTS} ${placeholdersFor(ids)}`, [now, ...ids])) === ids.length
+    );
   }
 
   /** False when it was revoked before. */

@@ -17,7 +17,7 @@ import { GrantUse } from './grant-use.js';
 import { GrantsRepository } from './grants.repository.js';
 import { InvalidGrant, InvalidScope } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
-import { openAnswer, sealAnswer } from './encrypted-response.js';
+import { decryptResponse, encryptResponse } from './encrypted-response.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type RefreshUse, type StoredRefresh } from './tokens.repository.js';
 
@@ -122,7 +122,7 @@ export class RefreshTokenGrant {
     const pairs = all.map((presented) => this.successorOf(presented, now));
     const answers = all.map(({ value, stored }, place) => {
       const { tokens } = pairs[place] as NewTokens;
-      return [stored.hash, sealAnswer(value, tokens)] as const;
+      return [stored.hash, encryptResponse(value, tokens)] as const;
     });
     if (!(await this.tokens.consumeRefresh(tx, new Map(answers), later(now, REPLAY_MS), now)))
       return undefined;
@@ -188,7 +188,7 @@ export class RefreshTokenGrant {
 function repeatable(use: RefreshUse, value: string, at: Date): IssuedTokens | null {
   const { sealedAnswer, answerExpiresAt } = use;
   if (sealedAnswer === null || answerExpiresAt === null || at > answerExpiresAt) return null;
-  return openAnswer(value, sealedAnswer);
+  return decryptResponse(value, sealedAnswer);
 }
 
 /** The scopes of the new access token: the grant's, or fewer (RFC 6749 §6). The next refresh starts from the grant's again. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import { storedTime } from '../../../platform/database/columns.js';
-import { insertAll, placesFor, writeRows } from '../../../platform/database/sql.js';
-import { RowsByKey } from '../../../platform/database/batch-loader.js';
+import { insertAll, placeholdersFor, writeRows } from '../../../platform/database/sql.js';
+import { BatchLoader } from '../../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
@@ -76,13 +76,13 @@ const FORGET_ANSWERS =
 
 @Injectable()
 export class TokensRepository {
-  private readonly access: RowsByKey<RawAccess>;
-  private readonly refresh: RowsByKey<RawRefresh>;
+  private readonly access: BatchLoader<RawAccess>;
+  private readonly refresh: BatchLoader<RawRefresh>;
 
   constructor(dataSource: DataSource) {
     const key = { hash: 'token.hash' };
-    this.access = new RowsByKey(dataSource, FIND_ACCESS, key);
-    this.refresh = new RowsByKey(dataSource, FIND_REFRESH, key);
+    this.access = new BatchLoader(dataSource, FIND_ACCESS, key);
+    this.refresh = new BatchLoader(dataSource, FIND_REFRESH, key);
   }
 
   async insertAll(tx: Transaction, pairs: readonly TokenPair[]): Promise<void> {
@@ -151,14 +151,15 @@ export class TokensRepository {
     const statement = `
       UPDATE refresh_tokens SET consumed_at = ?, answer_expires_at = ?,
         sealed_answer = CASE hash${' WHEN ? THEN ?'.repeat(hashes.length)} END
-      WHERE consumed_at IS NULL AND expires_at > ? AND hash IN ${placesFor(hashes)}`;
+      WHERE consumed_at IS NULL AND expires_at > ? AND hash IN ${placeholdersFor(hashes)}`;
     const values = [now, answerExpiresAt, ...[...answers].flat(), now, ...hashes];
     return (await writeRows(tx, statement, values)) === hashes.length;
   }
 
   /** From now on, who comes back with one of these used tokens gets no answer any more. */
   async forgetAnswers(tx: Transaction, hashes: readonly string[]): Promise<void> {
-    if (hashes.length > 0) await writeRows(tx, `${FORGET_ANSWERS} ${placesFor(hashes)}`, hashes);
+    if (hashes.length > 0)
+      await writeRows(tx, `${FORGET_ANSWERS} ${placeholdersFor(hashes)}`, hashes);
   }
 }
 

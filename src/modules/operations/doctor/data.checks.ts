@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, HOUR, later, MINUTE } from '../../../platform/clock.js';
-import type { Drift, KeptCounter } from '../../../platform/database/counter-cache.js';
+import type { Discrepancy, CounterCache } from '../../../platform/database/counter-cache.js';
 import type { TransactionRunner } from '../../../platform/database/transaction.js';
 import {
   type JobName,
@@ -22,7 +22,7 @@ export class CounterCheck implements Check {
   readonly name = 'counters';
 
   constructor(
-    private readonly counter: KeptCounter,
+    private readonly counter: CounterCache,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
   ) {}
@@ -43,7 +43,7 @@ export class CounterCheck implements Check {
     return [failed(`${name} is wrong in ${rows}.`, 'npm run -s cli -- doctor --fix')];
   }
 
-  private correct(id: string, change: Change): Promise<Drift | undefined> {
+  private correct(id: string, change: Change): Promise<Discrepancy | undefined> {
     return this.transactions.run(async (tx) => {
       const drift = await this.counter.correct(tx, id);
       if (drift) {

@@ -1,14 +1,14 @@
 import mysql from 'mysql2';
 import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
 import {
-  aroundSending,
+  interceptQueries,
   refuseOverdue,
   type Send,
   streamOf,
   takingFrom,
   timedOut,
 } from './timeouts.js';
-import { type ServerGroup, toPrimary } from './failover.js';
+import { type Failover, toPrimary } from './failover.js';
 
 export type ServerKind = 'mysql' | 'mariadb';
 
@@ -61,7 +61,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   ];
   return {
     ...mysql,
-    createPool({ group, ...options }: PoolOptions & { group?: ServerGroup }): Pool {
+    createPool({ group, ...options }: PoolOptions & { group?: Failover }): Pool {
       const pool = mysql.createPool({
         ...options,
         ...(group && { stream: () => group.open() }),
@@ -74,7 +74,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
       pool.on('connection', (connection: PoolConnection) => {
         readDoublesExactly(connection);
         if (statementMs > 0) {
-          endSilence(connection, Math.ceil(statementMs / 1000) * 1000 + GRACE_MS);
+          closeWhenSilent(connection, Math.ceil(statementMs / 1000) * 1000 + GRACE_MS);
           refuseOverdue(connection, statementMs);
         }
         for (const statement of settings) {
@@ -98,8 +98,8 @@ function endWaitsForConnections(pool: Pool, waitMs: number): void {
  * Ends a connection on which a statement gets no answer. The server's timeouts come first; this is for a server that stands
  * still or a network that swallows everything, which the pool itself would never notice, and for what MySQL sets no limit to.
  */
-function endSilence(connection: PoolConnection, silenceMs: number): void {
-  aroundSending(connection, (send) => (...parameters) => {
+function closeWhenSilent(connection: PoolConnection, silenceMs: number): void {
+  interceptQueries(connection, (send) => (...parameters) => {
     // First, since it throws for values that cannot be sent: the timer would end the connection under somebody else.
     const sent = send(...parameters);
     const timer = setTimeout(() => {

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
-import { limited } from '../../deadline.js';
+import { withDeadline } from '../../deadline.js';
 import { isReadOnly } from '../errors.js';
-import { aroundSending, streamOf, takingFrom, timedOut } from './timeouts.js';
+import { interceptQueries, streamOf, takingFrom, timedOut } from './timeouts.js';
 
 const DEFAULT_PORT = 3306;
 
@@ -24,7 +24,7 @@ interface Line {
  * Servers of which one takes writes, and another when that one has failed: a group with a single primary, or a source and its
  * replicas. Connections are opened to the one that last took them, and to the next when it does not.
  */
-export class ServerGroup {
+export class Failover {
   private readonly servers: readonly { host: string; port: number }[];
   /** How often each was deserted, by its place. */
   private readonly desertions: number[];
@@ -66,7 +66,7 @@ export class ServerGroup {
     this.lines.set(socket, { place, silence });
     return socket
       .once('error', ({ code }: NodeJS.ErrnoException) => {
-        if (code === 'ETIMEDOUT') this.desert(socket);
+        if (code === 'ETIMEDOUT') this.markFailed(socket);
         this.leave(socket);
       })
       .once('close', () => this.leave(socket));
@@ -99,7 +99,7 @@ export class ServerGroup {
   }
 
   /** The same for a server that took them when it was asked: none of its connections is kept any more. */
-  desert(socket: Socket): void {
+  markFailed(socket: Socket): void {
     const line = this.lines.get(socket);
     if (line === undefined || !this.isKept(socket)) return;
     this.desertions[line.place] = (this.desertions[line.place] ?? 0) + 1;
@@ -118,7 +118,7 @@ const TAKES_WRITES = `SELECT CONCAT(@@global.read_only) IN ('0', 'OFF') AS takes
  * Makes a pool give out connections to the server of a group that takes writes, and end those to one that no longer does.
  * @param waitMs milliseconds: whoever has waited so long, for all servers together, begins with no other
  */
-export function toPrimary(pool: Pool, group: ServerGroup, waitMs: number): void {
+export function toPrimary(pool: Pool, group: Failover, waitMs: number): void {
   const take = promisify(takingFrom(pool));
 
   async function connection(): Promise<PoolConnection> {
@@ -138,7 +138,7 @@ export function toPrimary(pool: Pool, group: ServerGroup, waitMs: number): void 
           continue;
         }
         // Of the server, however long whoever asks for it has waited.
-        const isPrimary = await limited(() => takesWrites(taken)).catch(() => false);
+        const isPrimary = await withDeadline(() => takesWrites(taken)).catch(() => false);
         if (isPrimary) {
           group.keep(stream);
           return taken;
@@ -166,13 +166,13 @@ async function takesWrites(connection: PoolConnection): Promise<boolean> {
 type Answered = (error: NodeJS.ErrnoException | null, ...more: unknown[]) => void;
 
 /** A connection whose server became a replica would be as good as before for all that only reads. */
-function endOnceRefused(connection: PoolConnection, group: ServerGroup): void {
-  aroundSending(connection, (send) => (statement, ...more) => {
+function endOnceRefused(connection: PoolConnection, group: Failover): void {
+  interceptQueries(connection, (send) => (statement, ...more) => {
     const answered = more.at(-1);
     if (typeof answered !== 'function') return send(statement, ...more);
     const watching: Answered = (error, ...answer) => {
       if (isReadOnly(error)) {
-        group.desert(streamOf(connection));
+        group.markFailed(streamOf(connection));
         connection.release = () => connection.destroy();
       }
       (answered as Answered)(error, ...answer);

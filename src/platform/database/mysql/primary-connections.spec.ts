@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import type mysql from 'mysql2';
 import type { Pool } from 'mysql2';
 import { driverWithTimeouts } from './driver.js';
-import { ServerGroup } from './failover.js';
+import { Failover } from './failover.js';
 
 const WAIT_MS = 300;
 /** Longer than any test waits. */
@@ -13,12 +13,12 @@ describe('A connection to the primary of three servers', () => {
   /** Takes connections and says nothing. */
   let silent: Server;
   let pool: Pool;
-  let group: ServerGroup;
+  let group: Failover;
   beforeAll(async () => {
     silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    group = new ServerGroup(Array<string>(3).fill(`mysql://u:p@127.0.0.1:${port}/d`), NEVER_MS);
+    group = new Failover(Array<string>(3).fill(`mysql://u:p@127.0.0.1:${port}/d`), NEVER_MS);
     const driver = driverWithTimeouts('mysql', { waitMs: WAIT_MS, statementMs: WAIT_MS });
     const options = { connectionLimit: 1, connectTimeout: NEVER_MS, group };
     pool = (driver as typeof mysql).createPool(options);

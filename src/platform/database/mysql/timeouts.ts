@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Pool, PoolConnection, Query, QueryOptions } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
-import { beginWaiting, isOverdue, sameLimit } from '../../deadline.js';
+import { beginWaiting, isPastDeadline, sameDeadline } from '../../deadline.js';
 
 /** An error as Node has it where an operation of the network took too long. */
 export function timedOut(message: string): NodeJS.ErrnoException {
@@ -13,7 +13,7 @@ export function timedOut(message: string): NodeJS.ErrnoException {
 export type Send = (statement: string | QueryOptions, ...more: unknown[]) => Query;
 
 /** Puts something between whoever sends statements on a connection and the connection. */
-export function aroundSending(connection: PoolConnection, around: (send: Send) => Send): void {
+export function interceptQueries(connection: PoolConnection, around: (send: Send) => Send): void {
   const { query, execute } = connection as unknown as Record<'query' | 'execute', Send>;
   Object.assign(connection, {
     query: around(query.bind(connection)),
@@ -43,7 +43,7 @@ export function takingFrom(pool: Pool): (waitMs: number, taker: Taker) => void {
   const take = pool.getConnection.bind(pool);
   return (waitMs, taker) => {
     // Whoever gives a connection back would run it otherwise, as part of another request.
-    const callback = sameLimit(taker);
+    const callback = sameDeadline(taker);
     const end = beginWaiting();
     let isWaiting = true;
     const waiter: Taker = (error, connection) => {
@@ -77,12 +77,13 @@ const ALWAYS = /^(?:COMMIT|ROLLBACK|SET SESSION)\b/;
  * answer.
  */
 export function refuseOverdue(connection: PoolConnection, longestMs: number): void {
-  aroundSending(connection, (send) => (statement, ...more) => {
+  interceptQueries(connection, (send) => (statement, ...more) => {
     const text = typeof statement === 'string' ? statement : statement.sql;
     const callback = more.at(-1);
     if (typeof callback !== 'function') return send(statement, ...more);
     const answered = callback as (...answer: unknown[]) => void;
-    if (isOverdue(longestMs) && !ALWAYS.test(text)) return refused(() => answered(overdue()));
+    if (isPastDeadline(longestMs) && !ALWAYS.test(text))
+      return refused(() => answered(deadlineExceeded()));
     const end = beginWaiting();
     return send(statement, ...more.slice(0, -1), (...answer: unknown[]) => {
       end();
@@ -92,13 +93,13 @@ export function refuseOverdue(connection: PoolConnection, longestMs: number): vo
 }
 
 /** How long work of one request may wait for this database, in milliseconds: on a server what its driver has, else without end. */
-export function longestWaitOn(options: DataSourceOptions): number {
+export function timeoutOf(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;
 }
 
 /** What work is told that had its time. */
-export function overdue(): Error {
+export function deadlineExceeded(): Error {
   return timedOut('The request waited for the database for too long.');
 }
 

@@ -10,7 +10,7 @@ const PAUSE_MS = 50;
 export type RowsByTable = Record<string, number>;
 
 export interface BatchSettings {
-  /** Asked before every batch: whether to leave the rest for another time. */
+  /** PendingRequest before every batch: whether to leave the rest for another time. */
   isOver?: () => boolean;
   /** Told after every batch how many rows of the table are gone. */
   onBatch?: (table: string, deleted: number) => void;

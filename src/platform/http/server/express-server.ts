@@ -6,7 +6,7 @@ import type { Express, Request, Response } from 'express';
  * The status that refuses a request of which two readers may believe two things: whom it is for (RFC 9112 §3.2), or where it ends
  * (§6.1). Undefined for all others. Its connection is to be closed: nothing that follows can be believed.
  */
-export function doubtsAbout(request: IncomingMessage): 400 | 501 | undefined {
+export function validateFraming(request: IncomingMessage): 400 | 501 | undefined {
   if (hostsOf(request) > 1) return 400;
   const coding = request.headers['transfer-encoding']?.toLowerCase();
   if (coding === undefined) return undefined;
@@ -71,7 +71,7 @@ export function expressServer(application: Express): Server {
       // What follows the last request is not to be looked at (RFC 9112 §9.6): nobody would be told what became of it.
       if (ending.has(incoming.socket)) return;
       if (outgoing.socket === null) closeWithConnection(outgoing);
-      const refusal = doubtsAbout(incoming);
+      const refusal = validateFraming(incoming);
       if (refusal) outgoing.setHeader('Connection', 'close').writeHead(refusal).end();
       else application(incoming as Request, outgoing as Response);
       if (isLast(outgoing)) ending.add(incoming.socket);

@@ -23,7 +23,7 @@ const DEEPEST = 20;
  * that are named like what every object inherits, which libraries call or drop. Walks without recursion.
  * @throws InvalidRequest
  */
-export function assertShallow(body: object): void {
+export function assertMaxDepth(body: object): void {
   const open: { value: object; depth: number }[] = [{ value: body, depth: 1 }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, depth } = next;
@@ -76,7 +76,7 @@ function objectIn(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new InvalidRequest('The body must be a JSON object.');
   }
-  assertShallow(body);
+  assertMaxDepth(body);
   return body as Record<string, unknown>;
 }
 

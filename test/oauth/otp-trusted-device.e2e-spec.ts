@@ -1,4 +1,4 @@
-import { KnownBrowser, OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
+import { TrustedDevice, OtpFailures } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import type { User } from '../../src/modules/users/user.entity.js';
 import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
@@ -165,12 +165,12 @@ onOneEngine('One-time passwords: known browser', (database) => {
     const stranger = new Browser(app());
     const page = await ask(stranger);
     await stranger.submit(page, VERIFY, { code: wrongFor(await newest(1), 1) });
-    const known = app().dataSource.getRepository(KnownBrowser);
+    const known = app().dataSource.getRepository(TrustedDevice);
     expect(await known.countBy({ phone: user.phone })).toBe(1);
   });
 
   it('O57 updates its date with each sign-in', async () => {
-    const known = app().dataSource.getRepository(KnownBrowser);
+    const known = app().dataSource.getRepository(TrustedDevice);
     const [before] = await known.findBy({ phone: user.phone });
     await owner.signIn(authorizeLink(client), user);
     const after = await known.findBy({ phone: user.phone });

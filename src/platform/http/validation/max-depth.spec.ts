@@ -1,5 +1,5 @@
 import { InvalidRequest } from '../../errors.js';
-import { assertShallow } from './request.pipe.js';
+import { assertMaxDepth } from './request.pipe.js';
 
 /** Nested objects as JSON text, each the only member of the object around it. */
 const objects = (levels: number) => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
@@ -8,7 +8,7 @@ const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 /** The violation as `field code`, or undefined. */
 function violationOf(text: string): string | undefined {
   try {
-    assertShallow(JSON.parse(text) as object);
+    assertMaxDepth(JSON.parse(text) as object);
     return undefined;
   } catch (error) {
     const [violation] = (error as InvalidRequest).extras.errors ?? [];
@@ -16,7 +16,7 @@ function violationOf(text: string): string | undefined {
   }
 }
 
-describe('assertShallow', () => {
+describe('assertMaxDepth', () => {
   it.each([
     ['objects', objects(20)],
     ['arrays', `{"a":${arrays(19)}}`],
