@@ -99,6 +99,7 @@ onOneEngine('Language of the pages', (database) => {
     });
     expect(code.html).toContain(`<strong class="phone">${user.phone}</strong>`);
     const again = await visitor.submit(code, '/oauth/authorize/change-number');
+    await app().sms.password(user.phone);
     app().clock.advance(61_000);
     const second = await visitor.submit(again, '/oauth/authorize/sign-in', { phone: user.phone });
     const password = await app().sms.password(user.phone, 1);
