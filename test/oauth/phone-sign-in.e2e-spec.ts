@@ -57,14 +57,14 @@ onOneEngine('Sign-in by phone', (database) => {
     expect(page.html).not.toContain('<script');
   }
 
-  it.each(['001 (415) 555-2671', '(415) 555-2671'])(
+  it.each(['+1 (415) 555-2671', '(415) 555-2671'])(
     'O53 sends "%s" to the user of +14155552671 and counts every spelling in one limit',
     async (typed) => {
       const page = await ask(typed);
       expectPage(page, 200);
       expect(page.html).toContain('value="+14155552671"');
       await app().sms.password('+14155552671');
-      for (const again of ['+14155552671', '+1 415-555-2671', typed])
+      for (const again of ['+14155552671', '+1 415-555-2671', '1 (415) 5552671', typed])
         expectPage(await ask(again), 429);
     },
   );
@@ -77,7 +77,7 @@ onOneEngine('Sign-in by phone', (database) => {
   );
 
   it('O150 shows a number of another country in E.164', async () => {
-    const page = await ask('0049 30 123456');
+    const page = await ask('011 49 30 123456');
     expectPage(page, 200);
     expect(page.html).toContain('<strong class="phone">+4930123456</strong>');
     expect(page.html).toContain('value="+4930123456"');

@@ -226,7 +226,7 @@ export const ONE_TIME_PASSWORDS: Topic = {
       source: 'own',
     },
     O53: {
-      rule: 'However a phone number is written, with spaces, brackets, `00` or `+`, it is one E.164 identity with one budget. A national number is one of `OTP_DEFAULT_COUNTRY`; without that setting it gets a message by the field.',
+      rule: 'However a phone number is written, with spaces, brackets or `+`, it is one E.164 identity with one limit. A number without `+` is read as dialled in `OTP_DEFAULT_COUNTRY`; without that setting it gets a message by the field.',
       source: 'own',
     },
     O54: {

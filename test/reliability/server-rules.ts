@@ -104,7 +104,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O142: {
-      rule: 'Each hour one of all processes deletes what has expired, at most 1,000 rows at a time, found by an index. Used codes and refresh tokens stay until their grant has ended, so that one that comes back is still recognized, but the answers of O96 are cleared once they may not be given again. Refreshes meanwhile notice nothing.',
+      rule: 'Each hour one of all processes deletes what has expired, at most 1,000 rows at a time, found by an index. Used codes stay until their grant has ended, and used refresh tokens for their lifetime and a day, so that one that comes back is still recognized; a refresh token that comes back later is `invalid_grant` and revokes nothing, but the answers of O96 are cleared once they may not be given again. Refreshes meanwhile notice nothing.',
       source: 'own',
     },
     O143: {
@@ -142,7 +142,7 @@ export const BROWSERS_AND_TYPING: Topic = {
       source: 'own',
     },
     O150: {
-      rule: 'A phone number with `00`, or in full-width or Arabic digits, is understood. Letters, too many digits, quotes or markup get such a message, too.',
+      rule: 'A phone number in full-width or Arabic digits is understood, and one with the prefix for calls abroad of `OTP_DEFAULT_COUNTRY`, such as 00 or 011. The prefix differs by country, so without that setting it gets a message by the field. Letters, too many digits, quotes or markup get such a message, too.',
       source: 'own',
     },
     O151: {

@@ -46,27 +46,34 @@ export class ExpiredOAuthRowsRepository {
     ];
   }
 
-  /** Codes and refresh tokens that ended before anybody used them. */
-  neverUsed(ended: Date): ExpiredRows[] {
-    const unused = { consumedAt: IsNull(), expiresAt: LessThanOrEqual(ended) };
+  /** Expired refresh tokens, and expired codes that were not used. */
+  unusable(expiredSince: Date): ExpiredRows[] {
+    const expiresAt = LessThanOrEqual(expiredSince);
     return [
-      expiredRows(this.dataSource, AuthorizationCode, unused, 'expiresAt'),
-      expiredRows(this.dataSource, RefreshToken, unused, 'expiresAt'),
+      expiredRows(
+        this.dataSource,
+        AuthorizationCode,
+        { consumedAt: IsNull(), expiresAt },
+        'expiresAt',
+      ),
+      expiredRows(this.dataSource, RefreshToken, { expiresAt }, 'expiresAt'),
     ];
   }
 
-  /** The tokens and codes of grants that ended, without those of `shortLived(ended)` and `neverUsed(unusedSince)`. */
-  ofEndedGrants(ended: Date, unusedSince: Date): ExpiredRows[] {
-    const isOther = '(expired.consumedAt IS NOT NULL OR expired.expiresAt > :unusedSince)';
+  /** The tokens and codes of grants that ended, without those of `shortLived(ended)` and `unusable(expiredSince)`. */
+  ofEndedGrants(ended: Date, expiredSince: Date): ExpiredRows[] {
     return ENDS.flatMap((end) => [
       foundRows(this.dataSource, AccessToken, (query) =>
         ofEnded(query, end, ended).andWhere('expired.expiresAt > :ended', { ended }),
       ),
       foundRows(this.dataSource, AuthorizationCode, (query) =>
-        ofEnded(query, end, ended).andWhere(isOther, { unusedSince }),
+        ofEnded(query, end, ended).andWhere(
+          '(expired.consumedAt IS NOT NULL OR expired.expiresAt > :expiredSince)',
+          { expiredSince },
+        ),
       ),
       foundRows(this.dataSource, RefreshToken, (query) =>
-        ofEnded(query, end, ended).andWhere(isOther, { unusedSince }),
+        ofEnded(query, end, ended).andWhere('expired.expiresAt > :expiredSince', { expiredSince }),
       ),
     ]);
   }

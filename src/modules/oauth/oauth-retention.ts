@@ -7,8 +7,8 @@ import { ExpiredOAuthRowsRepository } from './oauth-retention.repository.js';
 /** Longer than the clocks of two processes may differ: what one of them deletes has ended for the other one, too. */
 const MARGIN_MS = MINUTE;
 
-/** So long an app is told that its code has expired, and not that there is no such code. */
-const UNUSED_MS = DAY;
+/** Support can still find a code or refresh token for so long after it has expired. */
+const EXPIRED_MS = DAY;
 
 /** So long after its end, support can still tell what a user had granted. */
 const ENDED_GRANT_MS = 90 * DAY;
@@ -29,18 +29,18 @@ export class OAuthPruneService {
   /**
    * What may be deleted now, in an order that leaves no row without the one that it belongs to.
    *
-   * Used codes and refresh tokens stay until their grant has ended, however long they have expired: who shows one again stole
-   * it, and only its row tells which grant to end (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+   * Used codes stay until their grant has ended, and used refresh tokens for their lifetime: a caller who presents one again
+   * stole it, and only its row tells which grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
    */
   expired(): ExpiredRows[] {
     const now = this.clock.now();
     const ago = (milliseconds: number): Date => later(now, -milliseconds);
     const ended = ago(MARGIN_MS);
-    const unusedSince = ago(UNUSED_MS);
+    const expiredSince = ago(EXPIRED_MS);
     return [
       ...this.rows.shortLived(ended),
-      ...this.rows.neverUsed(unusedSince),
-      ...this.rows.ofEndedGrants(ended, unusedSince),
+      ...this.rows.unusable(expiredSince),
+      ...this.rows.ofEndedGrants(ended, expiredSince),
       ...this.rows.grants(ago(ENDED_GRANT_MS)),
       this.rows.failures(ago(FAILURES_MS), now),
       this.rows.knownBrowsers(ago(KNOWN_BROWSER_MS)),

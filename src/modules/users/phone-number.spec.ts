@@ -6,8 +6,6 @@ describe('parsePhone', () => {
     '+1 (415) 555-2671',
     '+1-415-555-2671',
     '+1.415.555.2671',
-    '0014155552671',
-    '001 415 555 2671',
     ' +14155552671 ',
     '＋14155552671',
     '+١٤١٥٥٥٥٢٦٧١',
@@ -24,8 +22,20 @@ describe('parsePhone', () => {
     },
   );
 
-  it('O150 parses a number of another country with a leading 00', () => {
-    expect(parsePhone('00442079460958')).toBe('+442079460958');
+  it.each([
+    ['00442079460958', 'DE'],
+    ['00 44 20 7946 0958', 'FR'],
+    ['011442079460958', 'US'],
+  ])(
+    'O150 parses "%s", the prefix for calls abroad of %s, with this default country only',
+    (typed, country) => {
+      expect(parsePhone(typed, country)).toBe('+442079460958');
+      expect(parsePhone(typed)).toBeUndefined();
+    },
+  );
+
+  it('O150 rejects the prefix of another country', () => {
+    expect(parsePhone('00442079460958', 'US')).toBeUndefined();
   });
 
   it.each([

@@ -4,11 +4,11 @@ import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js'
 const E164 = /^\+[1-9]\d{1,14}$/;
 
 /**
- * A typed phone number as E.164, or undefined when it is none. A leading `00` counts as `+`; a number without either is
- * national to `defaultCountry`, and is none without one.
+ * A typed phone number as E.164, or undefined if it is none. A number without `+` is as people dial it in `defaultCountry`:
+ * national, or with the prefix for calls abroad, which is 00 in many countries and 011 in the US.
  */
 export function parsePhone(typed: string, defaultCountry?: string): string | undefined {
-  const text = typed.normalize('NFKC').trim().replace(/^00/, '+');
+  const text = typed.normalize('NFKC').trim();
   const number = parsePhoneNumberFromString(text, {
     defaultCountry: defaultCountry as CountryCode | undefined,
     extract: false,
