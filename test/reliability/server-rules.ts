@@ -104,7 +104,7 @@ export const STORAGE_AND_OPERATION: Topic = {
       source: 'own',
     },
     O142: {
-      rule: 'Each hour one of all processes deletes what has expired, at most 1,000 rows at a time, found by an index. Used codes stay until their grant has ended, and used refresh tokens for their lifetime and a day, so that one that comes back is still recognized; a refresh token that comes back later is `invalid_grant` and revokes nothing, but the answers of O96 are cleared once they may not be given again. Refreshes meanwhile notice nothing.',
+      rule: 'Each hour one of all processes deletes what has expired, at most 1,000 rows at a time, found by an index. Used codes stay until their grant has ended, and used refresh tokens for a lifetime and a day after their use, so that one that comes back is still recognized; a refresh token that comes back later is `invalid_grant` and revokes nothing, but the answers of O96 are cleared once they may not be given again. Refreshes meanwhile notice nothing.',
       source: 'own',
     },
     O143: {

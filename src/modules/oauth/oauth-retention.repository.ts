@@ -46,34 +46,38 @@ export class ExpiredOAuthRowsRepository {
     ];
   }
 
-  /** Expired refresh tokens, and expired codes that were not used. */
-  unusable(expiredSince: Date): ExpiredRows[] {
-    const expiresAt = LessThanOrEqual(expiredSince);
+  /** Codes and refresh tokens that expired before they were used. */
+  neverUsed(expiredSince: Date): ExpiredRows[] {
+    const unused = { consumedAt: IsNull(), expiresAt: LessThanOrEqual(expiredSince) };
     return [
-      expiredRows(
-        this.dataSource,
-        AuthorizationCode,
-        { consumedAt: IsNull(), expiresAt },
-        'expiresAt',
-      ),
-      expiredRows(this.dataSource, RefreshToken, { expiresAt }, 'expiresAt'),
+      expiredRows(this.dataSource, AuthorizationCode, unused, 'expiresAt'),
+      expiredRows(this.dataSource, RefreshToken, unused, 'expiresAt'),
     ];
   }
 
-  /** The tokens and codes of grants that ended, without those of `shortLived(ended)` and `unusable(expiredSince)`. */
-  ofEndedGrants(ended: Date, expiredSince: Date): ExpiredRows[] {
+  /** Refresh tokens that were used so long ago that they have expired since. */
+  usedRefreshTokens(usedSince: Date): ExpiredRows {
+    const consumedAt = LessThanOrEqual(usedSince);
+    return expiredRows(this.dataSource, RefreshToken, { consumedAt }, 'consumedAt');
+  }
+
+  /** The tokens and codes of grants that ended, without those of the methods above. */
+  ofEndedGrants(ended: Date, expiredSince: Date, usedSince: Date): ExpiredRows[] {
+    const unused = 'expired.consumedAt IS NULL AND expired.expiresAt > :expiredSince';
     return ENDS.flatMap((end) => [
       foundRows(this.dataSource, AccessToken, (query) =>
         ofEnded(query, end, ended).andWhere('expired.expiresAt > :ended', { ended }),
       ),
       foundRows(this.dataSource, AuthorizationCode, (query) =>
-        ofEnded(query, end, ended).andWhere(
-          '(expired.consumedAt IS NOT NULL OR expired.expiresAt > :expiredSince)',
-          { expiredSince },
-        ),
+        ofEnded(query, end, ended).andWhere(`(expired.consumedAt IS NOT NULL OR ${unused})`, {
+          expiredSince,
+        }),
       ),
       foundRows(this.dataSource, RefreshToken, (query) =>
-        ofEnded(query, end, ended).andWhere('expired.expiresAt > :expiredSince', { expiredSince }),
+        ofEnded(query, end, ended).andWhere(`(expired.consumedAt > :usedSince OR ${unused})`, {
+          usedSince,
+          expiredSince,
+        }),
       ),
     ]);
   }

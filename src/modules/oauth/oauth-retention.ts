@@ -29,18 +29,21 @@ export class OAuthPruneService {
   /**
    * What may be deleted now, in an order that leaves no row without the one that it belongs to.
    *
-   * Used codes stay until their grant has ended, and used refresh tokens for their lifetime: a caller who presents one again
-   * stole it, and only its row tells which grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+   * Used codes stay until their grant has ended, and used refresh tokens for a lifetime after their use, when they have
+   * expired: a caller who presents one again stole it, and only its row tells which grant to revoke (RFC 6749 §4.1.2,
+   * RFC 9700 §4.14.2).
    */
   expired(): ExpiredRows[] {
     const now = this.clock.now();
     const ago = (milliseconds: number): Date => later(now, -milliseconds);
     const ended = ago(MARGIN_MS);
     const expiredSince = ago(EXPIRED_MS);
+    const usedSince = ago(EXPIRED_MS + this.config.lifetimes.refreshIdle * SECOND);
     return [
       ...this.rows.shortLived(ended),
-      ...this.rows.unusable(expiredSince),
-      ...this.rows.ofEndedGrants(ended, expiredSince),
+      ...this.rows.neverUsed(expiredSince),
+      this.rows.usedRefreshTokens(usedSince),
+      ...this.rows.ofEndedGrants(ended, expiredSince, usedSince),
       ...this.rows.grants(ago(ENDED_GRANT_MS)),
       this.rows.failures(ago(FAILURES_MS), now),
       this.rows.knownBrowsers(ago(KNOWN_BROWSER_MS)),

@@ -38,10 +38,6 @@ export class QuotaUsage {
   @Column(COUNTER)
   used: number;
 
-  /** Unused. The column stays until a migration rewrites the table. */
-  @Column({ type: 'smallint', default: 0 })
-  alerted: number;
-
   /** Plan and limit (null is unlimited) at the month's end, once the month is closed. */
   @Column(optional(text(32)))
   closedPlan: string | null;

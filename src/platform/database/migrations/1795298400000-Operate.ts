@@ -6,7 +6,7 @@ import {
   type QueryRunner,
   type TableColumnOptions,
 } from 'typeorm';
-import { id, integer, optional, smallint, text, time } from './columns.js';
+import { id, integer, optional, text, time } from './columns.js';
 
 /** What operators need to see: whom an event is about, what a month came to, and rows by the user whom they belong to. */
 export class Operate1795298400000 implements MigrationInterface {
@@ -47,7 +47,6 @@ export class Operate1795298400000 implements MigrationInterface {
 const newColumns: Record<string, TableColumnOptions[]> = {
   audit_events: [optional(id('client_id')), optional(id('user_id'))],
   quota_usage: [
-    { ...smallint('alerted'), default: 0 },
     optional(text('closed_plan', 32)),
     optional(integer('closed_limit')),
     optional(time('closed_at')),
