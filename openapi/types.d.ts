@@ -322,7 +322,7 @@ export interface components {
         /** @description A comment to add. */
         CreateComment: {
             /**
-             * @description What the comment says.
+             * @description What the comment says: not blank, without control characters other than tab, line feed and carriage return.
              * @example Count me in!
              */
             text: string;
@@ -335,12 +335,12 @@ export interface components {
         /** @description A post to publish. At least one of title, content, images must be supplied. */
         CreatePost: {
             /**
-             * @description Headline.
+             * @description Headline: one line, not blank, without control characters.
              * @example Block party on Saturday
              */
             title?: string | null;
             /**
-             * @description Body text.
+             * @description Body text: not blank, without control characters other than tab, line feed and carriage return.
              * @example Bring a chair and something to share.
              */
             content?: string | null;
@@ -350,14 +350,14 @@ export interface components {
              */
             type?: string | null;
             /**
-             * @description Image URLs, each at most 2,048 characters, of which at most 1,000 are not ASCII.
+             * @description Image URLs: absolute, http or https, without user name, password, spaces or backslashes; each at most 2,048 characters, of which at most 1,000 are not ASCII.
              * @example [
              *       "https://example.com/party.jpg"
              *     ]
              */
             images?: string[] | null;
             /**
-             * @description Topic tags, kept as they are sent.
+             * @description Topic tags, kept as they are sent: each on one line, not blank, without control characters.
              * @example [
              *       "party",
              *       "Saturday"

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { isBlank, isWellFormed } from '../../src/platform/text.js';
 import {
   type Check,
   type OpenApiDocument,
@@ -213,7 +214,7 @@ function texts(schema: Schema): fc.Arbitrary<string> {
     );
   if (pattern !== '' && !pattern.includes('\\p')) return fc.stringMatching(new RegExp(pattern));
   const short = Math.min(maxLength, LONGEST);
-  return fc.oneof(
+  const generated = fc.oneof(
     ...(['grapheme', 'binary', 'grapheme-ascii', 'binary-ascii'] as const).map((unit) =>
       fc.string({ unit, minLength: number(schema['minLength'], 0), maxLength: short }),
     ),
@@ -222,6 +223,12 @@ function texts(schema: Schema): fc.Arbitrary<string> {
       ? []
       : [fc.constantFrom('a', '😀', 'ä').map((one) => one.repeat(maxLength))]),
   );
+  return schema['minLength'] === undefined ? generated : generated.filter(isReadable);
+}
+
+/** What the descriptions of text fields demand beyond their schemas: not blank, on one line, without control characters. */
+function isReadable(text: string): boolean {
+  return !isBlank(text) && isWellFormed(text) && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
 function boundsOf(schema: Schema): { min: number; max: number } {

@@ -6,7 +6,8 @@ export class CreateCommentRequest {
   @TextField({
     max: 2000,
     required: true,
-    description: 'What the comment says.',
+    description:
+      'What the comment says: not blank, without control characters other than tab, line feed and carriage return.',
     example: 'Count me in!',
   })
   text: string;

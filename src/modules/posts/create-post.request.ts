@@ -19,14 +19,15 @@ export class CreatePostRequest {
   @TextField({
     max: 300,
     singleLine: true,
-    description: 'Headline.',
+    description: 'Headline: one line, not blank, without control characters.',
     example: 'Block party on Saturday',
   })
   title?: string | null;
 
   @TextField({
     max: 10_000,
-    description: 'Body text.',
+    description:
+      'Body text: not blank, without control characters other than tab, line feed and carriage return.',
     example: 'Bring a chair and something to share.',
   })
   content?: string | null;
@@ -44,7 +45,8 @@ export class CreatePostRequest {
   @UrlListField({
     maxItems: 10,
     max: 2048,
-    description: 'Image URLs, each at most 2,048 characters, of which at most 1,000 are not ASCII.',
+    description:
+      'Image URLs: absolute, http or https, without user name, password, spaces or backslashes; each at most 2,048 characters, of which at most 1,000 are not ASCII.',
     example: ['https://example.com/party.jpg'],
   })
   images?: string[] | null;
@@ -52,7 +54,8 @@ export class CreatePostRequest {
   @TextListField({
     maxItems: 20,
     max: 50,
-    description: 'Topic tags, kept as they are sent.',
+    description:
+      'Topic tags, kept as they are sent: each on one line, not blank, without control characters.',
     example: ['party', 'Saturday'],
   })
   tags?: string[] | null;

@@ -2,7 +2,6 @@ import { pathToRegexp } from 'path-to-regexp';
 import { idPattern } from '../../../src/platform/ids.js';
 import { AllowedMethods } from '../../../src/platform/http/server/unrouted-requests.js';
 import { REQUEST_ID_PATTERN } from '../../../src/platform/http/request-context.js';
-import { WEB_URL_PATTERN } from '../../../src/platform/http/validation/text-patterns.js';
 import { sqliteFile } from '../../support/database.js';
 import { publishedDocument } from '../../support/published-document.js';
 import { type TestApp, useTestApp } from '../../support/test-app.js';
@@ -42,9 +41,6 @@ const MADE: Readonly<Record<string, (app: TestApp) => readonly RegExp[]>> = {
     patternsOfRoutes,
   'src/platform/http/request-context.ts: new RegExp(REQUEST_ID_PATTERN)': () => [
     new RegExp(REQUEST_ID_PATTERN),
-  ],
-  "src/platform/http/validation/rules.ts: new RegExp(WEB_URL_PATTERN, 'u')": () => [
-    new RegExp(WEB_URL_PATTERN, 'u'),
   ],
 };
 

@@ -3,9 +3,11 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { ValidateIf } from 'class-validator';
 import { idPattern, type IdPrefix } from '../../ids.js';
 import * as rules from './rules.js';
-import { LINE_PATTERN, TEXT_PATTERN, WEB_URL_PATTERN } from './text-patterns.js';
 
-/** Fields of request bodies. Each decorator is the field's validation and its schema in the published document, so the two agree. */
+/**
+ * Fields of request bodies. Each decorator is the field's validation and its schema in the published document, so the two agree.
+ * What JSON Schema cannot say without a pattern that some readers refuse (`\p{…}`), the description says: characters, URLs.
+ */
 interface FieldOptions {
   description: string;
   example: unknown;
@@ -19,12 +21,7 @@ export function TextField(
 ): PropertyDecorator {
   return field(
     options,
-    {
-      type: 'string',
-      minLength: 1,
-      maxLength: options.max,
-      pattern: options.singleLine ? LINE_PATTERN : TEXT_PATTERN,
-    },
+    { type: 'string', minLength: 1, maxLength: options.max },
     rules.isText(),
     rules.wellFormed(),
     rules.withoutControlCharacters(),
@@ -43,7 +40,7 @@ export function TextListField(
     {
       type: 'array',
       maxItems: options.maxItems,
-      items: { type: 'string', minLength: 1, maxLength: options.max, pattern: LINE_PATTERN },
+      items: { type: 'string', minLength: 1, maxLength: options.max },
     },
     rules.isListOfText(),
     rules.atMostItems(options.maxItems),
@@ -64,7 +61,7 @@ export function UrlListField(
     {
       type: 'array',
       maxItems: options.maxItems,
-      items: { type: 'string', format: 'iri', maxLength: options.max, pattern: WEB_URL_PATTERN },
+      items: { type: 'string', format: 'iri', maxLength: options.max },
     },
     rules.isListOfText(),
     rules.atMostItems(options.maxItems),

@@ -1,9 +1,7 @@
 import { ValidateBy } from 'class-validator';
 import type { FieldErrorCode } from '../../errors.js';
-import { WEB_URL_PATTERN } from './text-patterns.js';
 import { codePoints, hasControlCharacter, isBlank, isWellFormed } from '../../text.js';
-
-const WEB_URL = new RegExp(WEB_URL_PATTERN, 'u');
+import { isWebUrl } from './web-url.js';
 
 /**
  * Validation rules by the code that they answer with. A field lists its rules in order; the first that is broken is reported.
@@ -111,6 +109,6 @@ export const matching = (pattern: RegExp, wanted: string): PropertyDecorator =>
 export const webUrls = (): PropertyDecorator =>
   textRule(
     'invalid_format',
-    (text) => WEB_URL.test(text),
+    isWebUrl,
     'must be an absolute http or https URL without user name, password or spaces, of at most 1000 characters beyond ASCII',
   );
