@@ -50,9 +50,10 @@ export class Chromium {
     { phone }: Pick<User, 'phone'>,
     words = CATALOGUES.en,
   ): Promise<string> {
+    const earlier = this.app().sms.count(phone);
     await page.getByLabel(words.phone.label).fill(phone);
     await page.getByRole('button', { name: words.phone.send }).click();
-    return this.app().sms.password(phone);
+    return this.app().sms.password(phone, earlier);
   }
 
   async signIn(page: Page, user: Pick<User, 'phone'>, words = CATALOGUES.en): Promise<void> {

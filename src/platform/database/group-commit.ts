@@ -1,5 +1,5 @@
-import { withDeadline } from '../deadline.js';
-import { Batch, type PendingRequest } from './batch-loader.js';
+import { beginWaiting, withDeadline } from '../deadline.js';
+import { batched } from './batch-loader.js';
 import { isConflict, isDatabaseUnavailable, isTooSlow, UnknownCommitOutcome } from './errors.js';
 import type { Transaction, TransactionRunner } from './transaction.js';
 
@@ -25,17 +25,17 @@ export interface WriteOfKind<I, O> {
   keyOf: (item: I) => string;
 }
 
-/** The result of an item, or that it must be done alone: at once, or after its shared transaction failed. */
-type Shared<O> = { result: O } | 'single' | 'retry';
+/** The shared transaction of an item with the item's place in it; undefined if it has none of its own. */
+type Shared<O> = { results: Promise<readonly O[]>; place: number } | undefined;
 
 export class GroupCommit<I, O> {
-  private readonly batches: Batch<I, Shared<O>>;
+  private readonly share: (item: I) => Promise<Shared<O>>;
 
   constructor(
     private readonly transactions: TransactionRunner,
     private readonly write: WriteOfKind<I, O>,
   ) {
-    this.batches = new Batch((pending) => this.share(pending));
+    this.share = batched((items) => Promise.resolve(this.begin(items)));
   }
 
   /**
@@ -44,48 +44,38 @@ export class GroupCommit<I, O> {
    * @throws what the write throws for this item; errors of the database
    */
   async run(item: I): Promise<O> {
-    const shared = await this.batches.add(item);
-    if (typeof shared === 'object') return shared.result;
     const single = (): Promise<O> => this.transactions.run((tx) => this.write.single(tx, item));
-    // A request does not pay for the time of a shared transaction that failed.
-    return shared === 'single' ? single() : withDeadline(single);
-  }
-
-  private async share(pending: readonly PendingRequest<I, Shared<O>>[]): Promise<void> {
-    const batches = this.batchesOf(pending);
-    const shared = new Set(batches.flat());
-    for (const one of pending) if (!shared.has(one)) one.answer('single');
-    await Promise.all(batches.map((batch) => this.commit(batch)));
-  }
-
-  private async commit(batch: readonly PendingRequest<I, Shared<O>>[]): Promise<void> {
-    const items = batch.map(({ item }) => item);
+    const shared = await this.share(item);
+    if (!shared) return single();
     try {
-      const results = await this.transactions.runOnce((tx) => this.write.batch(tx, items));
-      for (const [index, { answer }] of batch.entries()) answer({ result: results[index] as O });
+      const results = await shared.results.finally(beginWaiting());
+      return results[shared.place] as O;
     } catch (error) {
-      for (const { answer, refuse } of batch) {
-        if (mayRepeat(error)) answer('retry');
-        else refuse(error);
-      }
+      if (!mayRepeat(error)) throw error;
+      // A request does not pay for the time of a shared transaction that failed.
+      return withDeadline(single);
     }
   }
 
-  /** The transactions of several items. Of items with the same key, only the first takes part. */
-  private batchesOf(
-    pending: readonly PendingRequest<I, Shared<O>>[],
-  ): PendingRequest<I, Shared<O>>[][] {
+  /** Begins the transactions of several items. Of items with the same key, only the first takes part. */
+  private begin(items: readonly I[]): Shared<O>[] {
     const { groupOf, keyOf } = this.write;
-    const groups = new Map<string, Map<string, PendingRequest<I, Shared<O>>>>();
-    for (const one of pending) {
-      const name = groupOf(one.item);
+    const groups = new Map<string, Map<string, I>>();
+    for (const item of items) {
+      const name = groupOf(item);
       if (name === undefined) continue;
-      const group = groups.get(name) ?? new Map<string, PendingRequest<I, Shared<O>>>();
+      const group = groups.get(name) ?? new Map<string, I>();
       groups.set(name, group);
-      const key = keyOf(one.item);
-      if (!group.has(key)) group.set(key, one);
+      const key = keyOf(item);
+      if (!group.has(key)) group.set(key, item);
     }
-    return [...groups.values()].flatMap(inKeyOrder).filter(({ length }) => length > 1);
+    const shared = new Map<I, Shared<O>>();
+    for (const batch of [...groups.values()].flatMap(inKeyOrder)) {
+      if (batch.length === 1) continue;
+      const results = this.transactions.runOnce((tx) => this.write.batch(tx, batch));
+      for (const [place, item] of batch.entries()) shared.set(item, { results, place });
+    }
+    return items.map((item) => shared.get(item));
   }
 }
 

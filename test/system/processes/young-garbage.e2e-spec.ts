@@ -54,9 +54,9 @@ onOneServer('Garbage of a request', (database) => {
     return sums;
   }
 
-  // In a whole run, one scavenge of up to 32 MB more or less is a fifth of what all requests allocate. The limits are the bytes
-  // allocated per request and the promoted fraction: two thirds more and three times more than measured. Before decision 0019,
-  // the fraction was an eighth to a fifth.
+  // The limits are the bytes allocated per request and the promoted fraction: two thirds more and three times more than measured.
+  // Before decision 0019, the fraction was an eighth to a fifth. One scavenge of up to 32 MB more or less is a fifth of what all
+  // requests of a whole run allocate; a quick run has half as many, so its limit of bytes is half as much again.
   it.each([
     ['GET /me', 1800, '/me', {}, 130_000, 0.05],
     ['GET /posts', 1200, '/posts?limit=20', {}, 260_000, 0.05],
@@ -68,7 +68,7 @@ onOneServer('Garbage of a request', (database) => {
       const { allocated = 0, promoted = 0 } = await memoryOf(requests, path, init);
       expect(allocated).toBeGreaterThan(0);
       expect(promoted / allocated).toBeLessThan(maxPromoted);
-      expect(allocated / requests).toBeLessThan(maxAllocated);
+      expect(allocated / requests).toBeLessThan(times(maxAllocated, maxAllocated * 1.5));
     },
     60_000,
   );

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThan } from 'typeorm';
 import { storedTime } from '../../../platform/database/columns.js';
-import { Batch, type PendingRequest } from '../../../platform/database/batch-loader.js';
+import { batched } from '../../../platform/database/batch-loader.js';
 import {
   expiredRows,
   type ExpiredRows,
@@ -39,15 +39,13 @@ const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
 export class RateLimitRepository {
-  private readonly counts: Batch<Wanted, Count>;
+  private readonly countBatched = batched((wanted: readonly Wanted[]) => this.countEach(wanted));
 
-  constructor(private readonly dataSource: DataSource) {
-    this.counts = new Batch((asked) => this.countAsked(asked));
-  }
+  constructor(private readonly dataSource: DataSource) {}
 
   /** Hits in the slots after `since`; of the keys that are asked for at the same time, by one statement. */
   count(hash: string, since: Date): Promise<Count> {
-    return this.counts.add({ hash, since });
+    return this.countBatched({ hash, since });
   }
 
   /** The same as the transaction sees it. */
@@ -83,26 +81,17 @@ export class RateLimitRepository {
   }
 
   /** Keys whose windows begin at the same time by one statement. */
-  private async countAsked(asked: readonly PendingRequest<Wanted, Count>[]): Promise<void> {
-    const windows = new Map<number, PendingRequest<Wanted, Count>[]>();
-    for (const one of asked) {
-      const since = one.item.since.getTime();
-      const some = windows.get(since) ?? [];
-      some.push(one);
-      windows.set(since, some);
+  private async countEach(wanted: readonly Wanted[]): Promise<Count[]> {
+    const windows = new Map<number, { since: Date; hashes: Set<string> }>();
+    for (const { hash, since } of wanted) {
+      const window = windows.get(since.getTime()) ?? { since, hashes: new Set() };
+      windows.set(since.getTime(), window);
+      window.hashes.add(hash);
     }
-    await Promise.all([...windows.values()].map((some) => this.countWindow(some)));
-  }
-
-  private async countWindow(asked: readonly PendingRequest<Wanted, Count>[]): Promise<void> {
-    const [{ item: first }] = asked as [PendingRequest<Wanted, Count>];
-    const hashes = new Set(asked.map(({ item }) => item.hash));
-    try {
-      const counts = await countAll(this.dataSource, [...hashes], first.since);
-      for (const { item, answer } of asked) answer(counts.get(item.hash) ?? NO_HITS);
-    } catch (error) {
-      for (const { refuse } of asked) refuse(error);
-    }
+    const counts = new Map<number, ReadonlyMap<string, Count>>();
+    for (const [start, { since, hashes }] of windows)
+      counts.set(start, await countAll(this.dataSource, [...hashes], since));
+    return wanted.map(({ hash, since }) => counts.get(since.getTime())?.get(hash) ?? NO_HITS);
   }
 }
 
