@@ -187,7 +187,7 @@ onOneEngine('Call log', (database) => {
       .run(async (tx) => {
         await app().service(UsersService).countPosts(tx, [user.id]);
         open.sent.end(BODY.slice(1));
-        await expect.poll(() => open.received.caller?.clientId).toBe(client.clientId);
+        await expect.poll(() => open.received.context.caller?.clientId).toBe(client.clientId);
         await disconnect(open);
         throw new Error('rolled back');
       });

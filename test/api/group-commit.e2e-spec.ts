@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { AccessTokenVerifier, type Caller } from '../../src/platform/access/caller.js';
 import { InvalidToken } from '../../src/platform/access/access.errors.js';
-import { withDeadline } from '../../src/platform/deadline.js';
+import { withDeadline } from '../../src/platform/request-context.js';
 import { writeRows } from '../../src/platform/database/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { PostNotFound } from '../../src/modules/posts/posts.errors.js';

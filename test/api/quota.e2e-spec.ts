@@ -176,7 +176,7 @@ onOneEngine('Monthly post quota', (database) => {
     await member.publish();
     const body = JSON.stringify(POST);
     const { sent, received } = await beginPublish(member, body);
-    await expect.poll(() => received.caller?.clientId).toBe(member.client.clientId);
+    await expect.poll(() => received.context.caller?.clientId).toBe(member.client.clientId);
     app().clock.set('2026-12-01T00:00:00.000Z');
     const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
     sent.end(body.slice(1));

@@ -141,7 +141,7 @@ onOneEngine('Incomplete requests', (database) => {
       const lines = publishLines(member.token, 'X-Request-Id: left-early', ...headers);
       const socket = await sendPart(app().baseUrl, lines, '{"content"');
       const [received] = (await arrival) as [Request];
-      await expect.poll(() => received.caller?.clientId).toBe(member.client.clientId);
+      await expect.poll(() => received.context.caller?.clientId).toBe(member.client.clientId);
       socket.destroy();
       const logged = () => logLines(output.join('')).filter(({ msg }) => msg === 'request');
       await expect.poll(logged, { timeout: 5000 }).toHaveLength(1);

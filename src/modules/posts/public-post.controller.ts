@@ -37,12 +37,12 @@ export class PostPageErrorFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
-    const { requestId } = request;
+    const { requestId } = request.context;
     const language = acceptedLanguage(request);
     const error = callerError(thrown);
     const words = wordsFor(error, requestId, CATALOGUES[language]);
     const status = ERROR_STATUS[error.code];
-    request.errorCode = error.code;
+    request.context.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
       this.logger.error(error.code, (thrown as Error)?.stack);
     host

@@ -20,7 +20,8 @@ export class BearerGuard implements CanActivate {
       return true;
     const request = context.switchToHttp().getRequest<Request>();
     const access = await this.verifier.verify(bearerToken(request));
-    request.caller = { ...access, requestId: request.requestId, receivedAt: request.receivedAt };
+    const { requestId, receivedAt } = request.context;
+    request.context.caller = { ...access, requestId, receivedAt };
     return true;
   }
 }

@@ -18,17 +18,9 @@ export interface Caller extends Access {
   receivedAt: Date;
 }
 
-declare global {
-  namespace Express {
-    interface Request {
-      caller?: Caller;
-    }
-  }
-}
-
 /** The caller of a handler that is not public. */
 export const CallerOf = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
-  const { caller } = context.switchToHttp().getRequest<Request>();
+  const { caller } = context.switchToHttp().getRequest<Request>().context;
   if (!caller) throw new Error('A public route has no caller.');
   return caller;
 });

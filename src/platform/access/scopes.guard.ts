@@ -20,7 +20,7 @@ export class ScopesGuard implements CanActivate {
     if (scope === undefined) {
       throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no scope.`);
     }
-    const { caller } = context.switchToHttp().getRequest<Request>();
+    const { caller } = context.switchToHttp().getRequest<Request>().context;
     if (scope === ANY_SCOPE) return caller !== undefined;
     if (!caller?.scopes.includes(scope)) throw new InsufficientScope(scope);
     return true;

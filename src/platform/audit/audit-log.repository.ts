@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock } from '../clock.js';
 import { isId, newId, type IdPrefix } from '../ids.js';
-import { currentRequest } from '../current-request.js';
+import { currentRequest } from '../request-context.js';
 import { insertAll, insertOnAnySchema } from '../database/sql.js';
 import type { Transaction } from '../database/transaction.js';
 import { AuditEvent } from './audit-event.entity.js';

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import DataLoader from 'dataloader';
 import type { DataSource } from 'typeorm';
-import { beginWaiting, isPastDeadline, withDeadline } from '../deadline.js';
+import { isPastDeadline, withDeadline } from '../request-context.js';
 import { timeoutOf, deadlineExceeded } from './mysql/timeouts.js';
 import { padToPowerOfTwo, placeholdersFor, readRows } from './sql.js';
 
@@ -21,7 +21,7 @@ export function batched<I, O>(
     maxBatchSize: MAX_ITEMS,
     batchScheduleFn: (run) => outside.runInAsyncScope(() => setImmediate(run)),
   });
-  return (item) => loader.load(item).finally(beginWaiting());
+  return (item) => loader.load(item);
 }
 
 type Key = readonly string[];

@@ -1,4 +1,4 @@
-import { beginWaiting, withDeadline } from '../deadline.js';
+import { withDeadline } from '../request-context.js';
 import { batched } from './batch-loader.js';
 import { isConflict, isDatabaseUnavailable, isTooSlow, UnknownCommitOutcome } from './errors.js';
 import type { Transaction, TransactionRunner } from './transaction.js';
@@ -48,8 +48,7 @@ export class GroupCommit<I, O> {
     const shared = await this.share(item);
     if (!shared) return single();
     try {
-      const results = await shared.results.finally(beginWaiting());
-      return results[shared.place] as O;
+      return (await shared.results)[shared.place] as O;
     } catch (error) {
       if (!mayRepeat(error)) throw error;
       // A request does not pay for the time of a shared transaction that failed.

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { isPastDeadline } from '../deadline.js';
+import { isPastDeadline } from '../request-context.js';
 import { isConflict, isFileLocked, isLockWait, UnknownCommitOutcome } from './errors.js';
 import { timeoutOf, deadlineExceeded } from './mysql/timeouts.js';
 import { endAbandoned, FileLockWait } from './sqlite.js';

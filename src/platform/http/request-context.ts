@@ -1,10 +1,9 @@
 import { isIP, SocketAddress } from 'node:net';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../clock.js';
-import { type CurrentRequest, duringRequest } from '../current-request.js';
-import { withDeadline } from '../deadline.js';
 import type { FieldError } from '../errors.js';
 import { newId } from '../ids.js';
+import { duringRequest, type RequestContext } from '../request-context.js';
 
 const BRACKETED = /^\[([^\]]*)\](?::\d+)?$/;
 const IPV4_WITH_PORT = /^([\d.]+):\d+$/;
@@ -24,18 +23,6 @@ export function ipAddressIn(node = ''): string | null {
   return MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** What error bodies, logs and the call log know this request by. */
-      requestId: string;
-      receivedAt: Date;
-      /** What `callerAddress` tells, once it was asked. */
-      callerAddress?: string | null;
-    }
-  }
-}
-
 /** Of ids that a caller may choose; our own are such, too. */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
 const ACCEPTABLE = new RegExp(REQUEST_ID_PATTERN);
@@ -44,51 +31,34 @@ const ACCEPTABLE = new RegExp(REQUEST_ID_PATTERN);
 export function requestContext(clock: Clock): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.get('x-request-id');
-    request.receivedAt = clock.now();
-    request.requestId =
-      sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', request.receivedAt);
-    response.setHeader('X-Request-Id', request.requestId);
+    const receivedAt = clock.now();
+    const requestId = sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', receivedAt);
+    request.context = new ServedRequest(requestId, receivedAt, request);
+    response.setHeader('X-Request-Id', requestId);
     keepAddress(request);
-    duringRequest(new ServedRequest(request), () =>
-      withDeadline(next, () => response.writableEnded),
-    );
+    duringRequest(request.context, next, () => response.writableEnded);
   };
 }
 
-class ServedRequest implements CurrentRequest {
-  readonly requestId: string;
-  violations: FieldError[] = [];
+class ServedRequest implements RequestContext {
+  readonly violations: FieldError[] = [];
+  private knownAddress?: string | null;
 
-  constructor(private readonly request: Request) {
-    this.requestId = request.requestId;
-  }
+  constructor(
+    readonly requestId: string,
+    readonly receivedAt: Date,
+    private readonly request: Request,
+  ) {}
 
+  /** The socket's, or what trusted proxies report. */
   get address(): string | null {
-    return callerAddress(this.request);
+    return (this.knownAddress ??= ipAddressIn(this.request.ip));
   }
 }
 
-/** A socket tells its address also after its end, if it was asked before. */
+/** A socket keeps its address after its end, if it was read before. */
 function keepAddress({ socket }: Request): void {
   void socket.remoteAddress;
-}
-
-/**
- * IP address of the caller: the socket's, or what trusted proxies tell; never from a header that a stranger can set. Null when a
- * proxy tells none.
- */
-export function callerAddress(request: Request): string | null {
-  if (request.callerAddress === undefined) request.callerAddress = ipAddressIn(request.ip);
-  return request.callerAddress;
-}
-
-declare global {
-  namespace Express {
-    interface Request {
-      /** The code of the error that it is answered with, set by the filters. */
-      errorCode?: string;
-    }
-  }
 }
 
 /** Status of a request whose client left before its answer had: no answer has it. */

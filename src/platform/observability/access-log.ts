@@ -24,7 +24,8 @@ export function endedRequest(
   response: Response,
   durationMs: number,
 ): EndedRequest {
-  const { requestId, method, caller, authenticatedClient, pending, errorCode } = request;
+  const { method, context, authenticatedClient, pending } = request;
+  const { requestId, caller, errorCode } = context;
   const status = answeredStatus(response);
   return {
     requestId,

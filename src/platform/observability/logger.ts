@@ -3,7 +3,7 @@ import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Level, type Logger, pino, stdTimeFunctions } from 'pino';
 import { build as pretty } from 'pino-pretty';
 import type { AppConfig } from '../config/app-config.js';
-import { currentRequest } from '../current-request.js';
+import { currentRequest } from '../request-context.js';
 
 const STANDARD_OUTPUT = 1;
 

@@ -1,4 +1,4 @@
-import { duringRequest } from '../current-request.js';
+import { duringRequest } from '../request-context.js';
 import { loadConfig } from '../config/load-config.js';
 import { pinoFor, ServiceLogger } from './logger.js';
 
@@ -49,7 +49,7 @@ describe('The log', () => {
 
   it('tells which request a line belongs to, which the line itself may know better', () => {
     const logger = loggerAt('info');
-    const request = { requestId: 'req_1', address: null, violations: [] };
+    const request = { requestId: 'req_1', receivedAt: new Date(), address: null, violations: [] };
     duringRequest(request, () => {
       logger.log('Within', 'Here');
       logger.log({ msg: 'Of another', request_id: 'req_2' }, 'Here');

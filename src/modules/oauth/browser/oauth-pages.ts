@@ -154,7 +154,7 @@ export class OAuthPages {
       footer: ({ wayOn }) => wayOn.ofApp,
       link: { href, text: ({ wayOn }) => wayOn.returnTo(app) },
     });
-    response.req.errorCode = refused.error.code;
+    response.req.context.errorCode = refused.error.code;
   }
 
   private send(

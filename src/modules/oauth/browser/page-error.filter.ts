@@ -39,12 +39,12 @@ export class PageErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     if (thrown instanceof AuthorizationRefused) {
-      request.errorCode = thrown.error.code;
+      request.context.errorCode = thrown.error.code;
       sendRedirect(response, errorRedirect(thrown, this.config.publicUrl));
       return;
     }
     const error = this.pageError(thrown, request);
-    request.errorCode = error.code;
+    request.context.errorCode = error.code;
     if (error instanceof ForeignToken) await this.attempts.record(request, 'decision');
     this.pages.error(response, error, this.wayOn);
   }
@@ -54,7 +54,7 @@ export class PageErrorFilter implements ExceptionFilter {
     if (thrown instanceof TooManyAttempts) return tooManyAttempts(thrown.retryAfterSeconds);
     if (thrown instanceof InvalidRequest) return malformedForm();
     if (thrown instanceof ServiceUnavailable) return unavailable(thrown.retryAfterSeconds);
-    const error = isDatabaseUnavailable(thrown) ? unavailable() : fault(request.requestId);
+    const error = isDatabaseUnavailable(thrown) ? unavailable() : fault(request.context.requestId);
     this.logger.error(error.code, (thrown as Error)?.stack);
     return error;
   }

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Clock } from '../../../platform/clock.js';
 import { isId } from '../../../platform/ids.js';
 import { digestsEqual, sha256 } from '../../../platform/secrets.js';
-import { withDeadline } from '../../../platform/deadline.js';
+import { withDeadline } from '../../../platform/request-context.js';
 import { InvalidClient, UnnamedClient } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import type { App, AppSecret } from './client.entities.js';

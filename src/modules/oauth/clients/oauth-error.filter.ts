@@ -79,7 +79,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.oauthError(thrown);
-    request.errorCode = error.code;
+    request.context.errorCode = error.code;
     const routes = request.limitedRoutes;
     if (routes !== undefined && isFailedAttempt(error, request))
       await this.attempts.record(request, routes);

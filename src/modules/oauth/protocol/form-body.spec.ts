@@ -19,6 +19,7 @@ async function read(
   message.push(body);
   message.push(null);
   const request = Object.setPrototypeOf(message, express.request) as Request;
+  request.context = { requestId: 'req_1', receivedAt: new Date(), address: null, violations: [] };
   await readForm(request, new ServerResponse(message) as Response, 1000);
   return request.body as Record<string, unknown>;
 }

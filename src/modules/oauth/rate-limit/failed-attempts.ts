@@ -2,7 +2,7 @@ import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@ne
 import type { Request } from 'express';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
-import { withDeadline } from '../../../platform/deadline.js';
+import { withDeadline } from '../../../platform/request-context.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
 import { limitedRoutes } from './call-limits.js';
 import {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import type { Request } from 'express';
-import { callerAddress } from '../../../platform/http/request-context.js';
 import { isId } from '../../../platform/ids.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { Parameters } from '../protocol/parameters.js';
@@ -79,6 +78,6 @@ export class RequestKeys {
 
 /** All callers whose address is unknown count as one. */
 function addressOf(request: Request): string {
-  const address = callerAddress(request);
+  const address = request.context.address;
   return address === null ? 'unknown' : normalizeIp(address, IPV6_PREFIX);
 }

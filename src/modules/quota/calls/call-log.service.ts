@@ -133,7 +133,7 @@ export class CallLogMiddleware {
 
   readonly record = (request: Request, response: Response, next: NextFunction): void => {
     response.once('close', () => {
-      const { caller } = request;
+      const { caller } = request.context;
       if (!caller) return;
       const route = `${request.method} ${routeOf(request)}`;
       const status = answeredStatus(response);

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
-import { withDeadline } from '../../deadline.js';
+import { withDeadline } from '../../request-context.js';
 import { isReadOnly } from '../errors.js';
 import { interceptQueries, streamOf, takingFrom, timedOut } from './timeouts.js';
 

@@ -2,17 +2,16 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Pool, PoolConnection, Query, QueryOptions } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
-import { beginWaiting, isPastDeadline, sameDeadline } from '../../deadline.js';
+import { bindContext, isPastDeadline } from '../../request-context.js';
 
-/** An error as Node has it where an operation of the network took too long. */
+/** An error like those of Node for network operations that took too long. */
 export function timedOut(message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }
 
-/** Sends a statement, in one of the several ways in which mysql2 takes it and its values. */
+/** The overloads of mysql2's `query` and `execute`. */
 export type Send = (statement: string | QueryOptions, ...more: unknown[]) => Query;
 
-/** Puts something between whoever sends statements on a connection and the connection. */
 export function interceptQueries(connection: PoolConnection, around: (send: Send) => Send): void {
   const { query, execute } = connection as unknown as Record<'query' | 'execute', Send>;
   Object.assign(connection, {
@@ -28,7 +27,7 @@ export function streamOf(connection: PoolConnection): Socket {
 
 type Taker = Parameters<Pool['getConnection']>[0];
 
-/** The queue of those who wait for a connection; missing in the pool's types. */
+/** The pool's queue, which is not in its types. */
 interface WaitingQueue {
   readonly length: number;
   get(index: number): Taker;
@@ -36,25 +35,22 @@ interface WaitingQueue {
 }
 
 /**
- * Takes connections of a pool, in whose own queue one waits without end. Whoever stops waiting, after so many milliseconds, leaves
- * it, or gives the connection back when it comes, if it was on its way already.
+ * Acquires connections of a pool with a timeout, which the pool's own queue does not have. A waiter that times out leaves the queue;
+ * a connection that reaches it nevertheless is released.
  */
 export function takingFrom(pool: Pool): (waitMs: number, taker: Taker) => void {
   const take = pool.getConnection.bind(pool);
   return (waitMs, taker) => {
-    // Whoever gives a connection back would run it otherwise, as part of another request.
-    const callback = sameDeadline(taker);
-    const end = beginWaiting();
+    // Otherwise it would run as part of the request that gives the connection back.
+    const callback = bindContext(taker);
     let isWaiting = true;
     const waiter: Taker = (error, connection) => {
       clearTimeout(timer);
-      end();
       if (isWaiting) callback(error, connection);
       else if (error === null) connection.release();
     };
     const timer = setTimeout(() => {
       isWaiting = false;
-      end();
       leaveQueue(pool, waiter);
       const refuse = callback as (error: Error) => void;
       refuse(timedOut('No connection to the database came free in time.'));
@@ -69,41 +65,33 @@ function leaveQueue(pool: Pool, waiter: Taker): void {
     if (queue.get(index) === waiter) return queue.removeOne(index);
 }
 
-/** What ends a unit of work, the sooner the better, and what sets a connection up for whoever has it next. */
+/** Statements that end a transaction or set up a connection. */
 const ALWAYS = /^(?:COMMIT|ROLLBACK|SET SESSION)\b/;
 
-/**
- * Sends no statement more on a connection for work that had its time: many that are slow may take as long as one without an
- * answer.
- */
-export function refuseOverdue(connection: PoolConnection, longestMs: number): void {
+/** Rejects statements of requests that are past their deadline: many slow statements take as long as one that hangs. */
+export function refuseOverdue(connection: PoolConnection, timeoutMs: number): void {
   interceptQueries(connection, (send) => (statement, ...more) => {
     const text = typeof statement === 'string' ? statement : statement.sql;
     const callback = more.at(-1);
     if (typeof callback !== 'function') return send(statement, ...more);
     const answered = callback as (...answer: unknown[]) => void;
-    if (isPastDeadline(longestMs) && !ALWAYS.test(text))
+    if (isPastDeadline(timeoutMs) && !ALWAYS.test(text))
       return refused(() => answered(deadlineExceeded()));
-    const end = beginWaiting();
-    return send(statement, ...more.slice(0, -1), (...answer: unknown[]) => {
-      end();
-      answered(...answer);
-    });
+    return send(statement, ...more);
   });
 }
 
-/** How long work of one request may wait for this database, in milliseconds: on a server what its driver has, else without end. */
+/** The time in milliseconds that a request may spend on this database: a server's connect timeout; Infinity on SQLite. */
 export function timeoutOf(options: DataSourceOptions): number {
   const isServer = options.type === 'mysql' || options.type === 'mariadb';
   return (isServer ? options.connectTimeout : undefined) ?? Infinity;
 }
 
-/** What work is told that had its time. */
 export function deadlineExceeded(): Error {
-  return timedOut('The request waited for the database for too long.');
+  return timedOut('The request is past its deadline for the database.');
 }
 
-/** As far as the driver looks at a query: it gives a connection back when one ends. */
+/** The part of a query that the driver looks at: it releases the connection at the event `end`. */
 function refused(tell: () => void): Query {
   const query = new EventEmitter();
   process.nextTick(() => {

@@ -20,7 +20,7 @@ export class ApiErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = callerError(thrown);
     const status = ERROR_STATUS[error.code];
-    request.errorCode = error.code;
+    request.context.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
       this.logger.error(error.code, (thrown as Error)?.stack);
     if (response.headersSent) {
@@ -30,6 +30,6 @@ export class ApiErrorFilter implements ExceptionFilter {
     response
       .status(status)
       .set({ ...error.extras.headers })
-      .json(ErrorResponse.from(error, request.requestId, this.config.publicUrl));
+      .json(ErrorResponse.from(error, request.context.requestId, this.config.publicUrl));
   }
 }

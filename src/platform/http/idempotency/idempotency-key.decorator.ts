@@ -1,7 +1,7 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { currentRequest } from '../../current-request.js';
+import { currentRequest } from '../../request-context.js';
 import { InvalidRequest } from '../../errors.js';
 import { ApiErrors } from '../errors/api-errors.js';
 import { IdempotencyKeyInUse, IdempotencyKeyReused } from './idempotency.service.js';

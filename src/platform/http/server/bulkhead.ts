@@ -2,6 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { Request, Response } from 'express';
 import { AppConfig } from '../../config/app-config.js';
 import { ServiceUnavailable } from '../../errors.js';
+import { restartDeadline } from '../../request-context.js';
 import { isAlwaysServed } from './always-served.decorator.js';
 
 /*
@@ -11,15 +12,6 @@ import { isAlwaysServed } from './always-served.decorator.js';
  * response takes as long as all responses together. The bulkhead admits a fixed number of requests; others wait in order, up to
  * a deadline, and get 503 with `Retry-After` beyond it. Delete it when a proxy in front limits concurrent requests per process.
  */
-
-declare global {
-  namespace Express {
-    interface Request {
-      /** Set once the request is admitted. */
-      permit?: Permit;
-    }
-  }
-}
 
 /** More requests would only wait for a connection; fewer would share fewer statements. */
 const PERMITS_PER_CONNECTION = 5;
@@ -55,7 +47,7 @@ export class Bulkhead {
   /** @throws ServiceUnavailable, at once if the queue is full, else after the deadline */
   admit(request: Request, response: Response): true | Promise<true> {
     const permit = new Permit(this);
-    request.permit = permit;
+    request.context.permit = permit;
     response.once('close', () => permit.disconnect(response.headersSent));
     return permit.acquire(this.queue);
   }
@@ -134,6 +126,7 @@ export class Permit {
   acquire(queue: Set<Waiter>): true | Promise<true> {
     if (this.bulkhead.tryAcquire()) {
       this.isHeld = true;
+      restartDeadline();
       return true;
     }
     return this.bulkhead
@@ -141,6 +134,7 @@ export class Permit {
       .then(() => {
         this.cancel = undefined;
         this.isHeld = true;
+        restartDeadline();
         return true;
       });
   }

@@ -55,7 +55,7 @@ export function expressServer(application: Express): Server {
   class ApplicationResponse extends ServerResponse<ApplicationRequest> {
     /** Whoever answers works on the request no longer, however slowly it is read, and though its caller may have left. */
     override end(...answer: unknown[]): this {
-      (this.req as Request).permit?.end();
+      (this.req as Partial<Request>).context?.permit?.end();
       if (isLast(this)) ending.add(this.req.socket);
       return super.end(...(answer as [unknown, BufferEncoding]));
     }

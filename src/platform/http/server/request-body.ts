@@ -38,7 +38,7 @@ export async function arrivalOf(
   { parse, mostBytes }: Reader,
   withinMs: number,
 ): Promise<void> {
-  request.permit?.suspend(memoryFor(request, mostBytes));
+  request.context.permit?.suspend(memoryFor(request, mostBytes));
   try {
     await new Promise<void>((resolve, reject) => {
       const end = (error?: unknown): void => {
@@ -57,7 +57,7 @@ export async function arrivalOf(
       parse(request, response, end);
     });
   } finally {
-    await request.permit?.resume();
+    await request.context.permit?.resume();
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type ValidationError,
   type ValidatorOptions,
 } from 'class-validator';
-import { currentRequest } from '../../current-request.js';
+import { currentRequest } from '../../request-context.js';
 import {
   type FieldError,
   type FieldErrorCode,

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  bindContext,
+  currentRequest,
+  duringRequest,
+  isPastDeadline,
+  type RequestContext,
+  restartDeadline,
+  withDeadline,
+} from './request-context.js';
+
+const SHORT_MS = 20;
+const LONGER_MS = 2 * SHORT_MS;
+
+const request = (requestId = 'req_1'): RequestContext => ({
+  requestId,
+  receivedAt: new Date(),
+  address: null,
+  violations: [],
+});
+
+/** Runs `work` as part of a request. */
+function serve(work: () => Promise<void>, isOver?: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    duringRequest(request(), () => void work().then(resolve, reject), isOver);
+  });
+}
+
+describe('The deadline of a request', () => {
+  it('begins with the request', async () => {
+    await serve(async () => {
+      expect(isPastDeadline(SHORT_MS)).toBe(false);
+      await sleep(LONGER_MS);
+      expect(isPastDeadline(SHORT_MS)).toBe(true);
+      expect(isPastDeadline(1000 * LONGER_MS)).toBe(false);
+    });
+  });
+
+  it('begins again with its permit', async () => {
+    await serve(async () => {
+      await sleep(LONGER_MS);
+      restartDeadline();
+      expect(isPastDeadline(SHORT_MS)).toBe(false);
+    });
+  });
+
+  it('is not that of work for several requests', async () => {
+    await serve(async () => {
+      await sleep(LONGER_MS);
+      expect(withDeadline(() => isPastDeadline(SHORT_MS))).toBe(false);
+      expect(withDeadline(currentRequest)?.requestId).toBe('req_1');
+      expect(isPastDeadline(SHORT_MS)).toBe(true);
+    });
+  });
+
+  it('ends with the response', async () => {
+    let isSent = false;
+    await serve(
+      async () => {
+        await sleep(LONGER_MS);
+        expect(isPastDeadline(SHORT_MS)).toBe(true);
+        isSent = true;
+        expect(isPastDeadline(SHORT_MS)).toBe(false);
+        expect(withDeadline(() => isPastDeadline(-1))).toBe(false);
+      },
+      () => isSent,
+    );
+  });
+
+  it('does not exist for jobs and commands', async () => {
+    await sleep(LONGER_MS);
+    expect(isPastDeadline(SHORT_MS)).toBe(false);
+    expect(currentRequest()).toBeUndefined();
+  });
+});
+
+it('A bound callback belongs to the request that bound it', async () => {
+  const seen: unknown[] = [];
+  const see = (): void => void seen.push([currentRequest()?.requestId, isPastDeadline(SHORT_MS)]);
+  const outside = bindContext(see);
+  await serve(async () => {
+    const own = bindContext(see);
+    await sleep(LONGER_MS);
+    duringRequest(request('req_2'), own);
+    outside();
+  });
+  expect(seen).toEqual([
+    ['req_1', true],
+    [undefined, false],
+  ]);
+});
