@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Caller } from './access/caller.js';
 import type { FieldError } from './errors.js';
 
-/** What is known about an HTTP request while it is served: `request.context` in guards and filters, else `currentRequest()`. */
+/**
+ * What is known about an HTTP request while it is served: `request.context` in guards and filters, else `currentRequest()`. Layers
+ * above declare their own members where they set them.
+ */
 export interface RequestContext {
   /** Names the request in error bodies, logs and the call log. */
   readonly requestId: string;
@@ -11,10 +13,6 @@ export interface RequestContext {
   readonly address: string | null;
   /** Problems with its headers, reported together with those of its body. */
   readonly violations: FieldError[];
-  /** The access of a request to the API. */
-  caller?: Caller;
-  /** Its place in the bulkhead, once the request was admitted. */
-  permit?: { suspend(bytes: number): void; resume(): Promise<void>; end(): void };
   /** The code of the error in its response, set by the filters. */
   errorCode?: string;
 }

@@ -18,6 +18,12 @@ export interface Caller extends Access {
   receivedAt: Date;
 }
 
+declare module '../request-context.js' {
+  interface RequestContext {
+    caller?: Caller;
+  }
+}
+
 /** The caller of a handler that is not public. */
 export const CallerOf = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const { caller } = context.switchToHttp().getRequest<Request>().context;

@@ -13,6 +13,13 @@ import { isAlwaysServed } from './always-served.decorator.js';
  * a deadline, and get 503 with `Retry-After` beyond it. Delete it when a proxy in front limits concurrent requests per process.
  */
 
+declare module '../../request-context.js' {
+  interface RequestContext {
+    /** Set once the request is in the bulkhead. */
+    permit?: Permit;
+  }
+}
+
 /** More requests would only wait for a connection; fewer would share fewer statements. */
 const PERMITS_PER_CONNECTION = 5;
 /** Memory of all request bodies that are arriving, in bytes. */
