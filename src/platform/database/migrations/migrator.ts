@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { withoutStatementLimit } from '../data-source.js';
-import { isConflict, isLockWait } from '../errors.js';
+import { isConflict, isFileLocked } from '../errors.js';
 import { type Transaction, transactionOf } from '../transaction.js';
 import { RELEASES, SchemaIsNewer, type Release } from './releases.js';
 
@@ -13,76 +13,74 @@ export async function missingStatements(dataSource: DataSource): Promise<string[
 }
 
 const ATTEMPTS = 10;
-const LONGEST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 500;
+/** Waits for 10 seconds at most. */
+const LOCK_ON_SERVER = `SELECT GET_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64), 10) AS locked`;
+const UNLOCK_ON_SERVER = `SELECT RELEASE_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64))`;
+/** Changes nothing, but takes the lock of the file, which only one process can have. */
+const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
 
 /**
- * What the slower of two processes is told that change the schema at once. MariaDB does not list a table while another process
- * alters it.
+ * Runs `work` while no other process migrates this database, and waits for that as long as it takes. `holder` is in a transaction
+ * that commits afterwards. On SQLite it is the transaction of `work`, too. On a server, schema changes commit the transaction of
+ * their own connection, so `work` uses another one. What loses against a lock or a deadlock is tried again, and must be able to
+ * continue where it stopped.
  */
-const OVERTAKEN =
-  /already exists|does(n't| not) exist|can't drop|duplicate (column|key) name|database is locked|definition has changed/i;
-
-/** Changes nothing, but takes the lock of a row that is there from the first migration on; on SQLite, that of all writers. */
-const TAKE_TURN = `UPDATE migrations SET name = name WHERE name = '${RELEASES['1.0.0']}'`;
-
-/**
- * Starts over while another process is in the way, which changes the schema or writes.
- * @throws what `work` throws otherwise, or in the end
- */
-export async function despiteOthers<T>(work: () => Promise<T>): Promise<T> {
+async function exclusively(
+  dataSource: DataSource,
+  work: (holder: QueryRunner) => Promise<void>,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await work();
+      await withLock(dataSource, work);
+      return;
     } catch (error) {
-      if (!isOvertaken(error) || attempt === ATTEMPTS) throw error;
-      await sleep(Math.random() * LONGEST_PAUSE_MS);
+      // A request holds a lock on the table for long.
+      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-/**
- * Runs `work` while no other process changes the schema, so that none undoes what another does. `holder` is in a transaction that
- * commits after it. On SQLite that is the transaction of everything, which writes first: one that reads first is refused when
- * another process has written since. On a server a step ends the transaction of its own connection, so `work` needs another one.
- */
-export async function exclusively<T>(
+async function withLock(
   dataSource: DataSource,
-  work: (holder: QueryRunner) => Promise<T>,
-): Promise<T> {
+  work: (holder: QueryRunner) => Promise<void>,
+): Promise<void> {
   const holder = dataSource.createQueryRunner();
   try {
-    while (!(await hasTurn(holder))) await holder.rollbackTransaction();
-    const done = await work(holder);
+    while (!(await isLocked(holder))) await sleep(Math.random() * MAX_PAUSE_MS);
+    await work(holder);
     await holder.commitTransaction();
-    return done;
   } catch (error) {
-    // One that fails as well, such as on a connection that is lost, is not what anybody needs to know.
+    // A rollback that fails as well, such as on a lost connection, must not replace the error.
     if (holder.isTransactionActive) await holder.rollbackTransaction().catch(() => undefined);
     throw error;
   } finally {
+    if (!isSqlite(dataSource)) await holder.query(UNLOCK_ON_SERVER).catch(() => undefined);
     await holder.release();
   }
 }
 
-/** False when another process still has it, who may have a large table to change. */
-async function hasTurn(holder: QueryRunner): Promise<boolean> {
+async function isLocked(holder: QueryRunner): Promise<boolean> {
+  if (!isSqlite(holder.dataSource)) {
+    const [row]: { locked: number | string }[] = await holder.query(LOCK_ON_SERVER);
+    if (Number(row?.locked) !== 1) return false;
+    await holder.startTransaction();
+    return true;
+  }
   await holder.startTransaction();
   try {
-    await holder.query(TAKE_TURN);
+    await holder.query(LOCK_ON_SQLITE);
     return true;
   } catch (error) {
-    if (isLockWait(error)) return false;
-    throw error;
+    if (!isFileLocked(error)) throw error;
+    await holder.rollbackTransaction();
+    return false;
   }
 }
 
-function isOvertaken(error: unknown): boolean {
-  return isConflict(error) || (error instanceof Error && OVERTAKEN.test(error.message));
+function isSqlite({ options }: DataSource): boolean {
+  return options.type === 'better-sqlite3';
 }
-
-/** Two processes that finish together both write down the same migration, which would then be undone twice. */
-const FORGET_REPEATS = `DELETE FROM migrations WHERE id NOT IN
-  (SELECT id FROM (SELECT MIN(id) AS id FROM migrations GROUP BY name) AS firsts)`;
 
 export interface MigrationStatus {
   name: string;
@@ -105,15 +103,13 @@ export class Migrator {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs what is pending, oldest first, in a transaction where the engine has them for schema changes. Several processes may do
-   * so at once: whoever finds a step already taken starts over.
-   * @returns the names of what was pending, whichever process ran it
+   * Runs pending migrations, oldest first, in a transaction on SQLite. Several processes may do so at once.
+   * @returns the names of those that were pending, whichever process ran them
    */
   async migrate(): Promise<string[]> {
-    const applied = await despiteOthers(() => appliedNames(this.dataSource));
-    const pending = without(knownTo(this.dataSource), applied);
+    const pending = without(knownTo(this.dataSource), await appliedNames(this.dataSource));
     if (pending.length > 0)
-      await this.patiently((dataSource) => despiteOthers(() => runPending(dataSource)));
+      await this.patiently((dataSource) => exclusively(dataSource, () => runPending(dataSource)));
     return pending;
   }
 
@@ -141,8 +137,7 @@ export class Migrator {
     const names = await this.since(release);
     if (names.length === 0) return names;
     await this.patiently(async (dataSource) => {
-      for (const name of names)
-        await despiteOthers(() => undo(dataSource, name, (tx) => onUndone(tx, name)));
+      for (const name of names) await undo(dataSource, name, (tx) => onUndone(tx, name));
     });
     return names;
   }
@@ -205,22 +200,12 @@ function without(names: Iterable<string>, others: Iterable<string>): string[] {
   return [...names].filter((name) => !left.has(name));
 }
 
+/** Like `runMigrations` of the data source, which keeps its connection for ever when it fails to make its own table. */
 async function runPending(dataSource: DataSource): Promise<void> {
-  // An empty database has nothing yet to take turns by.
-  if ((await appliedNames(dataSource)).size === 0) await runWith(dataSource, 'each');
-  else await exclusively(dataSource, () => runWith(dataSource, 'none'));
-  await dataSource.query(FORGET_REPEATS);
-}
-
-/** As `runMigrations` of the data source, which keeps its connection for ever when another process makes its table first. */
-async function runWith(
-  dataSource: DataSource,
-  transaction: MigrationExecutor['transaction'],
-): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
     const executor = new MigrationExecutor(dataSource, runner);
-    executor.transaction = transaction;
+    executor.transaction = 'none';
     await executor.executePendingMigrations();
   } finally {
     await runner.release();
