@@ -48,7 +48,9 @@ async function otherMigrators(
   url: string,
   count: number,
 ): Promise<{ migrators: Migrator[]; close: () => Promise<unknown> }> {
-  const connections = await Promise.all(Array.from({ length: count }, () => connect(url, IN_ONE_PROCESS)));
+  const connections = await Promise.all(
+    Array.from({ length: count }, () => connect(url, IN_ONE_PROCESS)),
+  );
   return {
     migrators: connections.map((connection) => new Migrator(connection)),
     close: () => Promise.all(connections.map((connection) => connection.destroy())),
