@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setImmediate as tick } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, later, SECOND } from '../../../../platform/clock.js';
-import { GatewayError } from './gateway-sms-senders.js';
-import { SmsSender, type TextMessage } from './sms-sender.js';
+import { GatewayError, SmsSender, type TextMessage } from './sms-senders.js';
 
 /** Pauses between the attempts to send one message. */
 const PAUSES_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
@@ -20,8 +19,6 @@ export interface SmsJob {
   /** Called when the last attempt has failed. */
   failed: () => Promise<void>;
 }
-
-type Outcome = 'sent' | 'dropped' | Error;
 
 /**
  * Sends messages beside the request that asked for them, and repeats failed attempts while the message is useful. All attempts
@@ -62,32 +59,27 @@ export class SmsQueue implements OnApplicationShutdown {
 
   private async run(job: SmsJob): Promise<void> {
     for (let ticks = randomInt(1, MAX_START_TICKS); ticks > 0; ticks -= 1) await tick();
-    const outcome = await this.send(job);
-    if (typeof outcome === 'string') return;
-    this.logger.error(`A one-time password could not be sent: ${outcome.message}`);
+    const error = await this.send(job);
+    if (!error) return;
+    this.logger.error(`A one-time password could not be sent: ${error.message}`);
     await job.failed();
   }
 
   /** Returns the error of the last attempt, if all failed. */
-  private async send({ message, shouldSend, expiresAt }: SmsJob): Promise<Outcome> {
+  private async send({ message, shouldSend, expiresAt }: SmsJob): Promise<Error | undefined> {
     let isWanted: boolean | undefined;
-    const attempt = async (): Promise<Outcome> => {
+    for (let retry = 0; ; retry += 1) {
       try {
         isWanted ??= await shouldSend();
-        if (!isWanted) return 'dropped';
-        await this.sender.send(message);
-        return 'sent';
+        if (isWanted) await this.sender.send(message);
+        return undefined;
       } catch (error) {
-        return error as Error;
+        const mayBeAccepted = error instanceof GatewayError && !error.mayRepeat;
+        const pauseMs = PAUSES_MS[retry];
+        if (mayBeAccepted || pauseMs === undefined || !(await this.pause(pauseMs, expiresAt)))
+          return error as Error;
       }
-    };
-    let outcome = await attempt();
-    for (const pauseMs of PAUSES_MS) {
-      if (typeof outcome === 'string' || !mayRepeat(outcome)) break;
-      if (!(await this.pause(pauseMs, expiresAt))) break;
-      outcome = await attempt();
     }
-    return outcome;
   }
 
   /** False, at once, if the message would expire or the service is ending. The end of the service ends the pause. */
@@ -104,9 +96,4 @@ export class SmsQueue implements OnApplicationShutdown {
     });
     return true;
   }
-}
-
-/** Not if the gateway may have accepted the message. */
-function mayRepeat(error: Error): boolean {
-  return !(error instanceof GatewayError) || error.mayRepeat;
 }
