@@ -4,15 +4,12 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, later, SECOND } from '../../../../platform/clock.js';
 import { GatewayError, SmsSender, type TextMessage } from './sms-senders.js';
 
-/** Pauses between the attempts to send one message. */
-const PAUSES_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
-/** Start of a job, in turns of the event loop. */
+const RETRY_PAUSES_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
 const MAX_START_TICKS = 10;
 
-/** A message to send. */
 export interface SmsJob {
   message: TextMessage;
-  /** The message is useless after this time: there is no attempt after it. */
+  /** No attempt is made after this time. */
   expiresAt: Date;
   /** Called before the first attempt, and again before the next one if it throws. False drops the message. */
   shouldSend: () => Promise<boolean>;
@@ -21,17 +18,16 @@ export interface SmsJob {
 }
 
 /**
- * Sends messages beside the request that asked for them, and repeats failed attempts while the message is useful. All attempts
- * carry the id of the message. A job starts on a random turn of the event loop, so that the time of a response does not
- * reveal whether there was a message to send.
+ * Sends messages in the background and retries failed attempts. A job starts on a random tick of the event loop, so that the
+ * time of a response does not reveal whether there was a message to send.
  */
 @Injectable()
 export class SmsQueue implements OnApplicationShutdown {
   private readonly logger = new Logger(SmsQueue.name);
   private readonly running = new Set<Promise<void>>();
-  /** Ends each running pause. */
+  /** Each ends a running pause. */
   private readonly wakers = new Set<() => void>();
-  private isEnding = false;
+  private isShuttingDown = false;
 
   constructor(
     private readonly sender: SmsSender,
@@ -45,14 +41,14 @@ export class SmsQueue implements OnApplicationShutdown {
     this.running.add(done);
   }
 
-  /** Resolves when every message that was added is sent or given up. */
+  /** Resolves when every message was sent or has failed. */
   async idle(): Promise<void> {
     await Promise.all(this.running);
   }
 
-  /** Runs after the last request, which may have added a message. Messages in a pause get their last attempt now. */
+  /** Runs after the last request. Messages in a pause get their last attempt now. */
   async onApplicationShutdown(): Promise<void> {
-    this.isEnding = true;
+    this.isShuttingDown = true;
     for (const wake of this.wakers) wake();
     await this.idle();
   }
@@ -75,16 +71,16 @@ export class SmsQueue implements OnApplicationShutdown {
         return undefined;
       } catch (error) {
         const mayBeAccepted = error instanceof GatewayError && !error.mayRepeat;
-        const pauseMs = PAUSES_MS[retry];
+        const pauseMs = RETRY_PAUSES_MS[retry];
         if (mayBeAccepted || pauseMs === undefined || !(await this.pause(pauseMs, expiresAt)))
           return error as Error;
       }
     }
   }
 
-  /** False, at once, if the message would expire or the service is ending. The end of the service ends the pause. */
+  /** Returns false at once if the message would expire or the service shuts down. A shutdown ends the pause. */
   private async pause(milliseconds: number, expiresAt: Date): Promise<boolean> {
-    if (this.isEnding || later(this.clock.now(), milliseconds) >= expiresAt) return false;
+    if (this.isShuttingDown || later(this.clock.now(), milliseconds) >= expiresAt) return false;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => wake(), milliseconds).unref();
       const wake = (): void => {
