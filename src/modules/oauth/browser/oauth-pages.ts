@@ -36,7 +36,7 @@ export interface SignInForm {
   path?: string;
 }
 
-export interface ConsentRequest {
+interface ConsentRequest {
   app: { name: string };
   binding: FormBinding;
   redirectUri: string;

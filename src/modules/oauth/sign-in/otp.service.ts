@@ -37,7 +37,7 @@ export type Verification =
   { outcome: 'right'; user: SignInUser } | { outcome: 'wrong' | 'closed' } | BlockedPhone;
 
 /** `wait`: too many messages; the earlier password stays valid. `country`: its numbers get no messages. */
-export type Sending =
+type Sending =
   { outcome: 'sent' | 'country' } | { outcome: 'wait'; retryAfterSeconds: number } | BlockedPhone;
 
 /** One-time passwords by phone (source document, section 3; NIST SP 800-63B). */
