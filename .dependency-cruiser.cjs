@@ -50,6 +50,7 @@ const ormFiles = [
   '\\.(entity|entities)\\.ts$',
   '\\.repository\\.ts$',
   '\\.data-subject\\.ts$',
+  '/oauth-retention\\.ts$',
   '^src/platform/database/',
   '^tools/',
   '^ormconfig\\.ts$',

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Clock, later } from '../../src/platform/clock.js';
-import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
+import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms/sms-senders.js';
 
 /** A clock that stands still until a test moves it. */
 export class FixedClock extends Clock {

@@ -20,7 +20,7 @@ import {
 } from '../../src/modules/oauth/clients/apps.service.js';
 import { GrantOpener } from '../../src/modules/oauth/tokens/grants.service.js';
 import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
-import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-sender.js';
+import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-senders.js';
 import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { CallLog } from '../../src/modules/quota/calls/call-log.service.js';
 import type { User } from '../../src/modules/users/user.entity.js';

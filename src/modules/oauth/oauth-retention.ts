@@ -1,64 +1,132 @@
 import { Injectable } from '@nestjs/common';
+import { And, DataSource, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
 import { Clock, DAY, later, MINUTE, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
-import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
-import { ExpiredOAuthRowsRepository } from './oauth-retention.repository.js';
+import {
+  clearedRows,
+  expiredRows,
+  foundRows,
+  type ExpiredRows,
+} from '../../platform/database/retention/expired-rows.js';
+import { Authorization } from './authorize/authorization.entity.js';
+import { RateLimitHit } from './rate-limit/rate-limit.entity.js';
+import { GATE } from './rate-limit/rate-limit.repository.js';
+import {
+  OtpChallenge,
+  OtpFailures,
+  SignInSession,
+  TrustedDevice,
+} from './sign-in/sign-in.entities.js';
+import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './tokens/token.entities.js';
 
-/** Longer than the clocks of two processes may differ: what one of them deletes has ended for the other one, too. */
-const MARGIN_MS = MINUTE;
-
-/** Support can still find a code or refresh token for so long after it has expired. */
-const EXPIRED_MS = DAY;
-
-/** So long after its end, support can still tell what a user had granted. */
-const ENDED_GRANT_MS = 90 * DAY;
-
+/** More than the clocks of two processes differ. */
+const CLOCK_SKEW_MS = MINUTE;
+/** Expired codes and refresh tokens, and ended grants, remain for support. */
+const EXPIRED_CREDENTIALS_MS = DAY;
+const ENDED_GRANTS_MS = 90 * DAY;
 const FAILURES_MS = 2 * DAY;
-const HITS_MS = 2 * DAY;
-const KNOWN_BROWSER_MS = 400 * DAY;
+const TRUSTED_DEVICES_MS = 400 * DAY;
+/** The longest window is a day, unless the operator configured a longer one. */
+const RATE_LIMIT_HITS_MS = 2 * DAY;
 
-/** What of the OAuth tables is kept for how long. */
+type Credential = AccessToken | AuthorizationCode | RefreshToken;
+
+/** Retention of the OAuth tables. Each kind of row is found by an index that starts with its time. */
 @Injectable()
 export class OAuthPruneService {
   constructor(
-    private readonly rows: ExpiredOAuthRowsRepository,
+    private readonly dataSource: DataSource,
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {}
 
   /**
-   * What may be deleted now, in an order that leaves no row without the one that it belongs to.
+   * The rows to delete now, children before their parents.
    *
-   * Used codes stay until their grant has ended, and used refresh tokens for a lifetime after their use, when they have
-   * expired: a caller who presents one again stole it, and only its row tells which grant to revoke (RFC 6749 §4.1.2,
-   * RFC 9700 §4.14.2).
+   * Used codes stay until their grant has ended, and used refresh tokens until they have expired: a repeated use means theft,
+   * and only the row tells which grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
    */
   expired(): ExpiredRows[] {
+    const { dataSource } = this;
     const now = this.clock.now();
-    const ago = (milliseconds: number): Date => later(now, -milliseconds);
-    const ended = ago(MARGIN_MS);
-    const expiredSince = ago(EXPIRED_MS);
-    const usedSince = ago(EXPIRED_MS + this.config.lifetimes.refreshIdle * SECOND);
+    const { lifetimes, rateLimits } = this.config;
+    const before = (milliseconds: number) => LessThanOrEqual(later(now, -milliseconds));
+    const unused = { consumedAt: IsNull(), expiresAt: before(EXPIRED_CREDENTIALS_MS) };
+    const usedMs = EXPIRED_CREDENTIALS_MS + lifetimes.refreshIdle * SECOND;
+    const endOfGrant = before(ENDED_GRANTS_MS);
+    const hitsMs = Math.max(RATE_LIMIT_HITS_MS, 2 * rateLimits.windowSeconds * SECOND);
     return [
-      ...this.rows.shortLived(ended),
-      ...this.rows.neverUsed(expiredSince),
-      this.rows.usedRefreshTokens(usedSince),
-      ...this.rows.ofEndedGrants(ended, expiredSince, usedSince),
-      ...this.rows.grants(ago(ENDED_GRANT_MS)),
-      this.rows.failures(ago(FAILURES_MS), now),
-      this.rows.knownBrowsers(ago(KNOWN_BROWSER_MS)),
-      this.rows.hits(ago(this.hitsMs())),
-      this.rows.gates(),
+      ...[Authorization, OtpChallenge, SignInSession, AccessToken].map((entity) =>
+        expiredRows(dataSource, entity, { expiresAt: before(CLOCK_SKEW_MS) }, 'expiresAt'),
+      ),
+      expiredRows(dataSource, AuthorizationCode, unused, 'expiresAt'),
+      expiredRows(dataSource, RefreshToken, unused, 'expiresAt'),
+      expiredRows(dataSource, RefreshToken, { consumedAt: before(usedMs) }, 'consumedAt'),
+      ...this.ofEndedGrants('revokedAt', now, usedMs),
+      ...this.ofEndedGrants('expiresAt', now, usedMs),
+      expiredRows(dataSource, Grant, { revokedAt: endOfGrant }, 'revokedAt'),
+      expiredRows(dataSource, Grant, { expiresAt: endOfGrant, revokedAt: IsNull() }, 'expiresAt'),
+      expiredRows(
+        dataSource,
+        OtpFailures,
+        { lastAt: before(FAILURES_MS), lockedUntil: Or(IsNull(), LessThanOrEqual(now)) },
+        'lastAt',
+      ),
+      expiredRows(
+        dataSource,
+        TrustedDevice,
+        { signedInAt: before(TRUSTED_DEVICES_MS) },
+        'signedInAt',
+      ),
+      expiredRows(dataSource, RateLimitHit, { slot: And(MoreThan(GATE), before(hitsMs)) }, 'slot'),
+      this.gates(),
     ];
   }
 
-  /** What may be cleared now: stored responses that can no longer be repeated, in rows that stay. */
+  /** The responses of used refresh tokens that can no longer be repeated: they are deleted from their rows, which stay. */
   cleared(): ExpiredRows {
-    return this.rows.answers(later(this.clock.now(), -MARGIN_MS));
+    const ended = later(this.clock.now(), -CLOCK_SKEW_MS);
+    return clearedRows(
+      this.dataSource,
+      RefreshToken,
+      { answerExpiresAt: LessThanOrEqual(ended) },
+      'answerExpiresAt',
+      { sealedAnswer: null, answerExpiresAt: null },
+    );
   }
 
-  /** The longest window is a day, unless the operator set one that is longer. */
-  private hitsMs(): number {
-    return Math.max(HITS_MS, 2 * this.config.rateLimits.windowSeconds * SECOND);
+  /** Codes and tokens of grants that ended, without those that have expired themselves. A revocation precedes an expiry. */
+  private ofEndedGrants(end: 'revokedAt' | 'expiresAt', now: Date, usedMs: number): ExpiredRows[] {
+    const times = {
+      ended: later(now, -CLOCK_SKEW_MS),
+      expiredSince: later(now, -EXPIRED_CREDENTIALS_MS),
+      usedSince: later(now, -usedMs),
+    };
+    const ofEnded = (entity: new () => Credential, condition: string): ExpiredRows =>
+      foundRows(this.dataSource, entity, (query) => {
+        query
+          .innerJoin(Grant, 'grant', 'grant.id = expired.grantId')
+          .where(`grant.${end} <= :ended AND ${condition}`, times)
+          .orderBy(`grant.${end}`);
+        return end === 'revokedAt' ? query : query.andWhere('grant.revokedAt IS NULL');
+      });
+    const unused = 'expired.consumedAt IS NULL AND expired.expiresAt > :expiredSince';
+    return [
+      ofEnded(AccessToken, 'expired.expiresAt > :ended'),
+      ofEnded(AuthorizationCode, `(expired.consumedAt IS NOT NULL OR ${unused})`),
+      ofEnded(RefreshToken, `(expired.consumedAt > :usedSince OR ${unused})`),
+    ];
+  }
+
+  /**
+   * Lock rows of keys without a hit. A counter locks its row or inserts it, so it is safe to delete a row while its key is
+   * counted.
+   */
+  private gates(): ExpiredRows {
+    return foundRows(this.dataSource, RateLimitHit, (query) =>
+      query
+        .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :gate')
+        .where('expired.slot = :gate AND hit.hash IS NULL', { gate: GATE }),
+    );
   }
 }

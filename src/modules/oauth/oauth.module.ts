@@ -1,16 +1,14 @@
-import { AuthorizationsPersonalData } from './authorize/authorizations.data-subject.js';
-import { ConsentPage } from './authorize/consent-page.js';
 import { Module, type MiddlewareConsumer, type NestModule, type Type } from '@nestjs/common';
 import { PagesModule } from '../../pages/pages.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccountFormsController } from './account/account-forms.controller.js';
-import { AccountSignInController } from './account/account-sign-in.controller.js';
-import { AccountSignIns } from './account/account-sign-in.js';
-import { ConnectedAppsController } from './account/connected-apps.controller.js';
+import { AccountSessions } from './account/account-sessions.service.js';
+import {
+  ConnectedAppsController,
+  redirectUndecodablePath,
+} from './account/connected-apps.controller.js';
 import { ConnectedAppsService } from './account/connected-apps.service.js';
-import { FormTokens, Memberships } from './account/account-session.js';
-import { UnreadablePathMiddleware } from './account/account-errors.js';
 import { AppSecretsRepository } from './clients/app-secrets.repository.js';
 import { AppSecretsService } from './clients/app-secrets.service.js';
 import { AppsRepository } from './clients/apps.repository.js';
@@ -27,18 +25,13 @@ import { GrantsPersonalData } from './tokens/grants.data-subject.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
 import { UserAccess } from './user-access.service.js';
 import { OAuthPages } from './browser/oauth-pages.js';
-import { ExpiredOAuthRowsRepository } from './oauth-retention.repository.js';
+import { SignInPersonalData } from './oauth.data-subject.js';
 import { OAuthPruneService } from './oauth-retention.js';
-import {
-  TrustedDevicesRepository,
-  SignInSessionsRepository,
-} from './sign-in/sessions.repository.js';
+import { SignInRepository } from './sign-in/sign-in.repository.js';
 import { OtpLimits } from './sign-in/otp-limits.js';
-import { OtpChallengesRepository, OtpFailuresRepository } from './sign-in/otp.repository.js';
 import { OtpDelivery } from './sign-in/otp-delivery.js';
 import { OtpService } from './sign-in/otp.service.js';
 import { PhoneLock } from './sign-in/phone-lock.js';
-import { SignInPersonalData } from './sign-in/sign-in.data-subject.js';
 import { SignInSteps } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
@@ -67,15 +60,11 @@ const repositories: Type[] = [
   AppSecretsRepository,
   AuthorizationsRepository,
   GrantsRepository,
-  OtpChallengesRepository,
-  OtpFailuresRepository,
-  TrustedDevicesRepository,
-  SignInSessionsRepository,
+  SignInRepository,
   AuthorizationCodesRepository,
   TokensRepository,
   IntrospectionRepository,
   BrowserOriginsRepository,
-  ExpiredOAuthRowsRepository,
 ];
 
 @Module({
@@ -86,7 +75,6 @@ const repositories: Type[] = [
     SignInController,
     ConsentController,
     ConnectedAppsController,
-    AccountSignInController,
     AccountFormsController,
     RevocationController,
     IntrospectionController,
@@ -108,19 +96,15 @@ const repositories: Type[] = [
     SmsQueue,
     SignInService,
     SignInSteps,
-    FormTokens,
-    AccountSignIns,
-    Memberships,
+    AccountSessions,
     ConnectedAppsService,
     ConsentService,
-    ConsentPage,
     GrantOpener,
     GrantRevocation,
     GrantUse,
     UserAccess,
     GrantsPersonalData,
     SignInPersonalData,
-    AuthorizationsPersonalData,
     TokenIssuer,
     AuthorizationCodeGrant,
     RefreshTokenGrant,
@@ -140,11 +124,10 @@ const repositories: Type[] = [
     UserAccess,
     GrantsPersonalData,
     SignInPersonalData,
-    AuthorizationsPersonalData,
   ],
 })
 export class OAuthModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(UnreadablePathMiddleware).forRoutes('account');
+    consumer.apply(redirectUndecodablePath).forRoutes('account');
   }
 }

@@ -7,7 +7,7 @@ import { ExposedSecrets } from './clients/exposed-secrets.js';
 import { OAuthErrorFilter } from './clients/oauth-error.filter.js';
 import { MethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
 
-/** Answers whatever else is asked for under `/oauth` in the shape of RFC 6749. Listed last among the controllers. */
+/** Errors of RFC 6749 for all other requests under `/oauth`. Must be the last of the controllers. */
 @Public()
 @ApiExcludeController()
 @UseFilters(OAuthErrorFilter)
@@ -18,7 +18,6 @@ export class UnknownEndpointController {
     private readonly exposed: ExposedSecrets,
   ) {}
 
-  /** OPTIONS tells what an endpoint takes, without a word for other origins. */
   @All('*path')
   async unknown(@Req() request: Request, @Res() response: Response): Promise<void> {
     const exposed = await this.exposed.report(request);

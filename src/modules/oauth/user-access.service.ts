@@ -3,31 +3,29 @@ import { AuditLog, type Change } from '../../platform/audit/audit-log.repository
 import type { Transaction } from '../../platform/database/transaction.js';
 import { UsersService } from '../users/users.service.js';
 import { AuthorizationsRepository } from './authorize/authorizations.repository.js';
-import { OtpChallengesRepository } from './sign-in/otp.repository.js';
-import { SignInSessionsRepository } from './sign-in/sessions.repository.js';
+import { SignInRepository } from './sign-in/sign-in.repository.js';
 import { GrantRevocation, type AppName } from './tokens/grants.service.js';
 
-/** What was ended: the apps that lost access, and in how many browsers the user had been signed in. */
 export interface EndedAccess {
+  /** Those that lost access. */
   apps: AppName[];
+  /** Number of browsers in which the user was signed in. */
   sessions: number;
 }
 
-/** Everything that opens a user's account. */
 @Injectable()
 export class UserAccess {
   constructor(
     private readonly grants: GrantRevocation,
-    private readonly sessions: SignInSessionsRepository,
+    private readonly signIn: SignInRepository,
     private readonly authorizations: AuthorizationsRepository,
-    private readonly challenges: OtpChallengesRepository,
     private readonly users: UsersService,
     private readonly audit: AuditLog,
   ) {}
 
   /**
-   * Ends every grant, sign-in session, begun authorization and one-time password of a user in one unit.
-   * @param also what else happens in the unit
+   * Ends every grant, session, pending authorization and one-time password of a user in one transaction.
+   * @param also runs in the same transaction
    * @throws UnknownUser
    */
   async end(
@@ -38,9 +36,9 @@ export class UserAccess {
     const phone = await this.users.phoneOf(userId);
     let sessions = 0;
     const apps = await this.grants.revokeOf(userId, 'all', change, async (tx) => {
-      // In the order of a sign-in, so that one under way ends first, and what it made goes with the rest.
-      await this.challenges.deleteOf(tx, phone);
-      sessions = await this.sessions.deleteOf(tx, userId);
+      // In the order of a sign-in: a concurrent one commits first, and its rows are deleted too.
+      await this.signIn.deleteChallengesOf(tx, phone);
+      sessions = await this.signIn.deleteSessionsOf(tx, userId);
       const begun = await this.authorizations.deleteOf(tx, userId);
       if (sessions + begun > 0)
         await this.audit.record(tx, 'user.signed_out', userId, change, { sessions, begun });

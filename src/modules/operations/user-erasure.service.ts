@@ -19,8 +19,7 @@ import type { ExpiredRows } from '../../platform/database/retention/expired-rows
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import { IdempotencyPersonalData } from '../../platform/http/idempotency/idempotency-keys.repository.js';
 import { CommentsPersonalData } from '../comments/comments.data-subject.js';
-import { AuthorizationsPersonalData } from '../oauth/authorize/authorizations.data-subject.js';
-import { SignInPersonalData } from '../oauth/sign-in/sign-in.data-subject.js';
+import { SignInPersonalData } from '../oauth/oauth.data-subject.js';
 import { GrantsPersonalData } from '../oauth/tokens/grants.data-subject.js';
 import { UserAccess } from '../oauth/user-access.service.js';
 import { PostsPersonalData } from '../posts/posts.data-subject.js';
@@ -39,13 +38,12 @@ export class EverythingPersonal {
     comments: CommentsPersonalData,
     grants: GrantsPersonalData,
     signIn: SignInPersonalData,
-    authorizations: AuthorizationsPersonalData,
     idempotency: IdempotencyPersonalData,
     calls: CallsPersonalData,
     audit: AuditPersonalData,
   ) {
     // Comments go before the posts that they are found by.
-    this.parts = [comments, posts, grants, signIn, authorizations, idempotency, calls, audit];
+    this.parts = [comments, posts, grants, signIn, idempotency, calls, audit];
   }
 
   held(person: Person): PersonalRows[] {

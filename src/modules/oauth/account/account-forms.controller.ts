@@ -1,56 +1,87 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { isId } from '../../../platform/ids.js';
-import { sendRedirect } from '../protocol/authorization-response.js';
 import type { Sentence } from '../../../pages/translations/translations.js';
+import { isId } from '../../../platform/ids.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
-import type { AppName } from '../tokens/grants.service.js';
-import { OAuthPages, type AccountIdentity, type Remark } from '../browser/oauth-pages.js';
+import { ACCOUNT_PATH, APPS_PATH, OAuthPages, type Feedback } from '../browser/oauth-pages.js';
+import { sendRedirect } from '../protocol/authorization-response.js';
 import { Parameters } from '../protocol/parameters.js';
+import { SignInSteps, type SignInFlow } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
-import { AccountErrorFilter, addressOf } from './account-errors.js';
+import type { AppName } from '../tokens/grants.service.js';
+import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
-import { AccountIdentityOf, SessionFormGuard } from './account-session.js';
 
-/** What who is signed in does on the account's pages. */
-@BrowserForms(SessionFormGuard, AccountErrorFilter)
+/** The forms of the account pages. */
+@BrowserForms()
 @Controller('account')
 export class AccountFormsController {
   constructor(
-    private readonly apps: ConnectedAppsService,
+    private readonly sessions: AccountSessions,
+    private readonly steps: SignInSteps,
     private readonly signIn: SignInService,
+    private readonly apps: ConnectedAppsService,
     private readonly pages: OAuthPages,
   ) {}
 
-  /** Takes the access of every ticked app back, or of all. */
+  @Post('sign-in')
+  @HttpCode(200)
+  sendPassword(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.steps.sendPassword(this.signInFlow(request), request, response);
+  }
+
+  @Post('verify')
+  @HttpCode(200)
+  verify(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.steps.verify(this.signInFlow(request), request, response);
+  }
+
+  @Post('change-number')
+  @HttpCode(200)
+  changeNumber(@Req() request: Request, @Res() response: Response): void {
+    this.pages.phone(response, this.signInFlow(request).form);
+  }
+
+  /** Revokes the access of the selected apps, or of all. */
   @Post('apps/revoke')
   @HttpCode(200)
   async revoke(
-    @AccountIdentityOf() membership: AccountIdentity,
-    @Body() form: Record<string, unknown>,
-    @Res() response: Response,
-  ): Promise<void> {
-    const { id } = membership.user;
-    const ticked = [form['client_id']].flat().filter((value) => isId('svc_app', value));
-    const wanted = new Parameters(form).get('all') === '1' ? 'all' : ticked;
-    const remark: Remark =
-      wanted.length === 0
-        ? { status: 400, error: ({ apps }) => apps.nothingTicked }
-        : { notice: noticeOf(await this.apps.revoke(id, wanted)) };
-    this.pages.connectedApps(response, membership, await this.apps.list(id), remark);
-  }
-
-  /** "Not you?": ends the session; whoever it is now comes back to the same page. */
-  @Post('sign-out')
-  async signOut(
     @Body() form: Record<string, unknown>,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await this.signIn.signOut(request, response);
-    const next = new Parameters(form).get('next');
-    sendRedirect(response, addressOf(isId('svc_app', next) ? next : undefined));
+    const session = await this.sessions.ofForm(request);
+    const { id } = session.user;
+    const selected = [form['client_id']].flat().filter((value) => isId('svc_app', value));
+    const revoked = new Parameters(form).get('all') === '1' ? 'all' : selected;
+    const feedback: Feedback =
+      revoked.length === 0
+        ? { status: 400, error: ({ apps }) => apps.nothingTicked }
+        : { notice: noticeOf(await this.apps.revoke(id, revoked)) };
+    this.pages.connectedApps(response, session, await this.apps.list(id), feedback);
   }
+
+  /** "Not you?": ends the session and returns to the same page. */
+  @Post('sign-out')
+  async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.sessions.ofForm(request);
+    await this.signIn.signOut(request, response);
+    const next = new Parameters(request.body).get('next');
+    redirectToApps(response, isId('svc_app', next) ? next : undefined);
+  }
+
+  private signInFlow(request: Request): SignInFlow {
+    const binding = this.sessions.signInOfForm(request);
+    return {
+      form: { binding, path: ACCOUNT_PATH },
+      signedIn: () => this.signIn.current(request),
+      next: (response) => redirectToApps(response, binding.next),
+    };
+  }
+}
+
+function redirectToApps(response: Response, clientId: string | undefined): void {
+  sendRedirect(response, clientId === undefined ? APPS_PATH : `${APPS_PATH}/${clientId}`);
 }
 
 function noticeOf(removed: readonly AppName[]): Sentence {

@@ -1,45 +1,52 @@
 import { Controller, Get, Param, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { Public } from '../../../platform/access/scopes.decorator.js';
 import { isId } from '../../../platform/ids.js';
+import { ACCOUNT_PATH, APPS_PATH, OAuthPages } from '../browser/oauth-pages.js';
+import { PageErrorFilter } from '../browser/page-error.filter.js';
 import { sendRedirect } from '../protocol/authorization-response.js';
-import { APPS_PATH, OAuthPages } from '../browser/oauth-pages.js';
 import { notConnected } from '../protocol/page-error.js';
-import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { ACCOUNT_PATH, AccountErrorFilter } from './account-errors.js';
-import { AccountSignIns } from './account-sign-in.js';
+import { isWellEncoded } from '../protocol/parameters.js';
+import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
-import { Memberships } from './account-session.js';
 
-/** The apps that have access to the account of who is signed in; who is not signs in first. */
+/** Middleware: the router would answer a path that it cannot decode with an error in JSON. */
+export function redirectUndecodablePath(
+  { method, originalUrl }: Request,
+  response: Response,
+  next: NextFunction,
+): void {
+  const [path = ''] = originalUrl.split('?');
+  if (method === 'POST' || isWellEncoded(path)) next();
+  else sendRedirect(response, APPS_PATH);
+}
+
+/** The apps that have access to the user's account. */
 @Public()
 @ApiExcludeController()
-@UseFilters(AccountErrorFilter)
+@UseFilters(PageErrorFilter)
 @Controller('account')
 export class ConnectedAppsController {
   constructor(
-    private readonly memberships: Memberships,
-    private readonly signIns: AccountSignIns,
+    private readonly sessions: AccountSessions,
     private readonly apps: ConnectedAppsService,
-    private readonly cookies: BrowserCookies,
     private readonly pages: OAuthPages,
   ) {}
 
   @Get('apps')
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const membership = await this.memberships.current(request);
-    if (!membership) return this.askToSignIn(request, response);
-    this.pages.connectedApps(response, membership, await this.apps.list(membership.user.id));
+    const session = await this.sessions.current(request);
+    if (!session) return this.askToSignIn(request, response);
+    this.pages.connectedApps(response, session, await this.apps.list(session.user.id));
   }
 
-  /** Where a browser lands that opens the address of the form again. */
+  /** Where a browser lands that opens the form's address again. */
   @Get('apps/revoke')
-  revocationAddress(@Res() response: Response): void {
+  formAddress(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
   }
 
-  /** One app, where a link leads straight to it. */
   @Get('apps/:client_id')
   async one(
     @Param('client_id') clientId: string,
@@ -47,11 +54,11 @@ export class ConnectedAppsController {
     @Res() response: Response,
   ): Promise<void> {
     if (!isId('svc_app', clientId)) throw notConnected();
-    const membership = await this.memberships.current(request);
-    if (!membership) return this.askToSignIn(request, response, clientId);
-    const app = await this.apps.find(membership.user.id, clientId);
+    const session = await this.sessions.current(request);
+    if (!session) return this.askToSignIn(request, response, clientId);
+    const app = await this.apps.find(session.user.id, clientId);
     if (!app) throw notConnected();
-    const { user, binding } = membership;
+    const { user, binding } = session;
     this.pages.connectedApp(response, { user, binding: { ...binding, next: clientId } }, app);
   }
 
@@ -60,14 +67,14 @@ export class ConnectedAppsController {
     sendRedirect(response, APPS_PATH);
   }
 
-  /** Where a browser lands that opens the address of a form of signing in, or a mistyped one. */
+  /** The address of a sign-in form, or a mistyped one. */
   @Get('{*path}')
   elsewhere(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
   }
 
   private askToSignIn(request: Request, response: Response, next?: string): void {
-    const binding = this.signIns.start(this.cookies.ensureBrowser(request, response), next);
+    const binding = this.sessions.startSignIn(request, response, next);
     this.pages.phone(response, { binding, path: ACCOUNT_PATH });
   }
 }

@@ -1,18 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { ConnectedAppView } from '../../../pages/views.js';
+import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { Clock } from '../../../platform/clock.js';
-import { canonicalScopes, type Scope } from '../../../platform/access/scopes.js';
+import { GrantsRepository } from '../tokens/grants.repository.js';
 import { GrantRevocation, type AppName } from '../tokens/grants.service.js';
-import { GrantsRepository, type LiveGrants } from '../tokens/grants.repository.js';
-
-/** An app that has access to a user's account, by one grant or several. */
-export interface ConnectedApp extends AppName {
-  /** Of all grants together. */
-  scopes: readonly Scope[];
-  /** The first time. */
-  grantedAt: Date;
-  /** Null before the first time. */
-  lastUsedAt: Date | null;
-}
 
 /** The apps that have access to a user's account. */
 @Injectable()
@@ -23,27 +14,26 @@ export class ConnectedAppsService {
     private readonly clock: Clock,
   ) {}
 
-  /** By name. */
-  async list(userId: string): Promise<ConnectedApp[]> {
-    return connectedApps(await this.grants.findLive(userId, this.clock.now()));
+  /** Sorted by name. */
+  async list(userId: string): Promise<ConnectedAppView[]> {
+    return byApp(await this.grants.findLive(userId, this.clock.now()));
   }
 
-  /** One of them, or undefined when it has no access. */
-  async find(userId: string, clientId: string): Promise<ConnectedApp | undefined> {
-    return connectedApps(await this.grants.findLive(userId, this.clock.now(), [clientId]))[0];
+  async find(userId: string, clientId: string): Promise<ConnectedAppView | undefined> {
+    return byApp(await this.grants.findLive(userId, this.clock.now(), [clientId]))[0];
   }
 
-  /** Takes the access of these apps back, or of all, at once. Answers those that had some. */
+  /** Returns the apps that lost access. */
   revoke(userId: string, clientIds: readonly string[] | 'all'): Promise<AppName[]> {
     return this.revocation.revokeOf(userId, clientIds, { actor: userId, reason: 'by the user' });
   }
 }
 
-function connectedApps(grants: readonly LiveGrants[]): ConnectedApp[] {
-  const apps = new Map<string, ConnectedApp>();
+function byApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
+  const apps = new Map<string, ConnectedAppView>();
   for (const grant of grants) {
     const app = apps.get(grant.clientId);
-    apps.set(grant.clientId, app ? joined(app, grant) : grant);
+    apps.set(grant.clientId, app ? combined(app, grant) : grant);
   }
   return [...apps.values()].toSorted(
     (one, other) =>
@@ -51,16 +41,12 @@ function connectedApps(grants: readonly LiveGrants[]): ConnectedApp[] {
   );
 }
 
-function joined(app: ConnectedApp, { scopes, grantedAt, lastUsedAt }: LiveGrants): ConnectedApp {
+function combined(one: ConnectedAppView, other: ConnectedAppView): ConnectedAppView {
+  const uses = [one.lastUsedAt, other.lastUsedAt].filter((time) => time !== null);
   return {
-    ...app,
-    scopes: canonicalScopes([...app.scopes, ...scopes]),
-    grantedAt: grantedAt < app.grantedAt ? grantedAt : app.grantedAt,
-    lastUsedAt: newest(app.lastUsedAt, lastUsedAt),
+    ...one,
+    scopes: canonicalScopes([...one.scopes, ...other.scopes]),
+    grantedAt: one.grantedAt < other.grantedAt ? one.grantedAt : other.grantedAt,
+    lastUsedAt: uses.toSorted((left, right) => right.getTime() - left.getTime())[0] ?? null,
   };
-}
-
-function newest(one: Date | null, other: Date | null): Date | null {
-  if (!one || !other) return one ?? other;
-  return one > other ? one : other;
 }

@@ -10,7 +10,7 @@ import {
   URL_TEXT,
 } from '../../../platform/database/columns.js';
 
-/** A checked authorization request that waits for its user: what the forms call the transaction. */
+/** A pending authorization request. Forms call its id the transaction. */
 @Entity('authorizations')
 @Index('ix_authorizations_expires_at', ['expiresAt'])
 @Index('ix_authorizations_user_id', ['userId'])
@@ -33,11 +33,11 @@ export class Authorization {
   @Column(optional(text(43)))
   codeChallenge: string | null;
 
-  /** The `prompt` that wants the user to sign in even with a session. */
+  /** The `prompt` that requires a sign-in even if there is a session. */
   @Column(optional(text(14)))
   signInPrompt: 'login' | 'select_account' | null;
 
-  /** SHA-256 of the browser's cookie: no other browser may continue. */
+  /** SHA-256 of the browser's cookie. */
   @Column(HASH)
   browserHash: string;
 
@@ -45,7 +45,7 @@ export class Authorization {
   @Column(HASH)
   tokenHash: string;
 
-  /** Who signed in for this request. */
+  /** The user who signed in for this request. */
   @Column(optional(ID))
   userId: string | null;
 

@@ -20,17 +20,14 @@ export class AuthorizationsRepository {
     await entities(tx).update(Authorization, { id, answeredAt: IsNull() }, { userId });
   }
 
-  /** False when it was answered before: of two answers, one counts. */
-  async markAnswered(tx: Transaction, id: string, now: Date): Promise<boolean> {
-    const { affected } = await entities(tx).update(
-      Authorization,
-      { id, answeredAt: IsNull() },
-      { answeredAt: now },
-    );
+  /** False if it was decided before. */
+  async markDecided(tx: Transaction, id: string, now: Date): Promise<boolean> {
+    const where = { id, answeredAt: IsNull() };
+    const { affected } = await entities(tx).update(Authorization, where, { answeredAt: now });
     return affected === 1;
   }
 
-  /** Forgets the requests that a user signed in for; how many those were. */
+  /** Deletes the requests that a user signed in for. Returns their number. */
   async deleteOf(tx: Transaction, userId: string): Promise<number> {
     const { affected } = await entities(tx).delete(Authorization, { userId });
     return affected ?? 0;

@@ -14,73 +14,85 @@ import type { Parameters } from '../protocol/parameters.js';
 import { redirectUriMatches } from '../protocol/redirect-uri.js';
 import type { Authorization } from './authorization.entity.js';
 
-/** An authorization request while it is checked: the client may turn out to be nobody. */
-export interface UncheckedRequest {
+interface UncheckedRequest {
   app: RegisteredApp | null;
   parameters: Parameters;
 }
 
-/** A request whose client and redirect are proven, so that errors may be told to the client. */
-export interface ProvenRequest {
+/** A request whose client and redirect URI are valid, so that errors may be returned to the client. */
+interface RedirectableRequest {
   app: RegisteredApp;
   redirectUri: string;
   parameters: Parameters;
 }
 
-/** An authorization request that passed every check (RFC 6749 §4.1.1, RFC 7636 §4.3). */
+/** An authorization request that passed every check. */
 export interface AuthorizationRequest {
   app: RegisteredApp;
   redirectUri: string;
   scopes: readonly Scope[];
   state: string;
   codeChallenge: string | null;
-  /** Of `prompt`, what wants the user to sign in even with a session. */
+  /** The `prompt` that requires a sign-in even if there is a session. */
   signInPrompt: Authorization['signInPrompt'];
 }
 
-/** Throws a PageError: there is nobody to redirect to yet. */
-export type PageCheck = (request: UncheckedRequest) => void;
+/** Throws a PageError. */
+type PageCheck = (request: UncheckedRequest) => void;
 
 /** Throws an OAuthError, which is redirected to the client. */
-export type AuthorizeCheck = (request: ProvenRequest) => void;
+type RedirectedCheck = (request: RedirectableRequest) => void;
+
+/**
+ * Checks an authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3).
+ * @throws PageError before client and redirect URI are valid, AuthorizationRefused after that
+ */
+export function checkAuthorizationRequest(unchecked: UncheckedRequest): AuthorizationRequest {
+  for (const check of [checkClient, checkRedirectUri, checkStateLength]) check(unchecked);
+  const { parameters } = unchecked;
+  const app = unchecked.app as RegisteredApp;
+  const redirectUri = parameters.require('redirect_uri');
+  try {
+    for (const check of REDIRECTED_CHECKS) check({ app, redirectUri, parameters });
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    throw new AuthorizationRefused(redirectUri, parameters.get('state'), error);
+  }
+  const prompts = promptsOf(parameters);
+  return {
+    app,
+    redirectUri,
+    scopes: canonicalScopes(splitScope(parameters.require('scope'))),
+    state: parameters.require('state'),
+    codeChallenge: parameters.get('code_challenge') ?? null,
+    signInPrompt: SIGN_IN_PROMPTS.find((prompt) => prompts.includes(prompt)) ?? null,
+  };
+}
 
 /** `client_id` names an enabled app; sent twice it names none (RFC 6749 §4.1.2.1). */
-export const checkClient: PageCheck = ({ app }) => {
+const checkClient: PageCheck = ({ app }) => {
   if (!app?.enabled) throw unknownApp();
 };
 
-/** `redirect_uri` is sent, and is one that is registered for the app (source document, section 4.1; RFC 9700 §4.1.3). */
-export const checkRedirectUri: PageCheck = ({ app, parameters }) => {
+/** `redirect_uri` is required and registered for the app (source document, section 4.1; RFC 9700 §4.1.3). */
+const checkRedirectUri: PageCheck = ({ app, parameters }) => {
   const requested = parameters.get('redirect_uri');
-  const anyLoopbackPort = app?.kind === 'public';
-  const registered = app?.redirectUris ?? [];
-  if (
-    requested === undefined ||
-    !registered.some((uri) => redirectUriMatches(uri, requested, anyLoopbackPort))
-  ) {
-    throw wrongRedirectUri();
-  }
+  if (!app || requested === undefined || !isRegistered(app, requested)) throw wrongRedirectUri();
 };
 
-const MOST_BYTES = 4096;
+/** Apps without a secret may use any port of a loopback address. */
+export function isRegistered({ kind, redirectUris }: RegisteredApp, redirectUri: string): boolean {
+  return redirectUris.some((uri) => redirectUriMatches(uri, redirectUri, kind === 'public'));
+}
 
-/** `state` is short enough to be given back, whatever else is wrong: every redirect would have to carry it. */
-export const checkStateLength: PageCheck = ({ parameters }) => {
-  if (Buffer.byteLength(parameters.get('state') ?? '') > MOST_BYTES) throw stateTooLong();
+const MAX_STATE_BYTES = 4096;
+
+/** A page, because every redirect would have to return the `state`. */
+const checkStateLength: PageCheck = ({ parameters }) => {
+  if (Buffer.byteLength(parameters.get('state') ?? '') > MAX_STATE_BYTES) throw stateTooLong();
 };
 
-/** `state` is sent (source document, section 4.1). */
-export const checkState: AuthorizeCheck = ({ parameters }) => {
-  if (parameters.get('state') === undefined) throw new InvalidRequest('state is required.');
-};
-
-/** No parameter of the protocol is sent twice (RFC 6749 §3.1). */
-export const checkDuplicates: AuthorizeCheck = ({ parameters }) => {
-  const [repeated] = parameters.repeated().filter((name) => PARAMETERS.has(name));
-  if (repeated !== undefined) throw new InvalidRequest(`${repeated} must be sent once.`);
-};
-
-const PARAMETERS: ReadonlySet<string> = new Set([
+const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'response_type',
   'scope',
   'state',
@@ -93,39 +105,48 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'request_uri',
 ]);
 
-/** `response_type` is `code` (RFC 6749 §4.1.1). */
-export const checkResponseType: AuthorizeCheck = ({ parameters }) => {
+/** RFC 6749 §3.1. */
+const checkDuplicates: RedirectedCheck = ({ parameters }) => {
+  const repeated = parameters.repeated().find((name) => SINGLE_PARAMETERS.has(name));
+  if (repeated !== undefined) throw new InvalidRequest(`${repeated} must be sent once.`);
+};
+
+/** RFC 6749 §4.1.1. */
+const checkResponseType: RedirectedCheck = ({ parameters }) => {
   if (parameters.require('response_type') !== 'code') throw new UnsupportedResponseType();
 };
 
 /**
- * Extensions that change what the request or its answer means are refused rather than ignored, since an app that uses one
- * counts on it: another `response_mode` than `query`, and request objects (RFC 9101; OpenID Connect Core §3.1.2.6).
+ * Rejects extensions that change the meaning of the request or its response, because an app that uses one relies on it: a
+ * `response_mode` other than `query`, and request objects (RFC 9101; OpenID Connect Core §3.1.2.6).
  */
-export const checkExtensions: AuthorizeCheck = ({ parameters }) => {
-  const mode = parameters.get('response_mode');
-  if (mode !== undefined && mode !== 'query')
+const checkExtensions: RedirectedCheck = ({ parameters }) => {
+  if ((parameters.get('response_mode') ?? 'query') !== 'query')
     throw new InvalidRequest('response_mode may only be query.');
   for (const name of ['request', 'request_uri'] as const)
     if (parameters.get(name) !== undefined) throw new RequestNotSupported(name);
 };
 
-/** `scope` is sent (source document, section 4.1) and asks for nothing that the app is not registered for (RFC 6749 §3.3). */
-export const checkScope: AuthorizeCheck = ({ app, parameters }) => {
+/** Source document, section 4.1. */
+const checkState: RedirectedCheck = ({ parameters }) => {
+  parameters.require('state');
+};
+
+/** `scope` is required and holds only scopes that the app is registered for (RFC 6749 §3.3). */
+const checkScope: RedirectedCheck = ({ app, parameters }) => {
   const requested = splitScope(parameters.get('scope') ?? '');
   if (requested.length === 0) throw new InvalidScope('scope is required.');
   const allowed: readonly string[] = app.scopes;
-  if (!requested.every((scope) => allowed.includes(scope))) {
+  if (!requested.every((scope) => allowed.includes(scope)))
     throw new InvalidScope(
       `scope may hold only what the app is registered for: ${allowed.join(' ')}.`,
     );
-  }
 };
 
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
-/** A public app must send an S256 challenge; whoever sends one must send a good one (RFC 7636 §4.2-4.4, RFC 9700 §2.1.1). */
-export const checkPkce: AuthorizeCheck = ({ app, parameters }) => {
+/** Public apps must send an S256 challenge, other apps may (RFC 7636 §4.2-4.4, RFC 9700 §2.1.1). */
+const checkPkce: RedirectedCheck = ({ app, parameters }) => {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
@@ -139,11 +160,12 @@ export const checkPkce: AuthorizeCheck = ({ app, parameters }) => {
     throw new InvalidRequest('code_challenge must be 43 base64url characters.');
 };
 
-/** Values of `prompt` that are understood (OpenID Connect Core §3.1.2.1, by analogy). */
+/** OpenID Connect Core §3.1.2.1, by analogy. */
 export const PROMPTS: readonly string[] = ['none', 'login', 'consent', 'select_account'];
+const SIGN_IN_PROMPTS = ['login', 'select_account'] as const;
 
-/** `prompt` holds known values, and not `none`: the user always decides, so nothing can be answered without asking. */
-export const checkPrompt: AuthorizeCheck = ({ parameters }) => {
+/** `none` is rejected, because the user always decides. */
+const checkPrompt: RedirectedCheck = ({ parameters }) => {
   const prompts = promptsOf(parameters);
   if (prompts.includes('none')) {
     if (prompts.length > 1) throw new InvalidRequest('prompt may not hold none and more.');
@@ -153,21 +175,12 @@ export const checkPrompt: AuthorizeCheck = ({ parameters }) => {
     throw new InvalidRequest(`prompt may hold only: ${PROMPTS.join(' ')}.`);
 };
 
-/** What asks the user to sign in even with a session: again, or as somebody else. */
-export function signInPromptOf(parameters: Parameters): AuthorizationRequest['signInPrompt'] {
-  const prompts = promptsOf(parameters);
-  return (['login', 'select_account'] as const).find((prompt) => prompts.includes(prompt)) ?? null;
-}
-
 function promptsOf(parameters: Parameters): string[] {
   return (parameters.get('prompt') ?? '').split(' ').filter((prompt) => prompt !== '');
 }
 
-/** Until these hold there is nobody to redirect to, or nothing that could be given back: a failure is a page. */
-const pageChecks: readonly PageCheck[] = [checkClient, checkRedirectUri, checkStateLength];
-
-/** From here on failures are redirected to the app, in this order. */
-const redirectedChecks: readonly AuthorizeCheck[] = [
+/** In the order in which errors take precedence. */
+const REDIRECTED_CHECKS: readonly RedirectedCheck[] = [
   checkDuplicates,
   checkResponseType,
   checkExtensions,
@@ -176,35 +189,3 @@ const redirectedChecks: readonly AuthorizeCheck[] = [
   checkPkce,
   checkPrompt,
 ];
-
-/**
- * Checks an authorization request (RFC 6749 §4.1.1).
- * @throws PageError before client and redirect are proven; AuthorizationRefused after
- */
-export function checkAuthorizationRequest(unchecked: UncheckedRequest): AuthorizationRequest {
-  const { app, parameters } = unchecked;
-  for (const check of pageChecks) check(unchecked);
-  const redirectUri = parameters.get('redirect_uri');
-  if (!app || redirectUri === undefined)
-    throw new Error('A request without client or redirect passed the page checks.');
-  runRedirected({ app, redirectUri, parameters });
-  return {
-    app,
-    redirectUri,
-    scopes: canonicalScopes(splitScope(parameters.require('scope'))),
-    state: parameters.require('state'),
-    codeChallenge: parameters.get('code_challenge') ?? null,
-    signInPrompt: signInPromptOf(parameters),
-  };
-}
-
-function runRedirected(proven: ProvenRequest): void {
-  const { redirectUri, parameters } = proven;
-  try {
-    for (const check of redirectedChecks) check(proven);
-  } catch (error) {
-    if (error instanceof OAuthError)
-      throw new AuthorizationRefused(redirectUri, parameters.get('state'), error);
-    throw error;
-  }
-}

@@ -1,22 +1,22 @@
 import { Controller, Get, Query, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
-import { ApiAuthorize } from './authorize.openapi.js';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../../platform/access/scopes.decorator.js';
-import { AppsService } from '../clients/apps.service.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
 import { PageErrorFilter } from '../browser/page-error.filter.js';
-import { malformedLink, notAPage } from '../protocol/page-error.js';
-import { InteractionRequired } from '../protocol/oauth.errors.js';
-import { isWellEncoded, Parameters } from '../protocol/parameters.js';
-import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { SignInService } from '../sign-in/sign-in.service.js';
-import { LimitCalls } from '../rate-limit/call-limits.js';
-import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
+import { AppsService } from '../clients/apps.service.js';
 import { AuthorizationRefused } from '../protocol/authorization-response.js';
-import { AuthorizationsService } from './authorizations.service.js';
+import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { NavigationGuard } from '../protocol/fetch-metadata.guard.js';
-import { ConsentPage } from './consent-page.js';
+import { InteractionRequired } from '../protocol/oauth.errors.js';
+import { malformedLink, notAPage } from '../protocol/page-error.js';
+import { isWellEncoded, Parameters } from '../protocol/parameters.js';
+import { LimitCalls } from '../rate-limit/call-limits.js';
+import { SignInService } from '../sign-in/sign-in.service.js';
+import { AuthorizationsService } from './authorizations.service.js';
+import { type AuthorizationRequest, checkAuthorizationRequest } from './authorize-checks.js';
+import { ApiAuthorize } from './authorize.openapi.js';
+import { ConsentService } from './consent.service.js';
 
 /** The authorization endpoint (RFC 6749 §3.1). */
 @Public()
@@ -28,11 +28,11 @@ export class AuthorizeController {
     private readonly authorizations: AuthorizationsService,
     private readonly signIn: SignInService,
     private readonly cookies: BrowserCookies,
-    private readonly consent: ConsentPage,
+    private readonly consent: ConsentService,
     private readonly pages: OAuthPages,
   ) {}
 
-  /** Checks the request, then asks the user to sign in or, with a session, to decide. HEAD starts no request (RFC 9110 §9.3.2). */
+  /** Checks the request, then asks the user to sign in or, with a session, to decide. HEAD stores nothing (RFC 9110 §9.3.2). */
   @Get()
   @LimitCalls('authorize')
   @UseGuards(NavigationGuard)
@@ -46,30 +46,30 @@ export class AuthorizeController {
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
     const user = await this.signIn.current(request);
-    const isKept = request.method !== 'HEAD';
     let checked: AuthorizationRequest;
     try {
       checked = checkAuthorizationRequest({ app, parameters });
     } catch (error) {
-      if (user || !asksFirst(error)) throw error;
+      if (user || !needsConfirmation(error)) throw error;
       this.pages.refusal(response, app?.name ?? '', error);
       return;
     }
     const browser = this.cookies.ensureBrowser(request, response);
     const known = checked.signInPrompt === null ? user : null;
-    const pending = await this.authorizations.start(checked, browser, known?.id ?? null, isKept);
-    if (known) await this.consent.show(response, pending, known);
+    const isStored = request.method !== 'HEAD';
+    const pending = await this.authorizations.start(checked, browser, known?.id ?? null, isStored);
+    if (known) await this.consent.showPage(response, pending, known);
     else this.pages.phone(response, pending);
   }
 
-  /** Where a browser lands that opens the address of a form, which only takes what a page of ours sends. */
+  /** Where a browser lands that opens the address of a form. */
   @Get(':step')
   @ApiExcludeEndpoint()
   formAddress(): never {
     throw notAPage();
   }
 
-  /** The same for a mistyped address. */
+  /** A mistyped address. */
   @Get('{*path}')
   @ApiExcludeEndpoint()
   elsewhere(): never {
@@ -78,9 +78,9 @@ export class AuthorizeController {
 }
 
 /**
- * Whether a visitor who has not signed in decides if an error takes them to the app. Otherwise any link to this server could
- * lead strangers to the app's address (RFC 9700 §4.11.2). `prompt=none` is meant for programs, which follow redirects.
+ * Whether a signed-out visitor must follow a link to return the error to the app. Otherwise any link to this server could
+ * redirect strangers to the app (RFC 9700 §4.11.2). `prompt=none` is for programs, which follow redirects.
  */
-function asksFirst(error: unknown): error is AuthorizationRefused {
+function needsConfirmation(error: unknown): error is AuthorizationRefused {
   return error instanceof AuthorizationRefused && !(error.error instanceof InteractionRequired);
 }

@@ -1,71 +1,85 @@
 import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
 import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
 import { Clock, later, SECOND } from '../../../platform/clock.js';
 import type { Scope } from '../../../platform/access/scopes.js';
 import { newSecret, sha256 } from '../../../platform/secrets.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
-import { AuthorizationsRepository } from './authorizations.repository.js';
-import type { Pending } from './authorizations.service.js';
-import { GrantOpener } from '../tokens/grants.service.js';
+import type { SignInUser } from '../../users/users.repository.js';
+import { OAuthPages } from '../browser/oauth-pages.js';
 import { alreadyAnswered } from '../protocol/page-error.js';
 import { AuthorizationCodesRepository } from '../tokens/authorization-codes.repository.js';
+import { GrantsRepository } from '../tokens/grants.repository.js';
+import { GrantOpener } from '../tokens/grants.service.js';
+import { AuthorizationsRepository } from './authorizations.repository.js';
+import type { PendingAuthorization } from './authorizations.service.js';
 
-/** The user's answer to an authorization request. Of several answers to one request, exactly one counts. */
+/** Asks for the user's decision and records it. Of several decisions on one request, exactly one counts. */
 @Injectable()
 export class ConsentService {
   constructor(
     private readonly authorizations: AuthorizationsRepository,
-    private readonly grants: GrantOpener,
+    private readonly grants: GrantsRepository,
+    private readonly grantOpener: GrantOpener,
     private readonly codes: AuthorizationCodesRepository,
+    private readonly pages: OAuthPages,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {}
 
+  /** Sends the consent page. Every requested scope is preselected, except those that the user refused the last time. */
+  async showPage(
+    response: Response,
+    pending: PendingAuthorization,
+    user: SignInUser,
+  ): Promise<void> {
+    const last = await this.grants.findLatestChoice(user.id, pending.app.clientId);
+    const refused = last?.requested.filter((name) => !last.granted.includes(name)) ?? [];
+    const scopes = pending.scopes.map((name) => ({ name, checked: !refused.includes(name) }));
+    this.pages.consent(response, pending, scopes, user);
+  }
+
   /**
-   * Grants the scopes to the app and returns an authorization code for its redirect (RFC 6749 §4.1.2).
-   * @throws PageError when the request was answered before
+   * Opens a grant and returns an authorization code for the redirect (RFC 6749 §4.1.2).
+   * @throws PageError if the request was decided before
    */
-  async approve(request: Pending, userId: string, scopes: readonly Scope[]): Promise<string> {
-    const { app, redirectUri, codeChallenge } = request;
+  async approve(
+    pending: PendingAuthorization,
+    userId: string,
+    scopes: readonly Scope[],
+  ): Promise<string> {
+    const { app, redirectUri, codeChallenge } = pending;
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
-      const now = await this.answer(tx, request);
-      const { id: grantId } = await this.grants.open(
-        tx,
-        userId,
-        app.clientId,
-        scopes,
-        request.scopes,
-      );
-      const expiresAt = later(now, this.config.lifetimes.code * SECOND);
-      const hash = sha256(code);
+      const now = await this.markDecided(tx, pending.id);
+      const grant = await this.grantOpener.open(tx, userId, app.clientId, scopes, pending.scopes);
       await this.codes.insert(tx, {
-        hash,
-        grantId,
+        hash: sha256(code),
+        grantId: grant.id,
         redirectUri,
         codeChallenge,
         createdAt: now,
-        expiresAt,
+        expiresAt: later(now, this.config.lifetimes.code * SECOND),
         consumedAt: null,
       });
     });
     return code;
   }
 
-  /** @throws PageError when the request was answered before */
-  async deny(request: Pending, userId: string): Promise<void> {
+  /** @throws PageError if the request was decided before */
+  async deny({ id, app }: PendingAuthorization, userId: string): Promise<void> {
     await this.transactions.run(async (tx) => {
-      await this.answer(tx, request);
-      await this.audit.record(tx, 'authorization.denied', request.app.clientId, { actor: userId });
+      await this.markDecided(tx, id);
+      await this.audit.record(tx, 'authorization.denied', app.clientId, { actor: userId });
     });
   }
 
-  private async answer(tx: Transaction, { id }: Pending): Promise<Date> {
+  private async markDecided(tx: Transaction, id: string): Promise<Date> {
     const now = this.clock.now();
-    if (!(await this.authorizations.markAnswered(tx, id, now))) throw alreadyAnswered();
+    if (!(await this.authorizations.markDecided(tx, id, now))) throw alreadyAnswered();
     return now;
   }
 }

@@ -1,88 +1,77 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { SignInUser } from '../../users/users.repository.js';
-import { AuthorizationsService, type Pending } from './authorizations.service.js';
-import { ConsentPage } from './consent-page.js';
-import { PendingGuard, PendingOf } from './pending.guard.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
 import { SignInSteps, type SignInFlow } from '../sign-in/sign-in-flow.js';
 import { SignInService } from '../sign-in/sign-in.service.js';
+import { AuthorizationsService, type PendingAuthorization } from './authorizations.service.js';
+import { ConsentService } from './consent.service.js';
 
-/** Signing in by phone and one-time password, inside an authorization request. */
-@BrowserForms(PendingGuard)
+/** Sign-in by phone and one-time password, as part of an authorization request. */
+@BrowserForms()
 @Controller('oauth/authorize')
 export class SignInController {
   constructor(
-    private readonly steps: SignInSteps,
     private readonly authorizations: AuthorizationsService,
+    private readonly steps: SignInSteps,
     private readonly signIn: SignInService,
-    private readonly consent: ConsentPage,
+    private readonly consent: ConsentService,
     private readonly pages: OAuthPages,
   ) {}
 
   @Post('sign-in')
   @HttpCode(200)
-  sendPassword(
-    @PendingOf() pending: Pending,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    return this.steps.sendPassword(this.course(pending), request, response);
+  async sendPassword(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const pending = await this.authorizations.ofForm(request);
+    await this.steps.sendPassword(this.flow(pending), request, response);
   }
 
   @Post('verify')
   @HttpCode(200)
-  verify(
-    @PendingOf() pending: Pending,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    return this.steps.verify(this.course(pending), request, response);
+  async verify(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const pending = await this.authorizations.ofForm(request);
+    await this.steps.verify(this.flow(pending), request, response);
   }
 
-  /** Goes back to the phone number. */
   @Post('change-number')
   @HttpCode(200)
-  changeNumber(@PendingOf() pending: Pending, @Res() response: Response): void {
-    this.pages.phone(response, pending);
+  async changeNumber(@Req() request: Request, @Res() response: Response): Promise<void> {
+    this.pages.phone(response, await this.authorizations.ofForm(request));
   }
 
-  /** "Not you?": ends the session and starts over with the same request. */
+  /** "Not you?": ends the session and restarts the same request. */
   @Post('sign-out')
   @HttpCode(200)
-  async signOut(
-    @PendingOf() pending: Pending,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const pending = await this.authorizations.ofForm(request);
     await this.signIn.signOut(request, response);
-    await this.authorizations.changeUser(pending.id, null);
+    await this.authorizations.assignUser(pending.id, null);
     this.pages.phone(response, pending);
   }
 
-  private course(pending: Pending): SignInFlow {
+  private flow(pending: PendingAuthorization): SignInFlow {
     return {
-      place: pending,
-      userOf: (request, phone) => this.whoAnswers(pending, request, phone),
-      also: (tx, user) => this.authorizations.assignUser(tx, pending.id, user.id),
-      goOn: (response, user) => this.consent.show(response, pending, user),
+      form: pending,
+      signedIn: (request, phone) => this.signedIn(pending, request, phone),
+      onSignIn: (tx, user) => this.authorizations.assignUser(pending.id, user.id, tx),
+      next: (response, user) => this.consent.showPage(response, pending, user),
     };
   }
 
   /**
-   * Who signed in for this request, unless somebody else has signed in since. Also who signed in in another tab and types
-   * their phone here, unless the app wants them to sign in again; another phone is somebody else's.
+   * The user who signed in for this request, if still signed in. Also a user who signed in in another tab and types the same
+   * phone here, unless the app requires a new sign-in.
    */
-  private async whoAnswers(
-    { id, userId, asksToSignIn }: Pending,
+  private async signedIn(
+    { id, userId, requiresSignIn }: PendingAuthorization,
     request: Request,
     phone: string | undefined,
   ): Promise<SignInUser | null> {
     const user = await this.signIn.current(request);
     if (user === null || user.id === userId) return user;
-    if (userId !== null || asksToSignIn || user.phone !== phone) return null;
-    await this.authorizations.changeUser(id, user.id);
+    if (userId !== null || requiresSignIn || user.phone !== phone) return null;
+    await this.authorizations.assignUser(id, user.id);
     return user;
   }
 }

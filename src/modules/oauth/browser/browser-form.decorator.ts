@@ -1,33 +1,23 @@
-import {
-  applyDecorators,
-  UseFilters,
-  UseGuards,
-  type CanActivate,
-  type ExceptionFilter,
-  type Type,
-} from '@nestjs/common';
+import { applyDecorators, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../../../platform/access/scopes.decorator.js';
 import { FormBodyGuard } from '../protocol/form-body.js';
-import { PageErrorFilter } from './page-error.filter.js';
 import { SameOriginGuard } from '../protocol/fetch-metadata.guard.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
 import { FailedAttemptsGuard } from '../rate-limit/failed-attempts.js';
+import { PageErrorFilter } from './page-error.filter.js';
 
 /**
- * A controller of forms on our own pages. The guards run in this order: same origin, rate limits, the form itself, then
- * `belonging`, which finds the request or session that the form belongs to. Errors are HTML pages.
+ * A controller of forms on our own pages. The guards run in this order: same origin, rate limits, the form body. Each handler
+ * then finds the request or session of its form first. Errors are HTML pages.
  */
-export function BrowserForms(
-  belonging: Type<CanActivate>,
-  errors: Type<ExceptionFilter> = PageErrorFilter,
-): ClassDecorator {
+export function BrowserForms(): ClassDecorator {
   return applyDecorators(
     Public(),
     ApiExcludeController(),
-    UseFilters(errors),
+    UseFilters(PageErrorFilter),
     UseGuards(SameOriginGuard, FailedAttemptsGuard),
     LimitCalls('decision'),
-    UseGuards(FormBodyGuard, belonging),
+    UseGuards(FormBodyGuard),
   );
 }

@@ -1,10 +1,9 @@
-import { errorRedirect, type AuthorizationRefused } from '../protocol/authorization-response.js';
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { maskPhone } from '../../users/phone-number.js';
+import type { SignInUser } from '../../users/users.repository.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import { CATALOGUES, type Sentence } from '../../../pages/translations/translations.js';
-import type { Catalogue } from '../../../pages/translations/en.js';
 import type { Language } from '../../../pages/language.js';
 import { pageHeaders } from '../../../pages/page-headers.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
@@ -14,54 +13,61 @@ import type {
   ScopeChoice,
   SessionBinding,
 } from '../../../pages/views.js';
-import type { SignInUser } from '../../users/users.repository.js';
+import { errorRedirect, type AuthorizationRefused } from '../protocol/authorization-response.js';
 import { refusedRequest, type PageError } from '../protocol/page-error.js';
 import { AUTHORIZE_PATH, languageOf, requestedLanguage } from '../protocol/page-language.js';
 
-/** What a form's page has to say beside the form. */
-export interface Remark {
+export const ACCOUNT_PATH = '/account';
+export const APPS_PATH = `${ACCOUNT_PATH}/apps`;
+
+/** What a page with a form reports. */
+export interface Feedback {
   status?: number;
   error?: Sentence;
   notice?: Sentence;
   retryAfterSeconds?: number;
 }
 
-/** What the pages of signing in are part of: an app's request, or the account's own pages. */
-export interface SignInPlace {
+/** The forms of a sign-in, for an app's request or for the account pages. */
+export interface SignInForm {
   binding: FormBinding;
-  /** Who asked, where an app did. */
   app?: { name: string };
-  /** What the addresses of the forms begin with; the authorization endpoint unless told otherwise. */
+  /** Prefix of the form actions; default `/oauth/authorize`. */
   path?: string;
 }
 
-/** The authorization request that a consent page asks about. */
-export interface ConsentRequest {
+interface ConsentRequest {
   app: { name: string };
   binding: FormBinding;
   redirectUri: string;
 }
 
-/** How somebody goes on from an error. */
-export interface RecoveryLink {
-  startAgain: Sentence;
-  /** What is said below every error. */
-  footer: Sentence;
-  link?: { href: string; text: Sentence };
-}
-
-/** Whose pages these are, and what ties their forms to the session. */
-export interface AccountIdentity {
+/** The signed-in user of the account pages, with the fields that bind forms to the session. */
+export interface AccountSession {
   user: SignInUser;
   binding: SessionBinding;
 }
 
-/** Where the connected apps are. */
-export const APPS_PATH = '/account/apps';
+/** How the user continues from an error page. */
+interface Recovery {
+  startAgain: Sentence;
+  footer: Sentence;
+  link?: { href: string; text: Sentence };
+}
 
-type Render = (language: Language, words: Catalogue) => string;
+const BACK_TO_APP: Recovery = {
+  startAgain: ({ wayOn }) => wayOn.toApp,
+  footer: ({ wayOn }) => wayOn.ofApp,
+};
+const BACK_TO_ACCOUNT: Recovery = {
+  startAgain: ({ wayOn }) => wayOn.toAccount,
+  footer: ({ wayOn }) => wayOn.ofAccount,
+  link: { href: APPS_PATH, text: ({ apps }) => apps.title },
+};
 
-/** The pages of signing in, of the app's request up to its redirect, and of the apps that a user has connected. */
+type Render = (language: Language, texts: { error?: string; notice?: string }) => string;
+
+/** The pages of sign-in, consent and connected apps. */
 @Injectable()
 export class OAuthPages {
   constructor(
@@ -69,23 +75,20 @@ export class OAuthPages {
     private readonly config: AppConfig,
   ) {}
 
-  phone(response: Response, place: SignInPlace, remark: Remark & { phone?: string } = {}): void {
-    const { phone, error } = remark;
-    const view = { ...signInView(place), ...kept(response), phone };
-    this.send(response, remark, (language, words) =>
-      this.renderer.phone({ ...view, error: error?.(words) }, language),
+  phone(response: Response, form: SignInForm, feedback: Feedback & { phone?: string } = {}): void {
+    const view = { ...signInView(response, form), phone: feedback.phone };
+    this.send(response, feedback, (language, texts) =>
+      this.renderer.phone({ ...view, ...texts }, language),
     );
   }
 
-  code(response: Response, place: SignInPlace, phone: string, remark: Remark = {}): void {
-    const { error, notice } = remark;
-    const view = { ...signInView(place), ...kept(response), phone };
-    this.send(response, remark, (language, words) =>
-      this.renderer.code({ ...view, error: error?.(words), notice: notice?.(words) }, language),
+  code(response: Response, form: SignInForm, phone: string, feedback: Feedback = {}): void {
+    const view = { ...signInView(response, form), phone };
+    this.send(response, feedback, (language, texts) =>
+      this.renderer.code({ ...view, ...texts }, language),
     );
   }
 
-  /** @param scopes a box for each requested scope */
   consent(
     response: Response,
     { app, binding, redirectUri }: ConsentRequest,
@@ -94,10 +97,10 @@ export class OAuthPages {
   ): void {
     const view = {
       ...binding,
-      ...kept(response),
+      uiLocale: requestedLanguage(response.req),
       appName: app.name,
       redirectHost: recipientOf(redirectUri),
-      user: { id: user.id, ...publicly(user) },
+      user: { id: user.id, ...maskedUser(user) },
       scopes,
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
@@ -107,35 +110,28 @@ export class OAuthPages {
 
   connectedApps(
     response: Response,
-    { user, binding }: AccountIdentity,
+    { user, binding }: AccountSession,
     apps: readonly ConnectedAppView[],
-    remark: Remark = {},
+    feedback: Feedback = {},
   ): void {
-    const { error, notice } = remark;
-    const view = { ...binding, user: publicly(user), apps };
-    this.send(response, remark, (language, words) =>
-      this.renderer.connectedApps(
-        { ...view, error: error?.(words), notice: notice?.(words) },
-        language,
-      ),
+    const view = { ...binding, user: maskedUser(user), apps };
+    this.send(response, feedback, (language, texts) =>
+      this.renderer.connectedApps({ ...view, ...texts }, language),
     );
   }
 
-  connectedApp(
-    response: Response,
-    { user, binding }: AccountIdentity,
-    app: ConnectedAppView,
-  ): void {
-    const view = { ...binding, user: publicly(user), app };
+  connectedApp(response: Response, { user, binding }: AccountSession, app: ConnectedAppView): void {
+    const view = { ...binding, user: maskedUser(user), app };
     this.send(response, {}, (language) => this.renderer.connectedApp(view, language));
   }
 
   error(
     response: Response,
     { status, text, retryAfterSeconds }: PageError,
-    { startAgain, footer, link }: RecoveryLink,
+    { startAgain, footer, link }: Recovery = recoveryFrom(response.req),
   ): void {
-    this.send(response, { status, retryAfterSeconds }, (language, words) => {
+    this.send(response, { status, retryAfterSeconds }, (language) => {
+      const words = CATALOGUES[language];
       const view = {
         ...text(words.errors(startAgain(words))),
         error: true,
@@ -146,12 +142,11 @@ export class OAuthPages {
     });
   }
 
-  /** An error of the app's request, with a link that takes it to the app (RFC 9700 §4.11.2). */
+  /** An error of the app's request, with a link that reports it to the app (RFC 9700 §4.11.2). */
   refusal(response: Response, app: string, refused: AuthorizationRefused): void {
     const href = errorRedirect(refused, this.config.publicUrl);
     this.error(response, refusedRequest(app, refused.error), {
-      startAgain: ({ wayOn }) => wayOn.toApp,
-      footer: ({ wayOn }) => wayOn.ofApp,
+      ...BACK_TO_APP,
       link: { href, text: ({ wayOn }) => wayOn.returnTo(app) },
     });
     response.req.context.errorCode = refused.error.code;
@@ -159,34 +154,35 @@ export class OAuthPages {
 
   private send(
     response: Response,
-    { status = 200, retryAfterSeconds, leadsToApp }: Remark & { leadsToApp?: boolean },
+    feedback: Feedback & { leadsToApp?: boolean },
     render: Render,
   ): void {
+    const { status = 200, error, notice, retryAfterSeconds, leadsToApp } = feedback;
     const language = languageOf(response.req);
+    const words = CATALOGUES[language];
     const { secure } = this.config;
     response.status(status).set(pageHeaders({ secure, language, leadsToApp }));
     response.vary('Accept-Language');
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
-    response.send(render(language, CATALOGUES[language]));
+    response.send(render(language, { error: error?.(words), notice: notice?.(words) }));
   }
 }
 
-/** What the forms of an app's request pass on beside their binding. */
-function kept(response: Response): Pick<FormBinding, 'uiLocale'> {
-  return { uiLocale: requestedLanguage(response.req) };
+function signInView(response: Response, { binding, app, path = AUTHORIZE_PATH }: SignInForm) {
+  return { ...binding, uiLocale: requestedLanguage(response.req), path, appName: app?.name };
 }
 
-/** Who gets the answer, as a person can check it: the host, or the scheme that an installed app has registered. */
+/** The host, or the private-use scheme of an installed app. */
 function recipientOf(redirectUri: string): string {
   const { protocol, host } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-function signInView({ binding, app, path = AUTHORIZE_PATH }: SignInPlace) {
-  return { ...binding, path, appName: app?.name };
+/** Phones are masked, because other people may see the screen. */
+function maskedUser({ name, phone }: SignInUser): { name: string; maskedPhone: string } {
+  return { name, maskedPhone: maskPhone(phone) };
 }
 
-/** A user as their own pages show them, even to whoever looks over their shoulder. */
-function publicly({ name, phone }: SignInUser): { name: string; maskedPhone: string } {
-  return { name, maskedPhone: maskPhone(phone) };
+function recoveryFrom({ path }: Request): Recovery {
+  return /^\/account\b/i.test(path) ? BACK_TO_ACCOUNT : BACK_TO_APP;
 }

@@ -9,7 +9,6 @@ import {
   sendRedirect,
 } from '../protocol/authorization-response.js';
 import { InvalidRequest, TooManyAttempts } from '../protocol/oauth.errors.js';
-import { OAuthPages, type RecoveryLink } from './oauth-pages.js';
 import {
   fault,
   ForeignToken,
@@ -19,14 +18,11 @@ import {
   unavailable,
 } from '../protocol/page-error.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
+import { OAuthPages } from './oauth-pages.js';
 
-/** Answers errors on the browser's way: redirected where the app may know, a page where only the person may. */
+/** Redirects to the app where it may receive the error, and else sends an error page. */
 @Catch()
 export class PageErrorFilter implements ExceptionFilter {
-  protected readonly wayOn: RecoveryLink = {
-    startAgain: ({ wayOn }) => wayOn.toApp,
-    footer: ({ wayOn }) => wayOn.ofApp,
-  };
   private readonly logger = new Logger(PageErrorFilter.name);
 
   constructor(
@@ -46,7 +42,7 @@ export class PageErrorFilter implements ExceptionFilter {
     const error = this.pageError(thrown, request);
     request.context.errorCode = error.code;
     if (error instanceof ForeignToken) await this.attempts.record(request, 'decision');
-    this.pages.error(response, error, this.wayOn);
+    this.pages.error(response, error);
   }
 
   private pageError(thrown: unknown, request: Request): PageError {

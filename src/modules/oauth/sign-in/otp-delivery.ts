@@ -10,14 +10,13 @@ import { OtpLimits, type Take } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SmsQueue } from './sms/sms-queue.js';
 
-/** The password of a challenge, and the language of its message. */
 export interface PasswordMessage {
   challenge: OtpChallenge;
   password: string;
   language: Language;
 }
 
-/** Brings one-time passwords to phones, beside the request that asked for them. */
+/** Sends one-time passwords in the background: response times must not reveal whether a phone has an account. */
 @Injectable()
 export class OtpDelivery {
   private readonly logger = new Logger(OtpDelivery.name);
@@ -32,30 +31,33 @@ export class OtpDelivery {
   ) {}
 
   /**
-   * Sends the password of the challenge, if the phone belongs to a user. A message that cannot be sent is refunded to the total
-   * of the day only: the limits of the phone hold, for users and strangers alike.
-   * @param isStored whether the challenge was committed: nothing is sent otherwise
+   * Sends the password if the phone belongs to a user. A failed message is refunded to the daily total only: the limits of the
+   * phone must be the same for users and strangers.
+   * @param isStored whether the challenge was committed; the message is dropped if not
    */
   deliver(
     { challenge: { phone, userId, expiresAt }, password, language }: PasswordMessage,
     isStored: () => Promise<boolean> = async () => true,
   ): void {
     if (userId === null) return;
+    const text = oneTimePasswordMessage(password, language, this.config);
     let total: Take | undefined;
     this.queue.add({
-      message: {
-        id: randomUUID(),
-        to: phone,
-        text: oneTimePasswordMessage(password, language, this.config),
-      },
+      message: { id: randomUUID(), to: phone, text },
       expiresAt,
       shouldSend: async () => {
         if (!(await isStored())) return false;
         total ??= await this.limits.takeTotal();
-        if (await this.limits.totalWasReached()) await this.reportTotalReached();
+        if (await this.limits.shouldReportTotal()) await this.reportTotalReached();
         return 'attempts' in total;
       },
-      failed: () => this.failed(userId, total),
+      failed: async () => {
+        this.metrics.otpSendFailures.inc();
+        await this.transactions.run(async (tx) => {
+          if (total && 'attempts' in total) await this.limits.refund(tx, total);
+          await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' });
+        });
+      },
     });
   }
 
@@ -67,13 +69,5 @@ export class OtpDelivery {
     await this.transactions.run((tx) =>
       this.audit.record(tx, 'otp.daily_total_reached', 'otp', { actor: 'service' }, { limit }),
     );
-  }
-
-  private async failed(userId: string, total: Take | undefined): Promise<void> {
-    this.metrics.otpSendFailures.inc();
-    await this.transactions.run(async (tx) => {
-      if (total && 'attempts' in total) await this.limits.giveBack(tx, total);
-      await this.audit.record(tx, 'otp.send_failed', userId, { actor: 'service' });
-    });
   }
 }

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { COUNTER, HASH, ID, optional, text, TIME } from '../../../platform/database/columns.js';
 
-/** A browser in which a user signed in. Saves the next one-time password, never the consent. */
+/** A signed-in browser. */
 @Entity('sign_in_sessions')
 @Index('ix_sign_in_sessions_expires_at', ['expiresAt'])
 @Index('ix_sign_in_sessions_user_id', ['userId'])
@@ -20,7 +20,7 @@ export class SignInSession {
   expiresAt: Date;
 }
 
-/** A browser in which somebody signed in with this phone before: strangers cannot use up what it may try. */
+/** A browser that signed in with this phone before, and has limits of its own. */
 @Entity('known_browsers')
 @Index('ix_known_browsers_signed_in_at', ['signedInAt'])
 @Index('ix_known_browsers_phone', ['phone'])
@@ -33,17 +33,17 @@ export class TrustedDevice {
   @PrimaryColumn(text(16))
   phone: string;
 
-  /** The last time. */
+  /** The last sign-in. */
   @Column(TIME)
   signedInAt: Date;
 }
 
-/** The one-time password asked for in one sign-in; a newer one replaces it. */
+/** The one-time password of a sign-in; a newer one replaces it. */
 @Entity('otp_challenges')
 @Index('ix_otp_challenges_expires_at', ['expiresAt'])
 @Index('ix_otp_challenges_phone', ['phone'])
 export class OtpChallenge {
-  /** What the sign-in forms call the transaction: one challenge each. */
+  /** The id of the sign-in, in its forms. */
   @PrimaryColumn(ID)
   transactionId: string;
 
@@ -51,7 +51,7 @@ export class OtpChallenge {
   @Column(text(16))
   phone: string;
 
-  /** Null when nobody has this phone: such a challenge cannot be met. */
+  /** Null if no user has this phone: no password is right then. */
   @Column(optional(ID))
   userId: string | null;
 
@@ -72,7 +72,7 @@ export class OtpChallenge {
   consumedAt: Date | null;
 }
 
-/** Wrong one-time passwords in a row for one phone (NIST SP 800-63B, section 5.2.2); the row goes with the next right one. */
+/** Consecutive wrong one-time passwords for a phone (NIST SP 800-63B, section 5.2.2). A right one deletes the row. */
 @Entity('otp_failures')
 @Index('ix_otp_failures_last_at', ['lastAt'])
 export class OtpFailures {
@@ -86,7 +86,6 @@ export class OtpFailures {
   @Column(TIME)
   lastAt: Date;
 
-  /** Until then nobody signs in with this phone. */
   @Column(optional(TIME))
   lockedUntil: Date | null;
 }

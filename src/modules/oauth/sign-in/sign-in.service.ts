@@ -9,19 +9,19 @@ import { randomToken, sha256 } from '../../../platform/secrets.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
-import { type Attempt, OtpService, type Verification, type WhenRight } from './otp.service.js';
-import { SignInSessionsRepository } from './sessions.repository.js';
+import { type Guess, type OnSignIn, OtpService, type Verification } from './otp.service.js';
+import { SignInRepository } from './sign-in.repository.js';
 
-/** When a sign-in ends: its id holds when it began, so that one that is gone and one that never was are told alike. */
+/** When a sign-in expires. Computed from its id, so that a deleted one and an invented one look the same. */
 export function endOfSignIn(transactionId: string, { lifetimes }: AppConfig): Date {
   return later(timeOf(transactionId), lifetimes.transaction * SECOND);
 }
 
-/** Who is signed in at a browser. A session saves the next one-time password, never the consent. */
+/** Sessions of browsers. A session replaces the next one-time password, never the consent. */
 @Injectable()
 export class SignInService {
   constructor(
-    private readonly sessions: SignInSessionsRepository,
+    private readonly repository: SignInRepository,
     private readonly otp: OtpService,
     private readonly users: UsersService,
     private readonly cookies: BrowserCookies,
@@ -30,49 +30,42 @@ export class SignInService {
     private readonly config: AppConfig,
   ) {}
 
-  /**
-   * The user who is signed in at this browser and may still be, or null. Keeps the session alive, writing at most once a
-   * minute, and never for HEAD.
-   */
+  /** The active user of the session, or null. Extends the session, at most once a minute and never for HEAD. */
   async current(request: Request): Promise<SignInUser | null> {
     const hash = this.cookies.sessionHash(request);
     if (hash === undefined) return null;
     const now = this.clock.now();
-    const session = await this.sessions.findLive(hash, now);
+    const session = await this.repository.findSession(hash, now);
     if (!session) return null;
-    const end = this.end(now);
-    if (request.method !== 'HEAD' && end.getTime() - session.expiresAt.getTime() >= MINUTE) {
-      await this.transactions.run((tx) => this.sessions.prolong(tx, hash, end));
-    }
+    const end = this.endOfSession(now);
+    if (request.method !== 'HEAD' && end.getTime() - session.expiresAt.getTime() >= MINUTE)
+      await this.transactions.run((tx) => this.repository.extendSession(tx, hash, end));
     return this.users.active(session.userId);
   }
 
-  /**
-   * Tries a password. A right one starts a session under a new id, ends the browser's earlier one, and does what `also` does: all
-   * in the unit that spends it, and the cookie after that.
-   */
+  /** Verifies a password. A right one starts a new session and ends the browser's earlier one, in the same transaction. */
   async signIn(
     request: Request,
     response: Response,
-    attempt: Attempt,
-    also: WhenRight = async () => undefined,
+    guess: Guess,
+    onSignIn?: OnSignIn,
   ): Promise<Verification> {
     const now = this.clock.now();
     const earlier = this.cookies.sessionHash(request);
     const value = randomToken();
+    const session = { hash: sha256(value), createdAt: now, expiresAt: this.endOfSession(now) };
     let isRight = false;
     try {
-      const verification = await this.otp.verify(attempt, async (tx, user) => {
+      const verification = await this.otp.verify(guess, async (tx, user) => {
         isRight = true;
-        if (earlier !== undefined) await this.sessions.delete(tx, earlier);
-        const session = { hash: sha256(value), userId: user.id, createdAt: now };
-        await this.sessions.insert(tx, { ...session, expiresAt: this.end(now) });
-        await also(tx, user);
+        if (earlier !== undefined) await this.repository.deleteSession(tx, earlier);
+        await this.repository.insertSession(tx, { ...session, userId: user.id });
+        await onSignIn?.(tx, user);
       });
       if (verification.outcome === 'right') this.cookies.setSession(response, value);
       return verification;
     } catch (error) {
-      // If it was committed, the same form leads on from the session; if not, the cookie opens nothing.
+      // If the session was committed, the same form continues from it; if not, the cookie is useless.
       if (isRight && error instanceof UnknownCommitOutcome)
         this.cookies.setSession(response, value);
       throw error;
@@ -82,10 +75,11 @@ export class SignInService {
   async signOut(request: Request, response: Response): Promise<void> {
     const hash = this.cookies.sessionHash(request);
     this.cookies.endSession(response);
-    if (hash !== undefined) await this.transactions.run((tx) => this.sessions.delete(tx, hash));
+    if (hash !== undefined)
+      await this.transactions.run((tx) => this.repository.deleteSession(tx, hash));
   }
 
-  private end(now: Date): Date {
+  private endOfSession(now: Date): Date {
     return later(now, this.config.lifetimes.session * SECOND);
   }
 }

@@ -1,9 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { FixedClock, SmsInbox } from '../../../../../test/support/doubles.js';
 import { later, MINUTE, SECOND } from '../../../../platform/clock.js';
-import { GatewayError } from './gateway-sms-senders.js';
-import { SmsSender } from './sms-sender.js';
 import { SmsQueue, type SmsJob } from './sms-queue.js';
+import { GatewayError, SmsSender } from './sms-senders.js';
 
 const MESSAGE = { id: 'm-1', to: '+14155550101', text: '123456' };
 

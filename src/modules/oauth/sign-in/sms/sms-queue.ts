@@ -2,18 +2,14 @@ import { randomInt } from 'node:crypto';
 import { setImmediate as tick } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, later, SECOND } from '../../../../platform/clock.js';
-import { GatewayError } from './gateway-sms-senders.js';
-import { SmsSender, type TextMessage } from './sms-sender.js';
+import { GatewayError, SmsSender, type TextMessage } from './sms-senders.js';
 
-/** Pauses between the attempts to send one message. */
-const PAUSES_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
-/** Start of a job, in turns of the event loop. */
+const RETRY_PAUSES_MS = [2 * SECOND, 10 * SECOND, 30 * SECOND];
 const MAX_START_TICKS = 10;
 
-/** A message to send. */
 export interface SmsJob {
   message: TextMessage;
-  /** The message is useless after this time: there is no attempt after it. */
+  /** No attempt is made after this time. */
   expiresAt: Date;
   /** Called before the first attempt, and again before the next one if it throws. False drops the message. */
   shouldSend: () => Promise<boolean>;
@@ -21,20 +17,17 @@ export interface SmsJob {
   failed: () => Promise<void>;
 }
 
-type Outcome = 'sent' | 'dropped' | Error;
-
 /**
- * Sends messages beside the request that asked for them, and repeats failed attempts while the message is useful. All attempts
- * carry the id of the message. A job starts on a random turn of the event loop, so that the time of a response does not
- * reveal whether there was a message to send.
+ * Sends messages in the background and retries failed attempts. A job starts on a random tick of the event loop, so that the
+ * time of a response does not reveal whether there was a message to send.
  */
 @Injectable()
 export class SmsQueue implements OnApplicationShutdown {
   private readonly logger = new Logger(SmsQueue.name);
   private readonly running = new Set<Promise<void>>();
-  /** Ends each running pause. */
+  /** Each ends a running pause. */
   private readonly wakers = new Set<() => void>();
-  private isEnding = false;
+  private isShuttingDown = false;
 
   constructor(
     private readonly sender: SmsSender,
@@ -48,51 +41,46 @@ export class SmsQueue implements OnApplicationShutdown {
     this.running.add(done);
   }
 
-  /** Resolves when every message that was added is sent or given up. */
+  /** Resolves when every message was sent or has failed. */
   async idle(): Promise<void> {
     await Promise.all(this.running);
   }
 
-  /** Runs after the last request, which may have added a message. Messages in a pause get their last attempt now. */
+  /** Runs after the last request. Messages in a pause get their last attempt now. */
   async onApplicationShutdown(): Promise<void> {
-    this.isEnding = true;
+    this.isShuttingDown = true;
     for (const wake of this.wakers) wake();
     await this.idle();
   }
 
   private async run(job: SmsJob): Promise<void> {
     for (let ticks = randomInt(1, MAX_START_TICKS); ticks > 0; ticks -= 1) await tick();
-    const outcome = await this.send(job);
-    if (typeof outcome === 'string') return;
-    this.logger.error(`A one-time password could not be sent: ${outcome.message}`);
+    const error = await this.send(job);
+    if (!error) return;
+    this.logger.error(`A one-time password could not be sent: ${error.message}`);
     await job.failed();
   }
 
   /** Returns the error of the last attempt, if all failed. */
-  private async send({ message, shouldSend, expiresAt }: SmsJob): Promise<Outcome> {
+  private async send({ message, shouldSend, expiresAt }: SmsJob): Promise<Error | undefined> {
     let isWanted: boolean | undefined;
-    const attempt = async (): Promise<Outcome> => {
+    for (let retry = 0; ; retry += 1) {
       try {
         isWanted ??= await shouldSend();
-        if (!isWanted) return 'dropped';
-        await this.sender.send(message);
-        return 'sent';
+        if (isWanted) await this.sender.send(message);
+        return undefined;
       } catch (error) {
-        return error as Error;
+        const mayBeAccepted = error instanceof GatewayError && !error.mayRepeat;
+        const pauseMs = RETRY_PAUSES_MS[retry];
+        if (mayBeAccepted || pauseMs === undefined || !(await this.pause(pauseMs, expiresAt)))
+          return error as Error;
       }
-    };
-    let outcome = await attempt();
-    for (const pauseMs of PAUSES_MS) {
-      if (typeof outcome === 'string' || !mayRepeat(outcome)) break;
-      if (!(await this.pause(pauseMs, expiresAt))) break;
-      outcome = await attempt();
     }
-    return outcome;
   }
 
-  /** False, at once, if the message would expire or the service is ending. The end of the service ends the pause. */
+  /** Returns false at once if the message would expire or the service shuts down. A shutdown ends the pause. */
   private async pause(milliseconds: number, expiresAt: Date): Promise<boolean> {
-    if (this.isEnding || later(this.clock.now(), milliseconds) >= expiresAt) return false;
+    if (this.isShuttingDown || later(this.clock.now(), milliseconds) >= expiresAt) return false;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => wake(), milliseconds).unref();
       const wake = (): void => {
@@ -104,9 +92,4 @@ export class SmsQueue implements OnApplicationShutdown {
     });
     return true;
   }
-}
-
-/** Not if the gateway may have accepted the message. */
-function mayRepeat(error: Error): boolean {
-  return !(error instanceof GatewayError) || error.mayRepeat;
 }

@@ -15,9 +15,7 @@ import timers from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { Clock, later, SECOND, SystemClock } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
-import { GatewayError } from './gateway-sms-senders.js';
-import type { SmsSender } from './sms-sender.js';
-import { smsSenderFor } from './sms-senders.js';
+import { GatewayError, smsSenderFor, type SmsSender } from './sms-senders.js';
 
 const MESSAGE = {
   id: '8a5f2c1e-4b7d-4e21-9c3a-6f0d1b2e3a4c',

@@ -1,10 +1,29 @@
-import type { Clock } from '../../../../platform/clock.js';
+import { createHmac } from 'node:crypto';
+import { appendFile, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Clock, SECOND } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
-import { ConsoleSmsSender, FileSmsSender } from './local-sms-senders.js';
-import type { SmsSender } from './sms-sender.js';
-import { TwilioSmsSender, WebhookSmsSender } from './gateway-sms-senders.js';
+import {
+  type ConnectionFault,
+  faultWords,
+  httpCall,
+} from '../../../../platform/http/http-client.js';
 
-/** The sender that the configuration names; `clock` dates what is signed. */
+/** `to` is E.164. `id` is the same in every attempt, so that a gateway can drop duplicates. */
+export interface TextMessage {
+  id: string;
+  to: string;
+  text: string;
+}
+
+/** A port, bound by `SMS_SENDER`. */
+export abstract class SmsSender {
+  /** Resolves when the gateway has accepted the message, which does not prove its delivery. */
+  abstract send(message: TextMessage): Promise<void>;
+}
+
+/** The sender that the configuration selects; `clock` gives the time of signatures. */
 export function smsSenderFor(config: SmsConfig, clock: Clock): SmsSender {
   switch (config.sender) {
     case 'console':
@@ -18,4 +37,163 @@ export function smsSenderFor(config: SmsConfig, clock: Clock): SmsSender {
     default:
       return config satisfies never;
   }
+}
+
+/** For development: it prints one-time passwords. */
+class ConsoleSmsSender extends SmsSender {
+  override async send({ to, text }: TextMessage): Promise<void> {
+    process.stdout.write(`SMS to ${to}: ${text.replace(/\s+/g, ' ')}\n`);
+  }
+}
+
+const OWNER_ONLY = 0o600;
+
+/** Appends messages to a file as JSON lines. Only its owner can read it, because it holds one-time passwords. */
+class FileSmsSender extends SmsSender {
+  constructor(private readonly file: string) {
+    super();
+  }
+
+  override async send({ to, text }: TextMessage): Promise<void> {
+    await mkdir(dirname(this.file), { recursive: true });
+    await appendFile(this.file, `${JSON.stringify({ to, text })}\n`, { mode: OWNER_ONLY });
+  }
+}
+
+const ENCODED_KEY_PREFIX = 'whsec_';
+const MIN_KEY_BYTES = 16;
+
+/**
+ * Posts each message as JSON to the operator's gateway, signed as Standard Webhooks describes. The `webhook-id` lets the
+ * gateway drop duplicates, so it is safe to repeat a message after a timeout, a broken connection, 429 and 5xx.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+class WebhookSmsSender extends SmsSender {
+  private readonly key: Buffer;
+
+  /** @throws Error when the key of the secret has fewer than 16 bytes */
+  constructor(
+    private readonly config: Extract<SmsConfig, { sender: 'webhook' }>,
+    private readonly clock: Clock,
+  ) {
+    super();
+    const { secret } = config;
+    this.key = secret.startsWith(ENCODED_KEY_PREFIX)
+      ? Buffer.from(secret.slice(ENCODED_KEY_PREFIX.length), 'base64')
+      : Buffer.from(secret);
+    if (this.key.length < MIN_KEY_BYTES)
+      throw new Error(`SMS_WEBHOOK_SECRET: must hold a key of at least ${MIN_KEY_BYTES} bytes`);
+  }
+
+  /** @throws GatewayError */
+  override async send({ id, to, text }: TextMessage): Promise<void> {
+    const body = JSON.stringify({ to, text });
+    await callGateway({
+      url: this.config.url,
+      timeoutMs: this.config.timeoutMs,
+      request: () => ({ headers: this.signedHeaders(id, body), body }),
+      mayRepeat: (fault) => fault.kind !== 'status' || fault.status === 429 || fault.status >= 500,
+    });
+  }
+
+  private signedHeaders(id: string, body: string): Record<string, string> {
+    const timestamp = String(Math.floor(this.clock.now().getTime() / SECOND));
+    const signature = createHmac('sha256', this.key)
+      .update(`${id}.${timestamp}.${body}`)
+      .digest('base64');
+    return {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${signature}`,
+    };
+  }
+}
+
+const MESSAGING_SERVICE_PREFIX = 'MG';
+
+/**
+ * Sends each message by Twilio's HTTP API. The API has no idempotency key, so a request is repeated only where Twilio surely
+ * did not accept it: after a refused connection, 429 and 503. After any other fault the message may be on its way.
+ * @see https://www.twilio.com/docs/messaging/api/message-resource
+ */
+class TwilioSmsSender extends SmsSender {
+  constructor(private readonly config: Extract<SmsConfig, { sender: 'twilio' }>) {
+    super();
+  }
+
+  /** @throws GatewayError */
+  override async send({ to, text }: TextMessage): Promise<void> {
+    const { apiUrl, accountSid, authToken, from, timeoutMs } = this.config;
+    const sender = from.startsWith(MESSAGING_SERVICE_PREFIX) ? 'MessagingServiceSid' : 'From';
+    const credentials = Buffer.from(`${accountSid}:${authToken}`).toString('base64');
+    await callGateway({
+      url: `${apiUrl}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}/Messages.json`,
+      timeoutMs,
+      request: () => ({
+        headers: { authorization: `Basic ${credentials}` },
+        body: new URLSearchParams({ To: to, Body: text, [sender]: from }),
+      }),
+      mayRepeat: (fault) =>
+        fault.kind === 'status'
+          ? fault.status === 429 || fault.status === 503
+          : fault.kind === 'connection' && fault.code === 'ECONNREFUSED',
+    });
+  }
+}
+
+type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | ConnectionFault;
+
+/** Names only the last fault: addresses, headers and bodies hold secrets and phone numbers, so there is no `cause`. */
+export class GatewayError extends Error {
+  constructor(
+    readonly fault: GatewayFault,
+    /** Whether the same message may be sent again later. */
+    readonly mayRepeat: boolean,
+  ) {
+    const problem = fault.kind === 'status' ? `answered ${fault.status}` : faultWords(fault);
+    super(`The SMS gateway ${problem}.`);
+    this.name = 'GatewayError';
+  }
+}
+
+const MAX_ATTEMPTS = 3;
+const MIN_BACKOFF_MS = 100;
+const MAX_RETRY_AFTER_MS = 5 * SECOND;
+
+interface GatewayCall {
+  url: string;
+  /** Of one attempt. */
+  timeoutMs: number;
+  /** Called for each attempt, because a signature covers the time of its attempt. */
+  request: () => Pick<RequestInit, 'headers' | 'body'>;
+  mayRepeat: (fault: GatewayFault) => boolean;
+}
+
+/**
+ * Posts up to three times, with exponential backoff and jitter, or after the seconds of `Retry-After` (RFC 9110 §10.2.3). Gives
+ * up when the gateway asks for more than 5 seconds.
+ * @throws GatewayError with the fault of the last attempt
+ */
+async function callGateway(call: GatewayCall): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const fault = await post(call);
+    if (fault === undefined) return;
+    const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : 0;
+    const mayRepeat = call.mayRepeat(fault);
+    if (attempt === MAX_ATTEMPTS || retryAfterMs > MAX_RETRY_AFTER_MS || !mayRepeat)
+      throw new GatewayError(fault, mayRepeat);
+    const backoffMs = MIN_BACKOFF_MS * 2 ** (attempt - 1) * (1 + Math.random());
+    await wait(Math.max(retryAfterMs, backoffMs));
+  }
+}
+
+async function post({ url, timeoutMs, request }: GatewayCall): Promise<GatewayFault | undefined> {
+  const response = await httpCall(url, timeoutMs, { method: 'POST', ...request() });
+  if ('kind' in response) return response;
+  const { status, headers } = response;
+  if (status >= 200 && status < 300) return undefined;
+  const retryAfter = headers.get('retry-after') ?? '';
+  const retryAfterMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * SECOND : 0;
+  return { kind: 'status', status, retryAfterMs };
 }

@@ -1,0 +1,88 @@
+import { hkdfSync } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { FormBinding } from '../../../pages/views.js';
+import { Clock } from '../../../platform/clock.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
+import { isId, newId } from '../../../platform/ids.js';
+import { digestsEqual, hmacSha256, sha256 } from '../../../platform/secrets.js';
+import type { AccountSession } from '../browser/oauth-pages.js';
+import { BrowserCookies } from '../protocol/browser-cookies.js';
+import { expiredTransaction, ForeignToken, noCookies, signedOut } from '../protocol/page-error.js';
+import { Parameters } from '../protocol/parameters.js';
+import { endOfSignIn, SignInService } from '../sign-in/sign-in.service.js';
+
+const KEY_BYTES = 32;
+
+/**
+ * Sessions of the account pages, and sign-ins to them. Form tokens (RFC 6749 §10.12) are computed from the cookie instead of
+ * stored, so that opening a page writes nothing.
+ */
+@Injectable()
+export class AccountSessions {
+  private readonly tokenKey: string;
+
+  constructor(
+    private readonly signIn: SignInService,
+    private readonly cookies: BrowserCookies,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+  ) {
+    const { pepper } = config.otp;
+    const key = hkdfSync('sha256', pepper, '', 'forms of the account pages', KEY_BYTES);
+    this.tokenKey = Buffer.from(key).toString('hex');
+  }
+
+  /** The session of the browser, or null. */
+  async current(request: Request): Promise<AccountSession | null> {
+    const sessionHash = this.cookies.sessionHash(request);
+    const user = await this.signIn.current(request);
+    if (!user || sessionHash === undefined) return null;
+    return { user, binding: { token: hmacSha256(this.tokenKey, `session|${sessionHash}`) } };
+  }
+
+  /**
+   * The session that the form of this request belongs to.
+   * @throws PageError
+   */
+  async ofForm(request: Request): Promise<AccountSession> {
+    const session = await this.current(request);
+    if (!session) throw signedOut();
+    const token = new Parameters(request.body).get('token') ?? '';
+    if (!tokensEqual(session.binding.token, token)) throw new ForeignToken();
+    return session;
+  }
+
+  /** @param next client id of the app whose page was requested */
+  startSignIn(request: Request, response: Response, next?: string): FormBinding {
+    const browserHash = this.cookies.ensureBrowser(request, response);
+    const transaction = newId('txn', this.clock.now());
+    return { transaction, token: this.signInToken(transaction, browserHash), next };
+  }
+
+  /**
+   * The sign-in that the form of this request belongs to.
+   * @throws PageError
+   */
+  signInOfForm(request: Request): FormBinding {
+    const form = new Parameters(request.body);
+    const browserHash = this.cookies.browserHash(request);
+    if (browserHash === undefined) throw noCookies();
+    const transaction = form.get('transaction');
+    if (!isId('txn', transaction)) throw expiredTransaction();
+    const token = this.signInToken(transaction, browserHash);
+    if (!tokensEqual(token, form.get('token') ?? '')) throw new ForeignToken();
+    if (endOfSignIn(transaction, this.config) <= this.clock.now()) throw expiredTransaction();
+    const next = form.get('next');
+    return { transaction, token, next: isId('svc_app', next) ? next : undefined };
+  }
+
+  private signInToken(transaction: string, browserHash: string): string {
+    return hmacSha256(this.tokenKey, `sign-in|${transaction}|${browserHash}`);
+  }
+}
+
+/** In constant time. Compares digests, because a form may send a token of any length. */
+function tokensEqual(expected: string, presented: string): boolean {
+  return digestsEqual(sha256(expected), sha256(presented));
+}
