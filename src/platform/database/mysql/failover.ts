@@ -10,140 +10,142 @@ const DEFAULT_PORT = 3306;
 /** The delay, in milliseconds, until an idle connection is tried. */
 export const KEEP_ALIVE_MS = 10_000;
 
-/** A connection to one of the servers. */
-interface Line {
-  /** The place of its server. */
-  readonly place: number;
-  /** Ends it when its server does not say in time that it takes writes. */
-  readonly silence: NodeJS.Timeout;
-  /** How often its server had been deserted when it said so. */
-  keptAfter?: number;
+/*
+ * Failover between the servers of DATABASE_URL, of which one takes writes: a group with a single primary, or a source and its
+ * replicas. New connections go to the current host. A connection is used once its host has confirmed that it takes writes. A lost
+ * connection, a statement without a response or a read-only error marks the host as failed, and the next one becomes current.
+ * Delete this when MySQL Router, ProxySQL or HAProxy in front is a requirement.
+ */
+
+interface Connection {
+  /** Index of its server. */
+  readonly host: number;
+  /** Ends the connection when the server does not confirm in time. */
+  readonly timer: NodeJS.Timeout;
+  /** How often the host had failed when it confirmed. */
+  failuresBefore?: number;
 }
 
-/**
- * Servers of which one takes writes, and another when that one has failed: a group with a single primary, or a source and its
- * replicas. Connections are opened to the one that last took them, and to the next when it does not.
- */
 export class Failover {
   private readonly servers: readonly { host: string; port: number }[];
-  /** How often each was deserted, by its place. */
-  private readonly desertions: number[];
-  /** The place of the server that new connections go to. */
-  turn = 0;
-  private readonly lines = new WeakMap<Socket, Line>();
+  /** How often each host has failed. */
+  private readonly failures: number[];
+  /** Index of the server for new connections. */
+  current = 0;
+  private readonly connections = new WeakMap<Socket, Connection>();
 
   /**
    * @param urls one of each server
-   * @param answerMs the longest, in milliseconds, until a server has said that it takes writes
+   * @param timeoutMs how long a server may take to confirm that it takes writes
    */
   constructor(
     urls: readonly string[],
-    private readonly answerMs: number,
+    private readonly timeoutMs: number,
   ) {
     this.servers = urls.map((url) => {
       const { hostname, port } = new URL(url);
       return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || DEFAULT_PORT) };
     });
-    this.desertions = urls.map(() => 0);
+    this.failures = urls.map(() => 0);
   }
 
   get size(): number {
     return this.servers.length;
   }
 
-  /**
-   * A connection to the server whose turn it is. It is the next one's when this fails, or ends before it was kept; or when a
-   * statement gets no answer on one that was: a primary that its group has lost takes connections and commits nothing.
-   */
+  /** Connects to the current host. A primary that its group has lost accepts connections and commits nothing, hence the timer. */
   open(): Socket {
-    const place = this.turn;
-    const { host = '', port = DEFAULT_PORT } = this.servers[place] ?? {};
+    const index = this.current;
+    const { host = '', port = DEFAULT_PORT } = this.servers[index] ?? {};
     const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
     const socket = connect({ host, port, noDelay: true, ...keepAlive });
-    const silence = setTimeout(() => {
+    const timer = setTimeout(() => {
       socket.destroy(timedOut('The server does not answer.'));
-    }, this.answerMs).unref();
-    this.lines.set(socket, { place, silence });
+    }, this.timeoutMs).unref();
+    this.connections.set(socket, { host: index, timer });
     return socket
       .once('error', ({ code }: NodeJS.ErrnoException) => {
         if (code === 'ETIMEDOUT') this.markFailed(socket);
-        this.leave(socket);
+        this.reject(socket);
       })
-      .once('close', () => this.leave(socket));
+      .once('close', () => this.reject(socket));
   }
 
-  /** Its server takes writes. */
-  keep(socket: Socket): void {
-    const line = this.lines.get(socket);
-    if (line === undefined) return;
-    clearTimeout(line.silence);
-    line.keptAfter = this.desertions[line.place];
+  /** The host of this connection takes writes. */
+  confirm(socket: Socket): void {
+    const connection = this.connections.get(socket);
+    if (connection === undefined) return;
+    clearTimeout(connection.timer);
+    connection.failuresBefore = this.failures[connection.host];
   }
 
-  isKept(socket: Socket): boolean {
-    const line = this.lines.get(socket);
-    return line?.keptAfter !== undefined && line.keptAfter === this.desertions[line.place];
+  /** Whether the host has confirmed and not failed since. */
+  isConfirmed(socket: Socket): boolean {
+    const connection = this.connections.get(socket);
+    return (
+      connection?.failuresBefore !== undefined &&
+      connection.failuresBefore === this.failures[connection.host]
+    );
   }
 
-  /** Whether it was kept, until its server was deserted. */
-  isDeserted(socket: Socket): boolean {
-    return this.lines.get(socket)?.keptAfter !== undefined && !this.isKept(socket);
+  /** Whether the host has failed after it had confirmed. */
+  hasFailed(socket: Socket): boolean {
+    return this.connections.get(socket)?.failuresBefore !== undefined && !this.isConfirmed(socket);
   }
 
-  /** A server did not take writes when it was asked, so it is the next one's turn, unless that was found out before. */
-  leave(socket: Socket): void {
-    const line = this.lines.get(socket);
-    if (line === undefined || line.keptAfter !== undefined) return;
-    clearTimeout(line.silence);
-    this.pass(line);
+  /** The host did not confirm. */
+  reject(socket: Socket): void {
+    const connection = this.connections.get(socket);
+    if (connection === undefined || connection.failuresBefore !== undefined) return;
+    clearTimeout(connection.timer);
+    this.leave(connection.host);
   }
 
-  /** The same for a server that took them when it was asked: none of its connections is kept any more. */
+  /** The host confirmed and takes no writes any more, so none of its connections is used again. */
   markFailed(socket: Socket): void {
-    const line = this.lines.get(socket);
-    if (line === undefined || !this.isKept(socket)) return;
-    this.desertions[line.place] = (this.desertions[line.place] ?? 0) + 1;
-    this.pass(line);
+    const connection = this.connections.get(socket);
+    if (connection === undefined || !this.isConfirmed(socket)) return;
+    this.failures[connection.host] = (this.failures[connection.host] ?? 0) + 1;
+    this.leave(connection.host);
   }
 
-  private pass({ place }: Line): void {
-    if (place === this.turn) this.turn = (place + 1) % this.size;
+  private leave(host: number): void {
+    if (host === this.current) this.current = (host + 1) % this.size;
   }
 }
 
-/** MariaDB's newer versions answer in words. */
+/** Newer versions of MariaDB return words. */
 const TAKES_WRITES = `SELECT CONCAT(@@global.read_only) IN ('0', 'OFF') AS takes_writes`;
 
 /**
- * Makes a pool give out connections to the server of a group that takes writes, and end those to one that no longer does.
- * @param waitMs milliseconds: whoever has waited so long, for all servers together, begins with no other
+ * Makes a pool return connections to the primary only.
+ * @param timeoutMs for all servers together: after that, no other server is tried
  */
-export function toPrimary(pool: Pool, group: Failover, waitMs: number): void {
+export function toPrimary(pool: Pool, failover: Failover, timeoutMs: number): void {
   const take = promisify(takingFrom(pool));
 
   async function connection(): Promise<PoolConnection> {
-    const until = performance.now() + waitMs;
-    let others = group.size - 1;
+    const until = performance.now() + timeoutMs;
+    let others = failover.size - 1;
     const isLast = (): boolean => others === 0 || performance.now() >= until;
     for (;;) {
-      const { turn } = group;
+      const { current } = failover;
       const taken = await take(until - performance.now()).catch((error: unknown) => {
-        if (isLast() || group.turn === turn) throw error;
+        if (isLast() || failover.current === current) throw error;
       });
       if (taken !== undefined) {
         const stream = streamOf(taken);
-        if (group.isKept(stream)) return taken;
-        if (group.isDeserted(stream)) {
+        if (failover.isConfirmed(stream)) return taken;
+        if (failover.hasFailed(stream)) {
           taken.destroy();
           continue;
         }
-        // Of the server, however long whoever asks for it has waited.
-        const isPrimary = await withDeadline(() => takesWrites(taken)).catch(() => false);
-        if (isPrimary) {
-          group.keep(stream);
+        // Its own deadline: the request may have waited for long already.
+        if (await withDeadline(() => takesWrites(taken)).catch(() => false)) {
+          failover.confirm(stream);
           return taken;
         }
-        group.leave(stream);
+        failover.reject(stream);
         taken.destroy();
       }
       if (isLast()) throw noPrimary();
@@ -152,10 +154,10 @@ export function toPrimary(pool: Pool, group: Failover, waitMs: number): void {
   }
 
   pool.getConnection = (taker) => {
-    const refuse = taker as (error: unknown) => void;
-    void connection().then((taken) => taker(null, taken), refuse);
+    const fail = taker as (error: unknown) => void;
+    void connection().then((taken) => taker(null, taken), fail);
   };
-  pool.on('connection', (taken) => endOnceRefused(taken, group));
+  pool.on('connection', (taken) => endWhenReadOnly(taken, failover));
 }
 
 async function takesWrites(connection: PoolConnection): Promise<boolean> {
@@ -163,19 +165,19 @@ async function takesWrites(connection: PoolConnection): Promise<boolean> {
   return Number(row?.takes_writes) === 1;
 }
 
-type Answered = (error: NodeJS.ErrnoException | null, ...more: unknown[]) => void;
+type Callback = (error: NodeJS.ErrnoException | null, ...more: unknown[]) => void;
 
-/** A connection whose server became a replica would be as good as before for all that only reads. */
-function endOnceRefused(connection: PoolConnection, group: Failover): void {
+/** Statements that only read would go on to succeed on a server that became a replica. */
+function endWhenReadOnly(connection: PoolConnection, failover: Failover): void {
   interceptQueries(connection, (send) => (statement, ...more) => {
-    const answered = more.at(-1);
-    if (typeof answered !== 'function') return send(statement, ...more);
-    const watching: Answered = (error, ...answer) => {
+    const callback = more.at(-1);
+    if (typeof callback !== 'function') return send(statement, ...more);
+    const watching: Callback = (error, ...results) => {
       if (isReadOnly(error)) {
-        group.markFailed(streamOf(connection));
+        failover.markFailed(streamOf(connection));
         connection.release = () => connection.destroy();
       }
-      (answered as Answered)(error, ...answer);
+      (callback as Callback)(error, ...results);
     };
     return send(statement, ...more.slice(0, -1), watching);
   });
