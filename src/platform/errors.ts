@@ -63,8 +63,8 @@ export abstract class AppError extends Error {
   }
 }
 
-/** More violations than these are not told. */
-export const MOST_FIELD_ERRORS = 20;
+/** An error lists at most so many violations. */
+export const MAX_FIELD_ERRORS = 20;
 
 export class InvalidRequest extends AppError {
   static readonly code = 'invalid_request';
@@ -74,14 +74,14 @@ export class InvalidRequest extends AppError {
   }
 
   static fields(errors: readonly FieldError[]): InvalidRequest {
-    const told = errors.slice(0, MOST_FIELD_ERRORS);
-    const fields = told.map(({ field }) => field).filter((field) => field !== '');
-    const count = `${errors.length > told.length ? 'At least ' : ''}${fields.length}`;
+    const reported = errors.slice(0, MAX_FIELD_ERRORS);
+    const fields = reported.map(({ field }) => field).filter((field) => field !== '');
+    const count = `${errors.length > reported.length ? 'At least ' : ''}${fields.length}`;
     const verb = fields.length === 1 ? 'field is' : 'fields are';
     const onFields = `${count} ${verb} invalid: ${[...new Set(fields)].join(', ')}.`;
-    const onTheWhole = told.filter(({ field }) => field === '').map(({ message }) => message);
+    const onTheWhole = reported.filter(({ field }) => field === '').map(({ message }) => message);
     const sentences = fields.length > 0 ? [onFields, ...onTheWhole] : onTheWhole;
-    return new InvalidRequest(sentences.join(' '), { errors: told });
+    return new InvalidRequest(sentences.join(' '), { errors: reported });
   }
 
   constructor(description: string, extras?: ErrorExtras) {

@@ -2,7 +2,7 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const POOL_BYTES = 4096;
 
-/** Asking the system for few bytes costs more than what they are for: it is asked for many, and each is given out once. */
+/** Random bytes are read from the system in blocks, since each call costs more than its bytes. Each byte is used once. */
 let pool = Buffer.alloc(0);
 
 /**

@@ -1,6 +1,6 @@
 import { codePoints, isBlank, isWellFormed } from './text.js';
 
-const LONGEST_URL = 2048;
+const MAX_URL_LENGTH = 2048;
 
 /** Why a value that an operator typed, or put into a file, cannot be used; a sentence that begins with "It must". */
 export class InvalidValue extends Error {}
@@ -31,7 +31,7 @@ export function numberBetween(least: number, most: number): (typed: string) => n
 export function webUrl(typed: string): string {
   if (!/^https?:\/\//i.test(typed) || !URL.canParse(typed) || /\s/.test(typed))
     throw new InvalidValue('It must be a URL with http or https.');
-  if (typed.length > LONGEST_URL)
-    throw new InvalidValue(`It must be at most ${LONGEST_URL} characters.`);
+  if (typed.length > MAX_URL_LENGTH)
+    throw new InvalidValue(`It must be at most ${MAX_URL_LENGTH} characters.`);
   return typed;
 }

@@ -19,7 +19,7 @@ import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
-  tellReplayed,
+  setReplayed,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { ApiPostId } from '../posts/post-id.param.js';
 import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
@@ -77,7 +77,7 @@ export class CommentsController {
   ): Promise<CommentResponse> {
     const draft = { text, parentId };
     const { made, replayed } = await this.comments.comment(caller, id, draft, key);
-    tellReplayed(response, replayed);
+    setReplayed(response, replayed);
     const comment = { ...draft, ...made, createdAt: new Date(made.createdAt) };
     return CommentResponse.from(comment, made.permalink);
   }

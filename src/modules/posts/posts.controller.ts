@@ -13,7 +13,7 @@ import {
   AcceptsIdempotencyKey,
   IdempotencyKeyOf,
   REPLAYED_HEADER,
-  tellReplayed,
+  setReplayed,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { QuotaExceeded } from '../quota/quota.errors.js';
 import { QuotaService } from '../quota/quota.service.js';
@@ -73,7 +73,7 @@ export class PostsController {
     const { made, replayed } = await this.publisher.publish(caller, draft, key);
     response.location(`/${DEV_V1}/posts/${made.id}`);
     response.set(await this.quota.rateLimit(caller.clientId, caller.postLimit));
-    tellReplayed(response, replayed);
+    setReplayed(response, replayed);
     return CreatedPostResponse.from(draft, made);
   }
 

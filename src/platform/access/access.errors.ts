@@ -26,7 +26,7 @@ export class Unauthorized extends AppError {
 const NEW_TOKEN =
   'Get a new one with the refresh token; if that fails too, send the user through the authorization flow again.';
 
-/** The token does not open anything (any more) (RFC 6750 §3.1). The challenge tells why, the body what to do, too. */
+/** The token is malformed, unknown, expired or revoked (RFC 6750 §3.1). */
 export class InvalidToken extends AppError {
   static readonly code = 'invalid_token';
 

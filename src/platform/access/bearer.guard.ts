@@ -7,7 +7,7 @@ import { PUBLIC } from './scopes.decorator.js';
 
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** Finds out who is calling (RFC 6750 §2.1). Runs before the scopes are looked at and before any body is read. */
+/** Authenticates the request by its bearer token (RFC 6750 §2.1), before scopes are checked and before the body is read. */
 @Injectable()
 export class BearerGuard implements CanActivate {
   constructor(

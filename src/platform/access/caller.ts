@@ -2,7 +2,6 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Scope } from './scopes.js';
 
-/** What a valid access token stands for. */
 export interface Access {
   userId: string;
   clientId: string;
@@ -12,7 +11,7 @@ export interface Access {
   postLimit: number | null;
 }
 
-/** Who makes this request: the access, and the request it came with. */
+/** The access of a request, with the id and time of the request. */
 export interface Caller extends Access {
   requestId: string;
   receivedAt: Date;
@@ -31,7 +30,7 @@ export const CallerOf = createParamDecorator((_: unknown, context: ExecutionCont
   return caller;
 });
 
-/** Tells what an access token stands for. The authorization server implements it; the API modules see only this. */
+/** The API modules' view of the authorization server, which implements it. */
 export abstract class AccessTokenVerifier {
   /** @throws InvalidToken when the token is malformed, unknown, expired or revoked, or its app or user is off */
   abstract verify(token: string): Promise<Access>;

@@ -39,7 +39,7 @@ export function Scopes(scope: Scope): MethodDecorator {
 /** The declaration of a route that every valid access token opens, whatever its scopes. */
 export const ANY_SCOPE = 'any';
 
-/** Every valid access token opens the route: it tells the app about itself, and nothing about the user. */
+/** Any valid access token may call the route, which returns facts about the app and none about the user. */
 export function AnyScope(): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, ANY_SCOPE),

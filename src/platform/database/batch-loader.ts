@@ -32,7 +32,7 @@ type Key = readonly string[];
  */
 export class BatchLoader<R extends object> {
   private readonly load: (key: Key) => Promise<R | undefined>;
-  private readonly longestMs: number;
+  private readonly timeoutMs: number;
 
   /**
    * @param select a SELECT up to the conditions for the key. Its columns include the key.
@@ -44,12 +44,12 @@ export class BatchLoader<R extends object> {
     private readonly key: Readonly<Record<string, string>>,
   ) {
     this.load = batched((keys) => this.read(keys));
-    this.longestMs = timeoutOf(dataSource.options);
+    this.timeoutMs = timeoutOf(dataSource.options);
   }
 
   /** Undefined if there is no such row. @throws QueryFailedError; ETIMEDOUT after the deadline */
   async find(...key: Key): Promise<R | undefined> {
-    if (isPastDeadline(this.longestMs)) throw deadlineExceeded();
+    if (isPastDeadline(this.timeoutMs)) throw deadlineExceeded();
     return this.load(key);
   }
 

@@ -1,22 +1,21 @@
 import type { DataSource, EntityTarget } from 'typeorm';
 import { entities, type Transaction } from './transaction.js';
 
-/** A row whose counter is not the number of rows that it counts. */
 export interface Discrepancy {
   id: string;
-  kept: number;
+  stored: number;
   counted: number;
 }
 
-/** A column that is kept equal to a number of other rows, in the transactions that add and remove them. */
+/** A column with the number of other rows, updated in the transactions that add and remove them. */
 export interface CounterCache {
   /** Table and column, such as `users.post_count`. */
   readonly name: string;
-  /** Every row that is wrong, by id. Reads a bounded number of rows at a time, and takes no locks. */
-  drifts(): AsyncGenerator<Discrepancy>;
+  /** Rows whose counter is wrong, by id. Reads a bounded number of rows at a time, without locks. */
+  discrepancies(): AsyncGenerator<Discrepancy>;
   /**
-   * Sets the counter of one row right. Whoever counts up or down meanwhile waits for the row, so nothing is lost.
-   * @returns what was wrong, or undefined when it is right by now, or gone
+   * Recounts one row under its lock.
+   * @returns the discrepancy, or undefined when there is none, or no row
    */
   correct(tx: Transaction, id: string): Promise<Discrepancy | undefined>;
 }
@@ -25,15 +24,14 @@ interface Owner {
   id: string;
 }
 
-/** Few enough that a statement ends in time also where each of them counts many rows. */
 const BATCH = 200;
 
 /**
  * @param options.column the counter's property of `entity`, whose primary key is `id`
  * @param options.counted the entity whose rows are counted, as `counted`, by an index of the columns in `where`
  * @param options.where which of them belong to the row `owner`: the first columns of that index
- * @param options.counts which of those count; all, if not given. Not a part of the search: a server whose rows belong to few
- * owners would take any other index that tells it, and read the whole of it for each owner.
+ * @param options.counts which of those count; all, if not given. Not a part of `where`: a server would choose another index for
+ * it, and read the whole of it for each owner.
  */
 export function keptCounter<T extends Owner>(
   dataSource: DataSource,
@@ -54,12 +52,12 @@ export function keptCounter<T extends Owner>(
     manager
       .createQueryBuilder(entity, 'owner')
       .select('owner.id', 'id')
-      .addSelect(`owner.${column}`, 'kept')
+      .addSelect(`owner.${column}`, 'stored')
       .addSelect((rows) => rows.select(number).from(counted, 'counted').where(where), 'counted');
 
   return {
     name: `${metadata.tableName}.${columnName}`,
-    async *drifts() {
+    async *discrepancies() {
       for (let last = ''; ;) {
         const rows = await found()
           .where('owner.id > :last', { last })
@@ -67,8 +65,8 @@ export function keptCounter<T extends Owner>(
           .limit(BATCH)
           .getRawMany<Row>();
         for (const row of rows) {
-          const drift = driftOf(row);
-          if (drift) yield drift;
+          const discrepancy = discrepancyOf(row);
+          if (discrepancy) yield discrepancy;
         }
         if (rows.length < BATCH) return;
         last = rows.at(-1)?.id ?? '';
@@ -86,21 +84,21 @@ export function keptCounter<T extends Owner>(
       // A write that changes nothing is the lock that every engine has, and it must come first.
       await change(columnName);
       const row = await found(manager).where('owner.id = :id', { id }).getRawOne<Row>();
-      const drift = row && driftOf(row);
-      if (drift) await change(String(drift.counted));
-      return drift;
+      const discrepancy = row && discrepancyOf(row);
+      if (discrepancy) await change(String(discrepancy.counted));
+      return discrepancy;
     },
   };
 }
 
-/** As it is read: some drivers answer counts as text. */
+/** Some drivers return counts as text. */
 interface Row {
   id: string;
-  kept: number | string;
+  stored: number | string;
   counted: number | string;
 }
 
-function driftOf({ id, kept, counted }: Row): Discrepancy | undefined {
-  const drift = { id, kept: Number(kept), counted: Number(counted) };
-  return drift.kept === drift.counted ? undefined : drift;
+function discrepancyOf({ id, stored, counted }: Row): Discrepancy | undefined {
+  const discrepancy = { id, stored: Number(stored), counted: Number(counted) };
+  return discrepancy.stored === discrepancy.counted ? undefined : discrepancy;
 }

@@ -9,7 +9,7 @@ import { driverWithTimeouts, type ServerKind } from './mysql/driver.js';
 import { KEEP_ALIVE_MS, Failover } from './mysql/failover.js';
 import { timeoutOf } from './mysql/timeouts.js';
 
-/** TypeORM's own would tell of each migration that starts over, on standard output, between the results of a command. */
+/** TypeORM's own logger writes to standard output, between the results of a command. */
 export class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {
     // What fails is thrown as well.
@@ -69,9 +69,8 @@ export async function dataSourceOptions(
 }
 
 /**
- * The same for whoever migrates: on a server, a step takes as long as its table is large, and one that is cut goes on there,
- * unrecorded. It still does not wait for locks without end. One connection changes the schema while another holds the turn.
- * SQLite's statements have no limit, and it has one connection.
+ * The options for migrations: without a statement timeout on a server, where a step may take long and would go on after it. The
+ * timeout of locks stays. One connection changes the schema while another has the lock. SQLite has no such timeout.
  */
 export function withoutStatementLimit(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
@@ -80,11 +79,11 @@ export function withoutStatementLimit(options: DataSourceOptions): DataSourceOpt
 }
 
 function prepare(database: Sqlite.Database): void {
-  // What was deleted would stay readable in the file until SQLite needs its place.
+  // Overwrites what is deleted.
   database.pragma('secure_delete = ON');
-  // As on a server, what was committed outlives the machine: a code that was spent would be good again.
+  // Commits survive a power failure: otherwise a used code could be used again.
   database.pragma('synchronous = FULL');
-  // What large statements set aside would be in temporary files, for which a read-only file system has no place.
+  // No temporary files, which a read-only file system cannot have.
   database.pragma('temp_store = MEMORY');
 }
 

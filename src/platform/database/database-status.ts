@@ -3,7 +3,7 @@ import type { Pool } from 'mysql2';
 import { DataSource } from 'typeorm';
 import { TransactionRunner } from './transaction.js';
 
-/** The clock of the database server. Nothing is stored by it; it is there to be compared with. */
+/** The clock of the database server, for comparison: stored times come from the service's clock. */
 @Injectable()
 export class DatabaseClock {
   constructor(private readonly dataSource: DataSource) {}
@@ -73,7 +73,7 @@ export interface DatabaseSettings {
   otherTables: string[];
 }
 
-/** What an operator wants to know of the database. Nothing of it is needed to serve. */
+/** Facts about the database for operators. */
 @Injectable()
 export class DatabaseFacts {
   constructor(private readonly dataSource: DataSource) {}
@@ -93,9 +93,9 @@ export class DatabaseFacts {
 
   /** Milliseconds of a statement that does nothing. */
   async latency(): Promise<number> {
-    const asked = performance.now();
+    const start = performance.now();
     await this.query('SELECT 1');
-    return performance.now() - asked;
+    return performance.now() - start;
   }
 
   /** Null on SQLite, which has one way to work. */
@@ -147,7 +147,7 @@ export interface PoolLoad {
   used: number;
   free: number;
   limit: number;
-  /** Who waits for a connection. */
+  /** Callers in the queue of the pool. */
   waiting: number;
 }
 
@@ -157,7 +157,7 @@ type PoolLists = Record<
   { readonly length: number }
 >;
 
-/** How busy this process' way to the database is. */
+/** Load of the connections between this process and the database. */
 @Injectable()
 export class DatabaseLoad {
   constructor(
@@ -165,7 +165,7 @@ export class DatabaseLoad {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** Whether there is a pool. SQLite has one connection, before which units of work queue up. */
+  /** SQLite has one connection, for which transactions queue. */
   get hasPool(): boolean {
     return this.dataSource.options.type !== 'better-sqlite3';
   }
@@ -182,7 +182,7 @@ export class DatabaseLoad {
     };
   }
 
-  /** Units of work that wait for their turn: none but on SQLite. */
+  /** Transactions in the queue of SQLite. */
   unitsWaiting(): number {
     return this.transactions.waiting;
   }

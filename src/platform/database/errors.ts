@@ -1,4 +1,4 @@
-/** A server that lets nobody write: a replica, or a primary that is being replaced. */
+/** The server is a replica, or a primary that is being replaced. */
 const READ_ONLY = new Set([
   'ER_OPTION_PREVENTS_STATEMENT',
   'ER_READ_ONLY_MODE',
@@ -71,18 +71,18 @@ const AWAY = new Set([
   'SQLITE_CANTOPEN',
 ]);
 
-/** What MariaDB alone says, so that the driver knows no name for it: the statement took too long, the connection was ended. */
+/** Numbers of MariaDB for which the driver has no name: statement timeout, connection ended. */
 const STATEMENT_TIMEOUT_ON_MARIADB = 1969;
 const AWAY_ON_MARIADB = new Set([STATEMENT_TIMEOUT_ON_MARIADB, 1927]);
 
-/** What the driver says without a code, of its pool and of a connection that died between two statements. */
+/** Errors of the driver without a code: the pool is closed, the connection ended between two statements. */
 const AWAY_IN_WORDS = new Set([
   'Pool is closed.',
   "Can't add new command when connection is in closed state",
 ]);
 
 const LOCK_WAIT = 1205;
-/** Deadlock, lock wait, snapshot conflict, and what Galera, TiDB and Vitess say in their place. */
+/** Deadlock, lock wait, snapshot conflict, and their equivalents of Galera, TiDB and Vitess. */
 const CONFLICTS = new Set([1213, LOCK_WAIT, 1020, 1047, 8002, 8005, 9007]);
 
 interface DriverError {
@@ -117,25 +117,25 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * Whether the unit of work lost against a concurrent one and may simply be run again. SQLite says so on the first write of
- * a unit that read before another process wrote.
+ * Whether the transaction lost against a concurrent one and can run again. On SQLite, this is the first write of a transaction
+ * that read before another process wrote.
  */
 export function isConflict(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
   return (typeof errno === 'number' && CONFLICTS.has(errno)) || code === 'SQLITE_BUSY_SNAPSHOT';
 }
 
-/** Whether it is a conflict with a unit that holds a lock, perhaps for long. */
+/** Whether the transaction timed out waiting for a lock. */
 export function isLockWait(error: unknown): boolean {
   return fieldsOf(error).errno === LOCK_WAIT;
 }
 
-/** Whether another process kept SQLite's file locked for longer than one waits. */
+/** Whether another process locked SQLite's file for longer than the timeout. */
 export function isFileLocked(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY' && !isConflict(error);
 }
 
-/** Whether the server ended the statement because it took too long, as one does that waits for others. */
+/** Whether the server ended the statement after its timeout. */
 export function isTooSlow(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
   return code === 'ER_QUERY_TIMEOUT' || errno === STATEMENT_TIMEOUT_ON_MARIADB;
@@ -151,7 +151,7 @@ export function isDuplicateKey(error: unknown): boolean {
   );
 }
 
-/** Of SQLite's extended codes, such as SQLITE_IOERR_WRITE, the primary one, which they make more exact. */
+/** Reduces SQLite's extended codes, such as SQLITE_IOERR_WRITE, to the primary one. */
 function codeOf(error: unknown): string {
   const { code } = fieldsOf(error);
   const name = typeof code === 'string' ? code : '';

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { useIndex, type Value } from './sql.js';
 
-/** Which part of a list, newest first, is asked for. */
+/** A requested part of a list, newest first. */
 export interface Paging {
   /** From 1. */
   page: number;
@@ -11,7 +11,6 @@ export interface Paging {
   before?: string;
 }
 
-/** A page of a list, as it was asked for. */
 export interface Page<T> {
   items: T[];
   paging: Paging;

@@ -62,7 +62,7 @@ export function placeholdersFor(values: readonly unknown[]): string {
   return `(${values.map(() => '?').join(', ')})`;
 }
 
-/** A statement is prepared for 1, 2, 4, 8 … values only: the first is repeated until there are so many. */
+/** Repeats the first value until there are 1, 2, 4, 8 … values, so that few statements are prepared. */
 export function padToPowerOfTwo<V>(values: readonly V[]): V[] {
   const count = 2 ** Math.ceil(Math.log2(values.length));
   return values.concat(Array<V>(count - values.length).fill(values[0] as V));
@@ -91,7 +91,7 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(
 
 type Answer<T> = (error: Error | null, result: T) => void;
 
-/** What the driver answers. Its error knows neither the statement nor who sent it: TypeORM's has both. */
+/** Wraps the driver's error in TypeORM's, which has the statement and a stack trace. */
 async function answered<T>(
   statement: string,
   values: readonly Value[],
@@ -201,7 +201,7 @@ function valuesOf(
 
 /**
  * Inserts `row`, or writes the columns that it names into the row that has its primary key; at least one is no part of that.
- * Either way nobody else changes the row until this transaction ends. It is one statement: an INSERT that is refused as a
+ * Either way the row is locked until the end of the transaction. One statement: an INSERT that is rejected as a
  * duplicate leaves a shared lock behind on MySQL and MariaDB, and two transactions with such a lock cannot both write.
  */
 export async function upsert<T extends ObjectLiteral>(
@@ -225,7 +225,7 @@ export async function upsertAll<T extends ObjectLiteral>(
   await insertOrUpdate(tx, entity, rows, names(written));
 }
 
-/** Inserts those rows, at least one, whose primary key nobody has, and leaves the others as they are, by one statement. */
+/** Inserts the rows whose primary key does not exist yet, by one statement. */
 export async function insertMissing<T extends ObjectLiteral>(
   tx: Transaction,
   entity: EntityTarget<T>,
@@ -262,7 +262,7 @@ export function unchanged(column: string): () => string {
   return () => column;
 }
 
-/** Deletes rows and tells them, so that counters can follow. It holds them first: of two that want the same row one is told. */
+/** Deletes rows and returns them, for counters. Locks them first, so that only one of two callers gets a row. */
 export async function deleteReturning<T extends { createdAt: Date }>(
   tx: Transaction,
   entity: ObjectType<T>,

@@ -1,16 +1,15 @@
 import type Sqlite from 'better-sqlite3';
 import type { DataSource, QueryRunner } from 'typeorm';
 
-/** What TypeORM keeps of SQLite: one connection, and one query runner that counts how deep its transactions are nested. */
+/** TypeORM's driver for SQLite has one connection and one query runner, which counts the depth of its transactions. */
 interface OneConnection {
   databaseConnection: Sqlite.Database;
   queryRunner?: QueryRunner;
 }
 
 /**
- * Leaves no transaction behind a unit of work that failed. When SQLite finds no room to commit, it rolls back by itself, and
- * TypeORM, which fails to roll back again, would make each later unit a savepoint in a transaction that nobody ends: answered, and
- * never committed.
+ * Ends the transaction of work that failed. When the disk is full at COMMIT, SQLite rolls back by itself and TypeORM's rollback
+ * fails, so that TypeORM would make each later transaction a savepoint of one that never commits.
  */
 export function endAbandoned({ driver }: DataSource): void {
   const one = driver as typeof driver & OneConnection;
@@ -19,11 +18,11 @@ export function endAbandoned({ driver }: DataSource): void {
 }
 
 /**
- * How long SQLite waits while another process has locked the file. It keeps the whole process waiting, so whoever does so in vain
- * does it for all who come until the file is free.
+ * The wait while another process has locked SQLite's file. It blocks the whole process, so after one that timed out, the others do
+ * not wait until the file is free.
  */
 export class FileLockWait {
-  /** How many rows the connection had changed when one waited in vain, if one did. */
+  /** Rows that the connection had changed at the first timeout, if there was one. */
   private changesBefore: number | undefined;
 
   /** @param waitMs milliseconds */
@@ -32,13 +31,13 @@ export class FileLockWait {
     private readonly waitMs: number,
   ) {}
 
-  /** A unit of work waited in vain. */
+  /** A transaction timed out. */
   begin(): void {
     this.changesBefore ??= this.changes;
     this.file.pragma('busy_timeout = 0');
   }
 
-  /** A unit of work is done. One that only read tells nothing of the lock. */
+  /** A transaction is done. If it only read, the file may still be locked. */
   end(): void {
     if (this.changesBefore === undefined || this.changes === this.changesBefore) return;
     this.changesBefore = undefined;
@@ -49,7 +48,7 @@ export class FileLockWait {
     return this.file.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0;
   }
 
-  /** TypeORM keeps prepared statements, and a PRAGMA does its work when it is prepared. */
+  /** Not TypeORM's `query`: it caches prepared statements, and a PRAGMA runs when it is prepared. */
   private get file(): Sqlite.Database {
     const { driver } = this.dataSource;
     return (driver as typeof driver & { databaseConnection: Sqlite.Database }).databaseConnection;

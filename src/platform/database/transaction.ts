@@ -53,9 +53,9 @@ export function transactionOf(manager: EntityManager): Transaction {
 }
 
 const RETRIES = 3;
-const LONGEST_PAUSE_MS = 40;
+const MAX_PAUSE_MS = 40;
 
-/** The transaction of the running code. One store for all applications of a process, because each costs every promise a little. */
+/** The transaction of the running code. One for all applications of a process, since each store costs every promise a little. */
 const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>();
 
 /**
@@ -66,15 +66,15 @@ const current = new AsyncLocalStorage<{ dataSource: DataSource; open: boolean }>
 export class TypeormTransactionRunner extends TransactionRunner {
   /** Of SQLite. */
   private readonly fileLockWait: FileLockWait | undefined;
-  /** Who has waited so long for a lock does not wait again: the caller waits, and others for the connection. */
-  private readonly longestMs: number;
+  /** No retry after so many milliseconds of lock waits: the client waits, and other requests for the connection. */
+  private readonly timeoutMs: number;
   private last: Promise<unknown> = Promise.resolve();
   private queued = 0;
 
   constructor(private readonly dataSource: DataSource) {
     super();
     const { options } = dataSource;
-    this.longestMs = timeoutOf(options);
+    this.timeoutMs = timeoutOf(options);
     if (options.type === 'better-sqlite3')
       this.fileLockWait = new FileLockWait(dataSource, options.timeout ?? 0);
   }
@@ -112,9 +112,9 @@ export class TypeormTransactionRunner extends TransactionRunner {
   }
 
   private async attempt<T>(work: (tx: Transaction) => Promise<T>, retries: number): Promise<T> {
-    const until = performance.now() + this.longestMs;
+    const until = performance.now() + this.timeoutMs;
     for (let retry = 0; ; retry += 1) {
-      if (isPastDeadline(this.longestMs)) throw deadlineExceeded();
+      if (isPastDeadline(this.timeoutMs)) throw deadlineExceeded();
       const own = { dataSource: this.dataSource, open: true };
       let isCommitting = false;
       try {
@@ -134,7 +134,7 @@ export class TypeormTransactionRunner extends TransactionRunner {
         if (isFileLocked(error)) this.fileLockWait?.begin();
         if (!isConflict(error) || retry === retries) throw error;
         if (isLockWait(error) && performance.now() > until) throw error;
-        await sleep(Math.random() * LONGEST_PAUSE_MS * (retry + 1));
+        await sleep(Math.random() * MAX_PAUSE_MS * (retry + 1));
       } finally {
         own.open = false;
       }

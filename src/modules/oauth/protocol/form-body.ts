@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import { arrivalOf, RequestTimeout } from '../../../platform/http/server/request-body.js';
+import { readBody, RequestTimeout } from '../../../platform/http/server/request-body.js';
 import { FormTooLarge, FormTooSlow, InvalidRequest, OAuthError } from './oauth.errors.js';
 import { isWellEncoded } from './parameters.js';
 
@@ -20,7 +20,7 @@ const parse = express.urlencoded({
   },
 });
 
-const FORM_READER = { parse, mostBytes: MOST_FORM_BYTES };
+const FORM_READER = { parse, maxBytes: MOST_FORM_BYTES };
 
 /**
  * Reads a form of at most 16,384 bytes and 100 parameters into `request.body` (RFC 6749 §3.2).
@@ -37,7 +37,7 @@ export async function readForm(
     );
   }
   try {
-    await arrivalOf(request, response, FORM_READER, withinMs);
+    await readBody(request, response, FORM_READER, withinMs);
   } catch (error) {
     throw bodyError(error);
   }

@@ -31,11 +31,11 @@ export class CounterCheck implements Check {
     const { name } = this.counter;
     const shown: string[] = [];
     let wrong = 0;
-    for await (const found of this.counter.drifts()) {
+    for await (const found of this.counter.discrepancies()) {
       const drift = repair ? await this.correct(found.id, repair) : found;
       if (!drift) continue;
       wrong += 1;
-      if (shown.length < SHOWN) shown.push(`${drift.id} (${drift.kept}, not ${drift.counted})`);
+      if (shown.length < SHOWN) shown.push(`${drift.id} (${drift.stored}, not ${drift.counted})`);
     }
     if (wrong === 0) return [ok(`${name} is right in every row.`)];
     const rows = `${wrong} ${wrong === 1 ? 'row' : 'rows'}, such as ${shown.join(', ')}`;
@@ -47,7 +47,7 @@ export class CounterCheck implements Check {
     return this.transactions.run(async (tx) => {
       const drift = await this.counter.correct(tx, id);
       if (drift) {
-        const { kept: from, counted: to } = drift;
+        const { stored: from, counted: to } = drift;
         const details = { counter: this.counter.name, from, to };
         await this.audit.record(tx, 'counters.fixed', id, change, details);
       }

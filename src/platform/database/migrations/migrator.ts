@@ -97,7 +97,7 @@ export interface SchemaDifference {
   statements: string[];
 }
 
-/** Brings the schema up to date, or back, and tells how far it is. */
+/** Migrates and reverts the schema, and compares it with the entities. */
 @Injectable()
 export class Migrator {
   constructor(private readonly dataSource: DataSource) {}

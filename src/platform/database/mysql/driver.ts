@@ -20,21 +20,18 @@ export interface Timeouts {
   statementMs: number;
 }
 
-/** A server's own timeouts are looked at once a second by some of its threads, so it may need this much longer. */
+/** Servers check their own timeouts about once a second. */
 const GRACE_MS = 2000;
 
 /**
- * In seconds: a connection of which the server hears nothing for so long is ended, and what was locked on it is free. The process
- * may be gone with its host, or a network that is back swallowed that it had hung up.
+ * The server ends a connection that was silent for so long, and releases its locks: the host of the process may be gone, or the
+ * network may have lost the end of the connection.
  */
-const LONGEST_PAUSE_S = 10;
-/**
- * So many milliseconds without use, and the pool ends them, much earlier. mysql2 begins to look for them when a pool is made, but
- * only where `maxIdle` is less than `connectionLimit`.
- */
+const IDLE_TIMEOUT_S = 10;
+/** The pool ends idle connections earlier. mysql2 only looks for them if `maxIdle` is below `connectionLimit` at the start. */
 const ENDING_IDLE = { idleTimeout: 5000, maxIdle: 0, gracefulEnd: true };
 
-/** Whoever changes a schema may hold a turn on one connection while another works: servers may be told to end those that idle. */
+/** For migrations, where one connection has the lock and idles while another works. */
 const STAY: Readonly<Record<ServerKind, string>> = {
   mysql: 'wait_timeout = 86400',
   mariadb: 'wait_timeout = 86400, idle_transaction_timeout = 0, idle_write_transaction_timeout = 0',
@@ -52,11 +49,11 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
     kind === 'mariadb'
       ? `max_statement_time = ${statementMs / 1000}`
       : `max_execution_time = ${statementMs}`;
-  const pauses = statementMs > 0 ? `wait_timeout = ${LONGEST_PAUSE_S}` : STAY[kind];
+  const pauses = statementMs > 0 ? `wait_timeout = ${IDLE_TIMEOUT_S}` : STAY[kind];
   const settings = [
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${pauses}`,
-    // Not what the server has beside it: with NO_BACKSLASH_ESCAPES, the driver's escapes would be none.
+    // No other modes of the server: NO_BACKSLASH_ESCAPES would break the driver's escapes.
     `SET SESSION sql_mode = 'STRICT_ALL_TABLES'`,
   ];
   return {

@@ -1,8 +1,7 @@
 import { entities, type Transaction } from '../transaction.js';
 
 /**
- * Runs the statements of `work` with at most this wait for a row that another unit holds, where the server would wait as
- * long as for any statement. SQLite has one writer, and nothing to wait for.
+ * Runs the statements of `work` with a shorter lock wait than usual. SQLite has one writer, so there is no wait.
  */
 export async function waitingAtMost<T>(
   tx: Transaction,

@@ -2,21 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExpiredRows } from './expired-rows.js';
 import type { TransactionRunner } from '../transaction.js';
 
-/** Few enough that nobody notices who waits for the locks, or on SQLite for the queue. */
+/** Rows of one transaction, so that requests wait only shortly for its locks, or on SQLite for the queue. */
 const BATCH = 1000;
 const PAUSE_MS = 50;
 
-/** How many rows of each table. */
 export type RowsByTable = Record<string, number>;
 
 export interface BatchSettings {
-  /** PendingRequest before every batch: whether to leave the rest for another time. */
+  /** Called before every batch: whether to stop. */
   isOver?: () => boolean;
-  /** Told after every batch how many rows of the table are gone. */
+  /** Called after every batch with the number of deleted rows. */
   onBatch?: (table: string, deleted: number) => void;
 }
 
-/** Deletes rows a batch at a time, each in a unit of its own, with a pause between. @returns how many */
+/** Deletes rows in batches, each in its own transaction, with pauses. @returns the number of rows */
 export async function deleteInBatches(
   transactions: TransactionRunner,
   rows: ExpiredRows,
@@ -33,7 +32,7 @@ export async function deleteInBatches(
   return deleted;
 }
 
-/** What `work` counts, table by table, one after the other. */
+/** Sums the results of `work` by table, one after the other. */
 export async function countByTable(
   all: Iterable<ExpiredRows> | AsyncIterable<ExpiredRows>,
   work: (rows: ExpiredRows) => Promise<number>,
@@ -43,7 +42,6 @@ export async function countByTable(
   return counts;
 }
 
-/** All of them together. */
 export function totalOf(counts: RowsByTable): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

@@ -19,7 +19,7 @@ export abstract class PersonalData {
   /** Everything that it holds about a person, but for hashes. */
   abstract held(person: Person): PersonalRows[];
 
-  /** What goes when the person is erased, or is changed so that it tells nothing about them, in this order. */
+  /** The rows that an erasure deletes or makes anonymous, in this order. */
   abstract erased(person: Person): ExpiredRows[];
 }
 
@@ -31,12 +31,14 @@ export function personalRows<T extends ObjectLiteral>(
   omit: readonly (keyof T & string)[] = [],
 ): PersonalRows {
   const { tableName, columns } = dataSource.getMetadata(entity);
-  const told = columns.filter(({ propertyName }) => !omit.includes(propertyName));
+  const exported = columns.filter(({ propertyName }) => !omit.includes(propertyName));
   async function* rows(): AsyncGenerator<object> {
     for (const where of wheres)
       for await (const page of rowsInPages(dataSource, entity, where))
         for (const row of page)
-          yield Object.fromEntries(told.map((one) => [one.databaseName, one.getEntityValue(row)]));
+          yield Object.fromEntries(
+            exported.map((one) => [one.databaseName, one.getEntityValue(row)]),
+          );
   }
   return { table: tableName, rows: rows() };
 }

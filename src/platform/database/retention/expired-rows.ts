@@ -14,15 +14,15 @@ import { rowsInPages } from './rows-in-pages.js';
 const KEYS_PER_STATEMENT = 200;
 
 /**
- * Rows of one table that are of no use any more. They are found by an index and deleted by their keys in batches: no engine
- * then locks more than it deletes, and all three understand it.
+ * Rows of one table to delete. They are found by an index and deleted by their keys in batches, so that no engine locks more than
+ * it deletes.
  */
 export interface ExpiredRows {
   readonly table: string;
   count(): Promise<number>;
   /** The keys of at most `limit` of them. */
   keys(limit: number): Promise<ObjectLiteral[]>;
-  /** Deletes those of `keys` that are still of no use; how many those were. */
+  /** Deletes those of `keys` that still match. @returns the number of rows */
   delete(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number>;
 }
 
@@ -190,7 +190,7 @@ export async function firstWithin<T extends LogRow>(
 }
 
 /**
- * The rows before a moment. They are deleted from the oldest key to the last one that was found, as nobody else touches them:
+ * The rows before a time. They are deleted from the oldest key to the last one that was found, since nothing else changes them:
  * that is far cheaper than naming each. They are counted a day at a time, so that no statement takes long.
  */
 export function expiredLogRows<T extends LogRow>(

@@ -9,7 +9,7 @@ import type {
 const PAGE = 500;
 
 /**
- * The rows for which `where` holds, in the order of their primary key, 500 at a time: whoever reads many of them holds few.
+ * The rows that match `where`, in the order of their primary key, 500 at a time, so that few are in memory.
  * Fast where an index has the columns of `where`, and the key after them.
  * @param columns what to read of them; everything by default
  */
@@ -22,9 +22,9 @@ export async function* rowsInPages<T extends ObjectLiteral>(
   const key = dataSource.getMetadata(entity).primaryColumns.map((one) => one.propertyName);
   let last: T | undefined;
   for (;;) {
-    const query = dataSource.manager.createQueryBuilder(entity, 'kept').where(where).take(PAGE);
-    if (columns) query.select(columns.map((name) => `kept.${name}`));
-    for (const name of key) query.addOrderBy(`kept.${name}`);
+    const query = dataSource.manager.createQueryBuilder(entity, 'page').where(where).take(PAGE);
+    if (columns) query.select(columns.map((name) => `page.${name}`));
+    for (const name of key) query.addOrderBy(`page.${name}`);
     if (last) follow(query, key, last);
     const page = await query.getMany();
     if (page.length > 0) yield page;
@@ -33,16 +33,16 @@ export async function* rowsInPages<T extends ObjectLiteral>(
   }
 }
 
-/** Goes on after a row. No key here has more than two columns. */
+/** Continues after a row. Keys have one or two columns. */
 function follow<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,
   [first, second]: readonly string[],
   last: T,
 ): void {
   if (first === undefined) return;
-  if (second === undefined) query.andWhere(`kept.${first} > :first`, { first: last[first] });
+  if (second === undefined) query.andWhere(`page.${first} > :first`, { first: last[first] });
   else
     query
-      .andWhere(`kept.${first} >= :first`, { first: last[first] })
-      .andWhere(`(kept.${first} > :first OR kept.${second} > :second)`, { second: last[second] });
+      .andWhere(`page.${first} >= :first`, { first: last[first] })
+      .andWhere(`(page.${first} > :first OR page.${second} > :second)`, { second: last[second] });
 }

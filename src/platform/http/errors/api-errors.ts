@@ -10,7 +10,7 @@ import {
   type AppError,
   type ErrorCode,
   type FieldErrorCode,
-  MOST_FIELD_ERRORS,
+  MAX_FIELD_ERRORS,
   ServiceUnavailable,
 } from '../../errors.js';
 import { RATE_LIMIT_HEADERS } from '../developer-api.js';
@@ -108,10 +108,10 @@ export class ErrorResponse {
   request_id: string;
 
   @ApiPropertyOptional({
-    description: `Every violation, at most ${MOST_FIELD_ERRORS}.`,
+    description: `Every violation, at most ${MAX_FIELD_ERRORS}.`,
     type: () => [FieldErrorResponse],
     minItems: 1,
-    maxItems: MOST_FIELD_ERRORS,
+    maxItems: MAX_FIELD_ERRORS,
   })
   errors?: FieldErrorResponse[];
 

@@ -9,7 +9,7 @@ import { IdempotencyKeyInUse, IdempotencyKeyReused } from './idempotency.service
 const HEADER = 'Idempotency-Key';
 const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 
-/** Documented with every answer that may be told again. */
+/** The header of responses that can be replays. */
 export const REPLAYED_HEADER = {
   'Idempotency-Replayed': {
     description: 'There when an earlier request with the same Idempotency-Key made this.',
@@ -33,8 +33,7 @@ export const IdempotencyKeyOf = createParamDecorator(
   },
 );
 
-/** Says so when an earlier request made what is answered now. */
-export function tellReplayed(response: Response, replayed: boolean): void {
+export function setReplayed(response: Response, replayed: boolean): void {
   if (replayed) response.set('Idempotency-Replayed', 'true');
 }
 

@@ -12,7 +12,7 @@ import { expiredRows, type ExpiredRows } from '../../database/retention/expired-
 import { entities, type Transaction, TransactionRunner } from '../../database/transaction.js';
 import { IdempotencyKey } from './idempotency-key.entity.js';
 
-/** So long a second request waits for the end of the first. */
+/** A second request waits so long for the first. */
 const LOCK_WAIT_SECONDS = 1;
 
 @Injectable()
@@ -22,7 +22,7 @@ export class IdempotencyKeysRepository {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** What is committed: an answer that is still to be rolled back must not be given again. */
+  /** Committed rows only: a response of a transaction that may roll back must not be replayed. */
   find(hash: string): Promise<IdempotencyKey | null> {
     return this.transactions.readCommitted(() =>
       this.dataSource.manager.findOneBy(IdempotencyKey, { hash }),
@@ -36,8 +36,8 @@ export class IdempotencyKeysRepository {
   }
 
   /**
-   * Takes the key, also from a row that has expired. Waits for a unit that holds it.
-   * @returns false when the key is taken, still held after a second, or wanted by others at the same moment
+   * Inserts the key, or replaces an expired row. Waits for a transaction that has it.
+   * @returns false when the key exists, is still locked after a second, or two requests insert it at the same time
    */
   async take(tx: Transaction, row: IdempotencyKey, hasExpiredRow: boolean): Promise<boolean> {
     const { hash, createdAt: now } = row;
@@ -57,7 +57,7 @@ export class IdempotencyKeysRepository {
       await waitingAtMost(tx, LOCK_WAIT_SECONDS, insert);
       return true;
     } catch (error) {
-      // When the unit that holds the key is rolled back, those that wait for it deadlock: to try again would be to deadlock again.
+      // When the transaction with the key rolls back, those that wait deadlock, and would again.
       if (isDuplicateKey(error) || isConflict(error)) return false;
       throw error;
     }

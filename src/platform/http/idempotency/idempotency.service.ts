@@ -7,7 +7,6 @@ import { sha256 } from '../../secrets.js';
 import type { IdempotencyKey } from './idempotency-key.entity.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 
-/** Another request with this key has not ended yet, so that nobody knows its answer. */
 export class IdempotencyKeyInUse extends AppError {
   static readonly code = 'idempotency_key_in_use';
 
@@ -20,7 +19,6 @@ export class IdempotencyKeyInUse extends AppError {
   }
 }
 
-/** The key belongs to a request that was another one. */
 export class IdempotencyKeyReused extends AppError {
   static readonly code = 'idempotency_key_reused';
 
@@ -49,7 +47,7 @@ export interface RepeatableRequest {
   body: object;
 }
 
-/** Stores what a unit of work makes, as the unit's first statement: the rest of it waits until the key is known to be free. */
+/** Stores the key and the result as the first statement of the transaction, which so waits until the key is free. */
 export type Keep<T> = (tx: Transaction, made: T) => Promise<void>;
 
 /** What a request made, or what an earlier one with the same key made. */

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { Express, Request, Response } from 'express';
 
 /**
- * The status that refuses a request of which two readers may believe two things: whom it is for (RFC 9112 §3.2), or where it ends
- * (§6.1). Undefined for all others. Its connection is to be closed: nothing that follows can be believed.
+ * The status for a request that two servers may read differently, as to its host (RFC 9112 §3.2) or its end (§6.1); undefined for all
+ * others. Its connection must be closed.
  */
 export function validateFraming(request: IncomingMessage): 400 | 501 | undefined {
   if (hostsOf(request) > 1) return 400;
@@ -21,17 +21,16 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return hosts;
 }
 
-/** Where nothing is. */
-const NOWHERE = '/unreadable';
+/** No route has this path. */
+const NO_ROUTE = '/unreadable';
 
 /**
- * A target in absolute form (RFC 9112 §3.2.2) that is no URL becomes one that leads nowhere: Express would answer it in its own
- * words, before anything of ours has seen the request.
+ * Replaces an invalid target in absolute form (RFC 9112 §3.2.2): Express would send its own error page before our middleware runs.
  */
 export function readTargets(server: Server): void {
   server.prependListener('request', (request: { url?: string }) => {
     const { url = '' } = request;
-    if (!url.startsWith('/') && !isReadable(url)) request.url = NOWHERE;
+    if (!url.startsWith('/') && !isReadable(url)) request.url = NO_ROUTE;
   });
 }
 
@@ -49,11 +48,11 @@ function isReadable(target: string): boolean {
  * full garbage collection, and is slow to use (decision 0019).
  */
 export function expressServer(application: Express): Server {
-  /** Connections whose last answer was given. */
+  /** Connections whose last response was sent. */
   const ending = new WeakSet<Socket>();
   class ApplicationRequest extends IncomingMessage {}
   class ApplicationResponse extends ServerResponse<ApplicationRequest> {
-    /** Whoever answers works on the request no longer, however slowly it is read, and though its caller may have left. */
+    /** The work is done, however slowly the client reads. */
     override end(...answer: unknown[]): this {
       (this.req as Partial<Request>).context?.permit?.end();
       if (isLast(this)) ending.add(this.req.socket);
@@ -68,7 +67,7 @@ export function expressServer(application: Express): Server {
   return createServer(
     { IncomingMessage: ApplicationRequest, ServerResponse: ApplicationResponse },
     (incoming, outgoing) => {
-      // What follows the last request is not to be looked at (RFC 9112 §9.6): nobody would be told what became of it.
+      // Requests after the last one must not be processed (RFC 9112 §9.6).
       if (ending.has(incoming.socket)) return;
       if (outgoing.socket === null) closeWithConnection(outgoing);
       const refusal = validateFraming(incoming);
@@ -79,7 +78,7 @@ export function expressServer(application: Express): Server {
   );
 }
 
-/** Whether its connection ends with it: as it says, or as Node says by itself to a request without a host. */
+/** Whether its connection ends with it. Node closes that of a request without a host. */
 function isLast(response: ServerResponse): boolean {
   const { headers, httpVersion } = response.req;
   return (
@@ -88,7 +87,7 @@ function isLast(response: ServerResponse): boolean {
   );
 }
 
-/** Node does not close an answer that still waits behind others when their connection ends. */
+/** Node emits no `close` for a queued response when its connection ends. */
 function closeWithConnection(response: ServerResponse): void {
   const { socket } = response.req;
   const close = (): void => {

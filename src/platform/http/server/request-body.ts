@@ -4,10 +4,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import { SECOND } from '../../clock.js';
 import { AppError } from '../../errors.js';
 
-/** Of one process, with some 10 kB each as long as they ask for nothing. Behind a proxy there are far fewer. */
-const MOST_CONNECTIONS = 4096;
-/** As much as its connection takes. */
-const LITTLE_BYTES = 16_384;
+/** Of one process; an idle one takes some 10 kB. Behind a proxy there are far fewer. */
+const MAX_CONNECTIONS = 4096;
+/** Bodies up to this size are not counted: they take no more than their connection. */
+const SMALL_BODY_BYTES = 16_384;
 
 export class RequestTimeout extends AppError {
   static readonly code = 'request_timeout';
@@ -20,25 +20,23 @@ export class RequestTimeout extends AppError {
   }
 }
 
-/** A reader of bodies. */
-interface Reader {
+interface BodyParser {
   parse: RequestHandler;
-  /** Of a body, after decompression. */
-  mostBytes: number;
+  /** Maximum size of a body after decompression. */
+  maxBytes: number;
 }
 
 /**
- * Reads a body into `request.body`. What is still to come after `withinMs` milliseconds, or when the caller has left, is not waited
- * for: the connection ends with the answer.
- * @throws RequestTimeout; ServiceUnavailable when too much is on its way or worked on; what the parser refuses the body with
+ * Reads the body into `request.body`, and closes the connection with the response if it does not arrive in time.
+ * @throws RequestTimeout; ServiceUnavailable; errors of the parser
  */
-export async function arrivalOf(
+export async function readBody(
   request: Request,
   response: Response,
-  { parse, mostBytes }: Reader,
-  withinMs: number,
+  { parse, maxBytes }: BodyParser,
+  timeoutMs: number,
 ): Promise<void> {
-  request.context.permit?.suspend(memoryFor(request, mostBytes));
+  request.context.permit?.suspend(memoryFor(request, maxBytes));
   try {
     await new Promise<void>((resolve, reject) => {
       const end = (error?: unknown): void => {
@@ -51,8 +49,8 @@ export async function arrivalOf(
       const timer = setTimeout(() => {
         response.setHeader('Connection', 'close');
         leave();
-      }, withinMs);
-      // A parser that decompresses does not hear of it.
+      }, timeoutMs);
+      // Parsers that decompress do not notice it.
       response.once('close', leave);
       parse(request, response, end);
     });
@@ -61,31 +59,30 @@ export async function arrivalOf(
   }
 }
 
-/** What a body may take; none where it is little, or refused as soon as it is looked at. */
-function memoryFor({ headers }: Request, most: number): number {
-  if (headers['content-encoding'] !== undefined) return most;
-  const announced = Number(headers['content-length'] ?? most);
-  return announced > most || announced <= LITTLE_BYTES ? 0 : announced;
+/** Memory that the body may take; 0 if it is small, or so large that the parser rejects it at once. */
+function memoryFor({ headers }: Request, maxBytes: number): number {
+  if (headers['content-encoding'] !== undefined) return maxBytes;
+  const announced = Number(headers['content-length'] ?? maxBytes);
+  return announced > maxBytes || announced <= SMALL_BODY_BYTES ? 0 : announced;
 }
 
 /**
- * Node's own limits, for connections, beyond which it hangs up on whoever comes, for headers, which nobody of ours sees before
- * they are complete, and for bodies that nobody reads. Node looks for what is overdue once a second.
+ * Sets Node's own limits: for connections, for headers, and for bodies that no handler reads. Node checks them once a second.
  */
-export function limitArrival(server: Server, withinMs: number): void {
-  server.maxConnections = MOST_CONNECTIONS;
-  server.headersTimeout = withinMs;
-  server.requestTimeout = 2 * withinMs;
-  // An option of Node's, which Nest has no way to pass on. The server reads it when it begins to listen.
+export function limitArrival(server: Server, timeoutMs: number): void {
+  server.maxConnections = MAX_CONNECTIONS;
+  server.headersTimeout = timeoutMs;
+  server.requestTimeout = 2 * timeoutMs;
+  // An option of Node's that Nest cannot pass on. The server reads it when it begins to listen.
   Object.assign(server, { connectionsCheckingInterval: SECOND });
 }
 
 /**
- * Ends connections whose answers nobody reads for two seconds more than a request may take to arrive (`limitArrival`), or for twice
- * that, as Node looks again where some was read since. Whoever waits for an answer keeps theirs, however long the service takes.
+ * Ends connections whose client reads no response for two seconds more than a request may take to arrive, or for twice that, since
+ * Node starts again after a partial read. Connections that wait for the service stay.
  */
 export function limitUnread(server: Server): void {
-  // Sooner, it would end requests that are overdue before Node answers them.
+  // Not earlier: Node must first answer requests that are overdue.
   server.timeout = server.requestTimeout + 2 * SECOND;
   server.on('request', (_request, response) => {
     // Without a listener Node would end connections that are only silent, too.

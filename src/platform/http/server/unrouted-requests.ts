@@ -4,7 +4,7 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { pathToRegexp } from 'path-to-regexp';
 import { MethodNotAllowed, UnknownPath } from '../errors/http-error.js';
 
-/** What Express' router tells about a route; missing in its types. */
+/** A route of Express' router; missing in its types. */
 interface ListedRoute {
   path: string | RegExp;
   methods?: string[];
@@ -49,7 +49,7 @@ export class AllowedMethods {
   }
 }
 
-/** Answers whatever no route took, before anybody is asked for a token: 404, or 405 where another method would do. */
+/** Responds to requests without a route, before they need a token: 404, or 405 if another method exists. */
 @Injectable()
 export class UnroutedRequests implements OnModuleInit {
   constructor(
@@ -65,7 +65,7 @@ export class UnroutedRequests implements OnModuleInit {
     });
   }
 
-  /** OPTIONS tells what a resource takes (RFC 9110 §9.3.7). */
+  /** OPTIONS lists the methods of a resource (RFC 9110 §9.3.7). */
   private answer({ method, path }: Request, response: Response, next: NextFunction): void {
     const allow = this.allowed.of(path);
     if (allow === undefined) next(new UnknownPath());

@@ -13,10 +13,10 @@ import type { Observable } from 'rxjs';
 import { AppError, InvalidRequest, type FieldError } from '../../errors.js';
 import { AppConfig } from '../../config/app-config.js';
 import { ApiErrors } from '../errors/api-errors.js';
-import { arrivalOf, RequestTimeout } from '../server/request-body.js';
+import { readBody, RequestTimeout } from '../server/request-body.js';
 
 /** Largest JSON body, in bytes after decompression. */
-const MOST_BODY_BYTES = 262_144;
+const MAX_BODY_BYTES = 262_144;
 
 export class UnsupportedMediaType extends AppError {
   static readonly code = 'unsupported_media_type';
@@ -32,7 +32,7 @@ export class PayloadTooLarge extends AppError {
   static readonly code = 'payload_too_large';
 
   constructor() {
-    super(PayloadTooLarge.code, `The body must be at most ${MOST_BODY_BYTES} bytes.`);
+    super(PayloadTooLarge.code, `The body must be at most ${MAX_BODY_BYTES} bytes.`);
   }
 }
 
@@ -40,7 +40,7 @@ const ENCODINGS =
   'Send the body as it is, or compressed with gzip, deflate or br, as Content-Encoding says.';
 const JSON_IN_UTF8 = /^application\/json *(; *charset="?utf-8"? *)?(; *)?$/i;
 const parse = express.json({
-  limit: MOST_BODY_BYTES,
+  limit: MAX_BODY_BYTES,
   type: () => true,
   strict: false,
   verify: (_request, _response, body) => {
@@ -50,9 +50,9 @@ const parse = express.json({
   },
 });
 
-const JSON_READER = { parse, mostBytes: MOST_BODY_BYTES };
+const JSON_READER = { parse, maxBytes: MAX_BODY_BYTES };
 
-/** Reads a JSON body. An interceptor, because those run after the guards: who may not call is told so before sending it all. */
+/** Reads a JSON body. An interceptor, since those run after the guards: unauthorized clients get their error before they send it. */
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
   constructor(private readonly config: AppConfig) {}
@@ -63,7 +63,7 @@ export class JsonBodyInterceptor implements NestInterceptor {
     const response = context.switchToHttp().getResponse<Response>();
     const { requestTimeoutMs } = this.config.server;
     try {
-      await arrivalOf(request, response, JSON_READER, requestTimeoutMs);
+      await readBody(request, response, JSON_READER, requestTimeoutMs);
     } catch (error) {
       throw bodyError(error);
     }

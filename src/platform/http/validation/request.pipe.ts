@@ -11,7 +11,7 @@ import {
   type FieldError,
   type FieldErrorCode,
   InvalidRequest,
-  MOST_FIELD_ERRORS,
+  MAX_FIELD_ERRORS,
 } from '../../errors.js';
 import { nearestWord } from '../../text.js';
 import { missingAll } from './request-schema.js';
@@ -44,8 +44,8 @@ export function assertMaxDepth(body: object): void {
   }
 }
 
-/** A name that somebody made up is told back this far. */
-const LONGEST_NAME = 50;
+/** Unknown names are repeated in errors up to this length. */
+const MAX_NAME_LENGTH = 50;
 
 const OPTIONS: ValidatorOptions = { forbidUnknownValues: true, stopAtFirstError: true };
 
@@ -108,9 +108,9 @@ function only(fields: readonly string[], sent: Record<string, unknown>): Record<
 function unknownFields(sent: Record<string, unknown>, fields: readonly string[]): FieldError[] {
   return Object.keys(sent)
     .filter((name) => !fields.includes(name))
-    .slice(0, MOST_FIELD_ERRORS + 1)
+    .slice(0, MAX_FIELD_ERRORS + 1)
     .map((name) => {
-      const field = told(name);
+      const field = shortened(name);
       const meant = nearestWord(field, fields);
       const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
       const message = `${JSON.stringify(field)} is not a field of this body.${hint} Its fields are: ${fields.join(', ')}.`;
@@ -119,7 +119,7 @@ function unknownFields(sent: Record<string, unknown>, fields: readonly string[])
 }
 
 /** Its beginning; half a surrogate pair, which some programs cannot read, is replaced. */
-function told(name: string): string {
-  const start = name.slice(0, 2 * LONGEST_NAME).toWellFormed();
-  return Array.from(start).slice(0, LONGEST_NAME).join('');
+function shortened(name: string): string {
+  const start = name.slice(0, 2 * MAX_NAME_LENGTH).toWellFormed();
+  return Array.from(start).slice(0, MAX_NAME_LENGTH).join('');
 }

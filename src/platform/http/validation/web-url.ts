@@ -6,7 +6,7 @@ const AUTHORITY = /^https?:\/\/([\p{L}\p{M}\p{Nd}_\-.:[\]]+)(?:[/?#]|$)/iu;
 /** The URL Standard would drop or replace these, so the URL that others read would not be the one that was sent. */
 const FORBIDDEN = /[\s\\\p{Cc}\p{Cs}]/u;
 /** Ten URLs of 2,048 characters then fit their column, at four bytes for each of these. */
-const MOST_NON_ASCII = 1000;
+const MAX_NON_ASCII = 1000;
 
 /**
  * Whether a text is an absolute http or https URL without user name, password, spaces or backslashes, and with at most 1,000
@@ -16,7 +16,7 @@ const MOST_NON_ASCII = 1000;
 export function isWebUrl(text: string): boolean {
   const authority = AUTHORITY.exec(text)?.[1];
   if (authority === undefined || FORBIDDEN.test(text)) return false;
-  if (codePoints(text.replace(/[!-~]+/g, '')) > MOST_NON_ASCII) return false;
+  if (codePoints(text.replace(/[!-~]+/g, '')) > MAX_NON_ASCII) return false;
   const hostname = hostnameOf(text);
   if (hostname === undefined) return false;
   // The URL Standard also reads 1.2.3 and 0x7f.1 as addresses, which other readers take for names.
