@@ -21,7 +21,7 @@ import { AuthorizationsService } from './authorize/authorizations.service.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { ConsentController } from './authorize/consent.controller.js';
 import { ConsentService } from './authorize/consent.service.js';
-import { GrantOpener, GrantRevocation } from './tokens/grants.service.js';
+import { GrantsService } from './tokens/grants.service.js';
 import { GrantUse } from './tokens/grant-use.js';
 import { GrantsPersonalData } from './tokens/grants.data-subject.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
@@ -45,15 +45,10 @@ import { SignInService } from './sign-in/sign-in.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { AuthorizationCodeGrant } from './tokens/authorization-code.grant.js';
-import { AuthorizationCodesRepository } from './tokens/authorization-codes.repository.js';
 import { IntrospectionController } from './tokens/introspection.controller.js';
-import { IntrospectionRepository } from './tokens/introspection.repository.js';
 import { RevocationController } from './tokens/revocation.controller.js';
-import { TokenIntrospection } from './tokens/token-introspection.js';
-import { TokenRevocation } from './tokens/token-revocation.js';
-import { BrowserOrigins, PreflightController } from './clients/browser-origins.js';
-import { BrowserOriginsRepository } from './clients/browser-origins.repository.js';
-import { ExposedSecrets } from './clients/exposed-secrets.js';
+import { TokensService } from './tokens/tokens.service.js';
+import { PreflightController } from './clients/browser-origins.js';
 import { MetadataController } from './metadata.controller.js';
 import { RefreshTokenGrant } from './tokens/refresh-token.grant.js';
 import { StoredAccessTokenVerifier } from './tokens/access-token-verifier.js';
@@ -71,10 +66,7 @@ const repositories: Type[] = [
   OtpFailuresRepository,
   TrustedDevicesRepository,
   SignInSessionsRepository,
-  AuthorizationCodesRepository,
   TokensRepository,
-  IntrospectionRepository,
-  BrowserOriginsRepository,
   ExpiredOAuthRowsRepository,
 ];
 
@@ -114,8 +106,7 @@ const repositories: Type[] = [
     ConnectedAppsService,
     ConsentService,
     ConsentPage,
-    GrantOpener,
-    GrantRevocation,
+    GrantsService,
     GrantUse,
     UserAccess,
     GrantsPersonalData,
@@ -124,16 +115,13 @@ const repositories: Type[] = [
     TokenIssuer,
     AuthorizationCodeGrant,
     RefreshTokenGrant,
-    TokenRevocation,
-    TokenIntrospection,
-    BrowserOrigins,
-    ExposedSecrets,
+    TokensService,
     StoredAccessTokenVerifier,
     OAuthPruneService,
   ],
   exports: [
     AppsService,
-    GrantOpener,
+    GrantsService,
     TokenIssuer,
     StoredAccessTokenVerifier,
     OAuthPruneService,

@@ -5,7 +5,7 @@ import { UsersService } from '../users/users.service.js';
 import { AuthorizationsRepository } from './authorize/authorizations.repository.js';
 import { OtpChallengesRepository } from './sign-in/otp.repository.js';
 import { SignInSessionsRepository } from './sign-in/sessions.repository.js';
-import { GrantRevocation, type AppName } from './tokens/grants.service.js';
+import { GrantsService, type AppName } from './tokens/grants.service.js';
 
 /** What was ended: the apps that lost access, and in how many browsers the user had been signed in. */
 export interface EndedAccess {
@@ -17,7 +17,7 @@ export interface EndedAccess {
 @Injectable()
 export class UserAccess {
   constructor(
-    private readonly grants: GrantRevocation,
+    private readonly grants: GrantsService,
     private readonly sessions: SignInSessionsRepository,
     private readonly authorizations: AuthorizationsRepository,
     private readonly challenges: OtpChallengesRepository,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock.js';
 import { canonicalScopes, type Scope } from '../../../platform/access/scopes.js';
-import { GrantRevocation, type AppName } from '../tokens/grants.service.js';
+import { GrantsService, type AppName } from '../tokens/grants.service.js';
 import { GrantsRepository, type LiveGrants } from '../tokens/grants.repository.js';
 
 /** An app that has access to a user's account, by one grant or several. */
@@ -19,7 +19,7 @@ export interface ConnectedApp extends AppName {
 export class ConnectedAppsService {
   constructor(
     private readonly grants: GrantsRepository,
-    private readonly revocation: GrantRevocation,
+    private readonly revocation: GrantsService,
     private readonly clock: Clock,
   ) {}
 

@@ -7,17 +7,17 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
 import type { Pending } from './authorizations.service.js';
-import { GrantOpener } from '../tokens/grants.service.js';
+import { GrantsService } from '../tokens/grants.service.js';
 import { alreadyAnswered } from '../protocol/page-error.js';
-import { AuthorizationCodesRepository } from '../tokens/authorization-codes.repository.js';
+import { TokensRepository } from '../tokens/tokens.repository.js';
 
 /** The user's answer to an authorization request. Of several answers to one request, exactly one counts. */
 @Injectable()
 export class ConsentService {
   constructor(
     private readonly authorizations: AuthorizationsRepository,
-    private readonly grants: GrantOpener,
-    private readonly codes: AuthorizationCodesRepository,
+    private readonly grants: GrantsService,
+    private readonly tokens: TokensRepository,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -42,7 +42,7 @@ export class ConsentService {
       );
       const expiresAt = later(now, this.config.lifetimes.code * SECOND);
       const hash = sha256(code);
-      await this.codes.insert(tx, {
+      await this.tokens.insertCode(tx, {
         hash,
         grantId,
         redirectUri,
