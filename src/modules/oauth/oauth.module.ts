@@ -43,7 +43,13 @@ import { SignInSteps } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
-import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { CallLimitStorage } from './rate-limit/call-limits.js';
+import { FailedAttempts } from './rate-limit/failed-attempts.js';
+import { RateLimitReport } from './rate-limit/rate-limit-report.js';
+import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
+import { RequestKeys } from './rate-limit/request-keys.js';
+import { SlidingWindowCounter } from './rate-limit/sliding-window-counter.js';
+import { BrowserCookies } from './protocol/browser-cookies.js';
 import { AuthorizationCodeGrant } from './tokens/authorization-code.grant.js';
 import { IntrospectionController } from './tokens/introspection.controller.js';
 import { RevocationController } from './tokens/revocation.controller.js';
@@ -67,11 +73,12 @@ const repositories: Type[] = [
   TrustedDevicesRepository,
   SignInSessionsRepository,
   TokensRepository,
+  RateLimitRepository,
   ExpiredOAuthRowsRepository,
 ];
 
 @Module({
-  imports: [UsersModule, QuotaModule, PagesModule, RateLimitModule],
+  imports: [UsersModule, QuotaModule, PagesModule],
   controllers: [
     TokenController,
     AuthorizeController,
@@ -88,6 +95,12 @@ const repositories: Type[] = [
   ],
   providers: [
     ...repositories,
+    BrowserCookies,
+    RequestKeys,
+    RateLimitReport,
+    SlidingWindowCounter,
+    FailedAttempts,
+    CallLimitStorage,
     AppsService,
     AppSecretsService,
     ClientAuthenticator,

@@ -72,7 +72,7 @@ export class AppSecretsService {
   }
 
   /**
-   * Gives a confidential app a new secret. The newest live one expires after `graceMs`, or at its own end if that is sooner; the
+   * Adds a new secret to a confidential app. The newest live one expires after `graceMs`, or at its own end if that is sooner; the
    * older ones at once.
    * @throws NotFound when there is no such app; InvalidRequest when it is public
    */

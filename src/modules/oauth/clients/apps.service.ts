@@ -162,7 +162,7 @@ export class AppsService {
     { name, redirectUris, scope }: Partial<Pick<Registration, 'name' | 'redirectUris' | 'scope'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
-    const wanted = {
+    const changes = {
       ...(name !== undefined && { name: checkedName(name) }),
       ...(redirectUris && { redirectUris: checkedRedirectUris(redirectUris) }),
       ...(scope !== undefined && { scope: checkedScope(scope) }),
@@ -172,7 +172,7 @@ export class AppsService {
       const app = await this.repository.require(clientId, tx);
       const uris = await this.repository.findRedirectUris(clientId, tx);
       const before = { name: app.name, scope: app.scope, redirectUris: uris as readonly string[] };
-      const after = { ...before, ...wanted };
+      const after = { ...before, ...changes };
       const details = differences(before, after);
       const changed = Object.keys(details).length > 0;
       const { redirectUris: newUris, ...fields } = after;

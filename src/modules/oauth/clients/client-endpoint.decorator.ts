@@ -11,7 +11,7 @@ import {
 import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
 import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
 import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
-import { FormReadingGuard } from '../protocol/form-body.js';
+import { ClientFormGuard } from '../protocol/form-body.js';
 import {
   FormTooLarge,
   FormTooSlow,
@@ -41,7 +41,7 @@ export function ClientEndpoint(
     Public(),
     UseFilters(OAuthErrorFilter),
     UseGuards(
-      FormReadingGuard,
+      ClientFormGuard,
       ...(shared ? [BrowserOriginGuard] : []),
       OtherSitesGuard,
       ClientGuard,

@@ -8,7 +8,7 @@ import type { Request } from 'express';
 import {
   InvalidRequest,
   OAuthError,
-  SecretExposed,
+  SECRET_LEAKED,
   TooManyAttempts,
 } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
@@ -70,8 +70,9 @@ export class ClientGuard implements CanActivate {
 
   /** A secret in the URL is reported first: it leaked, whatever else is wrong with the request. */
   private async authenticate(request: Request): Promise<App> {
-    if (await this.secrets.reportExposed(request.query)) throw new SecretExposed();
-    if (request.formProblem !== undefined) throw request.formProblem;
+    if (await this.secrets.reportExposed(request.query))
+      throw new InvalidRequest(`${SECRET_LEAKED} Send the new one with HTTP Basic or in the form.`);
+    if (request.formError !== undefined) throw request.formError;
     const parameters = new Parameters(request.body);
     checkOnceEach(parameters);
     return this.clients.authenticate(request, parameters);

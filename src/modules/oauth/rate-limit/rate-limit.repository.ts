@@ -15,7 +15,7 @@ import {
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { RateLimitHit } from './rate-limit.entity.js';
 
-/** The row of a key that is only ever locked: whoever counts goes through it first. */
+/** The slot of a key's row that is only locked, before its attempts are counted. */
 export const GATE = new Date(0);
 
 export interface Count {
@@ -24,49 +24,38 @@ export interface Count {
   oldest: Date | null;
 }
 
-interface Wanted {
+interface Window {
   hash: string;
   since: Date;
-}
-
-interface RawCount {
-  hash: string;
-  hits: number | string;
-  oldest: Date | string;
 }
 
 const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
 export class RateLimitRepository {
-  private readonly counts: Batch<Wanted, Count>;
+  private readonly counts: Batch<Window, Count>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.counts = new Batch((asked) => this.countAsked(asked));
+    this.counts = new Batch((requests) => this.countWindows(requests));
   }
 
-  /** Hits in the slots after `since`; of the keys that are asked for at the same time, by one statement. */
-  count(hash: string, since: Date): Promise<Count> {
-    return this.counts.add({ hash, since });
-  }
-
-  /** The same as the transaction sees it. */
-  async countIn(tx: Transaction, hash: string, since: Date): Promise<Count> {
+  /** Hits in the slots after `since`. Outside of transactions, concurrent lookups share a statement. */
+  async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
+    if (!tx) return this.counts.add({ hash, since });
     return (await countAll(tx, [hash], since)).get(hash) ?? NO_HITS;
   }
 
-  /** Adds a hit to a slot of a key that this transaction has locked. */
+  /** Adds a hit. The transaction has locked the key. */
   async add(tx: Transaction, hash: string, slot: Date): Promise<void> {
     const { affected } = await entities(tx).increment(RateLimitHit, { hash, slot }, 'hits', 1);
     if (affected !== 1) await entities(tx).insert(RateLimitHit, { hash, slot, hits: 1 });
   }
 
-  /** Takes one hit back, if the slot still holds one. */
+  /** Removes a hit, if the slot has one. */
   async remove(tx: Transaction, hash: string, slot: Date): Promise<void> {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
-  /** The rows of these keys. */
   ofKeys(hashes: () => Promise<string[]>): ExpiredRows {
     const ofHashes = async (): Promise<ExpiredRows> =>
       expiredRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
@@ -77,36 +66,32 @@ export class RateLimitRepository {
     };
   }
 
-  /** Makes the other transactions that count this key wait until this one ends. */
+  /** Locks the key until the end of the transaction. */
   lock(tx: Transaction, hash: string): Promise<void> {
     return upsert(tx, RateLimitHit, { hash, slot: GATE, hits: 0 });
   }
 
-  /** Keys whose windows begin at the same time by one statement. */
-  private async countAsked(asked: readonly PendingRequest<Wanted, Count>[]): Promise<void> {
-    const windows = new Map<number, PendingRequest<Wanted, Count>[]>();
-    for (const one of asked) {
-      const since = one.item.since.getTime();
-      const some = windows.get(since) ?? [];
-      some.push(one);
-      windows.set(since, some);
+  /** One statement for all windows that begin at the same time. */
+  private async countWindows(requests: readonly PendingRequest<Window, Count>[]): Promise<void> {
+    const windows = new Map<number, PendingRequest<Window, Count>[]>();
+    for (const request of requests) {
+      const since = request.item.since.getTime();
+      windows.set(since, [...(windows.get(since) ?? []), request]);
     }
-    await Promise.all([...windows.values()].map((some) => this.countWindow(some)));
-  }
-
-  private async countWindow(asked: readonly PendingRequest<Wanted, Count>[]): Promise<void> {
-    const [{ item: first }] = asked as [PendingRequest<Wanted, Count>];
-    const hashes = new Set(asked.map(({ item }) => item.hash));
-    try {
-      const counts = await countAll(this.dataSource, [...hashes], first.since);
-      for (const { item, answer } of asked) answer(counts.get(item.hash) ?? NO_HITS);
-    } catch (error) {
-      for (const { refuse } of asked) refuse(error);
-    }
+    const counted = [...windows].map(async ([since, sharing]) => {
+      const hashes = new Set(sharing.map(({ item }) => item.hash));
+      try {
+        const counts = await countAll(this.dataSource, [...hashes], new Date(since));
+        for (const { item, answer } of sharing) answer(counts.get(item.hash) ?? NO_HITS);
+      } catch (error) {
+        for (const { refuse } of sharing) refuse(error);
+      }
+    });
+    await Promise.all(counted);
   }
 }
 
-/** By hash, where there are hits. */
+/** By hash, if there are hits. */
 async function countAll(
   source: DataSource | Transaction,
   hashes: readonly string[],
@@ -116,11 +101,9 @@ async function countAll(
   const statement = `
     SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
     WHERE slot > ? AND hits > 0 AND hash IN ${placeholdersFor(keys)} GROUP BY hash`;
-  const rows = await readRows<RawCount>(source, statement, [since, ...keys]);
+  type Row = { hash: string; hits: number | string; oldest: Date | string };
+  const rows = await readRows<Row>(source, statement, [since, ...keys]);
   return new Map(
-    rows.map(({ hash, hits, oldest }) => [
-      hash,
-      { hits: Number(hits), oldest: storedTime(oldest) },
-    ]),
+    rows.map((row) => [row.hash, { hits: Number(row.hits), oldest: storedTime(row.oldest) }]),
   );
 }

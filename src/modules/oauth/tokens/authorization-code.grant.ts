@@ -26,8 +26,8 @@ interface Exchange {
 const RETRY_MS = 10 * SECOND;
 
 /**
- * The authorization code grant (RFC 6749 §4.1.3). What a client may get wrong by accident is checked before the code is
- * consumed. The verifier is compared afterwards, so that a code allows one guess.
+ * The authorization code grant (RFC 6749 §4.1.3). Accidental errors of a client do not consume the code; a wrong verifier does, so
+ * that a code allows one guess.
  */
 @Injectable()
 export class AuthorizationCodeGrant {

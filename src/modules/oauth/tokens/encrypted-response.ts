@@ -13,7 +13,7 @@ const TAG_BYTES = 16;
 type Fields = [string, string, number, string];
 
 /**
- * Encrypts a response under the refresh token that it answers: only the client has more of that than a hash.
+ * Encrypts the response to a refresh request under the refresh token, of which the server stores only a hash.
  * @returns base64url of IV, tag and ciphertext: about 350 characters
  */
 export function encryptResponse(token: string, response: IssuedTokens): string {

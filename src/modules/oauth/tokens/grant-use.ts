@@ -7,7 +7,7 @@ import { GrantsRepository } from './grants.repository.js';
 const MAX_GRANTS = 10_000;
 const BATCH = 500;
 
-/** Records when apps last used their access, to the minute, beside the requests and at most once a minute for each grant. */
+/** Records the last use of grants in the background, at most once a minute for each. */
 @Injectable()
 export class GrantUse extends BackgroundWriter {
   private readonly logger = new Logger(GrantUse.name);

@@ -37,9 +37,9 @@ interface RefreshRequest {
 /**
  * The refresh grant (RFC 6749 §6). Every refresh token is used once and followed by the next (RFC 9700 §4.14.2).
  *
- * A used token that returns was copied, so its grant ends. There are two honest reasons: the response was lost, or two workers of
- * a client refreshed at once. Within 30 seconds, and until the successor is used, the same response is returned again. All who
- * raced hold one successor, and its first use closes the window.
+ * The reuse of a token means that it was copied, so its grant is revoked. There are two honest reasons: the response was lost, or
+ * two workers of a client refreshed at once. Within 30 seconds, and until the successor is used, the same response is returned
+ * again: all of them have the same successor.
  */
 @Injectable()
 export class RefreshTokenGrant {
@@ -182,12 +182,12 @@ export class RefreshTokenGrant {
 function narrowedScopes({ scope }: StoredRefresh, requested: string | undefined): Scope[] {
   const granted = parseScope(scope);
   if (requested === undefined) return granted;
-  const wanted = splitScope(requested);
-  if (wanted.length === 0) throw new InvalidScope('scope names no scope.');
+  const scopes = splitScope(requested);
+  if (scopes.length === 0) throw new InvalidScope('scope names no scope.');
   const names: readonly string[] = granted;
-  if (!wanted.every((name) => names.includes(name)))
+  if (!scopes.every((name) => names.includes(name)))
     throw new InvalidScope('scope may not exceed what the user granted.');
-  return canonicalScopes(wanted);
+  return canonicalScopes(scopes);
 }
 
 /** @param isGuess unless the token was issued to the app that presents it */

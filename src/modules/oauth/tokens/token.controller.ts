@@ -9,7 +9,7 @@ import {
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { ClientOf, FormOf } from '../clients/client.guard.js';
-import { UnsupportedGrantType } from '../protocol/oauth.errors.js';
+import { OAuthError } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { AuthorizationCodeGrant } from './authorization-code.grant.js';
 import { RefreshTokenGrant } from './refresh-token.grant.js';
@@ -127,7 +127,10 @@ export class TokenController {
       case 'refresh_token':
         return this.refreshToken.refresh(app, parameters);
       default:
-        throw new UnsupportedGrantType();
+        throw new OAuthError(
+          'unsupported_grant_type',
+          'grant_type must be authorization_code or refresh_token.',
+        );
     }
   }
 }

@@ -45,7 +45,7 @@ export class Grant {
   lastUsedAt: Date | null;
 }
 
-/** An authorization code as its SHA-256, with what its exchange must match (RFC 6749 §4.1.3, RFC 7636 §4.4). */
+/** An authorization code as its SHA-256, with the values that its exchange must match (RFC 6749 §4.1.3, RFC 7636 §4.4). */
 @Entity('authorization_codes')
 @Index('ix_authorization_codes_grant_id', ['grantId', 'consumedAt', 'expiresAt'])
 @Index('ix_authorization_codes_consumed_at', ['consumedAt', 'expiresAt'])

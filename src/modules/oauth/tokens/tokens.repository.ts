@@ -65,22 +65,32 @@ export type RefreshUse = Pick<RefreshToken, 'sealedAnswer' | 'answerExpiresAt'>;
 type Time = Date | string;
 
 /** A row as the drivers return it: times are for `storedTime`. */
-type Row<T extends Credential> = Omit<
-  T,
-  'kind' | 'createdAt' | 'expiresAt' | 'consumedAt' | 'grantExpiresAt' | 'isRevoked'
-> & { expiresAt: Time; grantRevokedAt: Time | null };
-type CodeRow = Row<StoredCode> & { consumedAt: Time | null; grantExpiresAt: Time };
-type AccessRow = Omit<Row<StoredAccess>, 'quota'> & {
-  createdAt: Time;
-  revokedAt: Time | null;
-  plan: string | null;
-  monthlyPostLimit: number | null;
-};
-type RefreshRow = Omit<Row<StoredRefresh>, 'isConsumed'> & {
-  createdAt: Time;
+interface CredentialRow extends Omit<Credential, 'expiresAt' | 'isRevoked'> {
+  expiresAt: Time;
+  grantRevokedAt: Time | null;
+}
+
+interface CodeRow extends CredentialRow {
+  redirectUri: string;
+  codeChallenge: string | null;
   consumedAt: Time | null;
   grantExpiresAt: Time;
-};
+}
+
+interface AccessRow extends CredentialRow {
+  createdAt: Time;
+  revokedAt: Time | null;
+  appStatus: App['status'];
+  plan: string | null;
+  monthlyPostLimit: number | null;
+}
+
+interface RefreshRow extends CredentialRow {
+  createdAt: Time;
+  consumedAt: Time | null;
+  predecessorHash: string | null;
+  grantExpiresAt: Time;
+}
 
 const GRANT_COLUMNS = `
     grants.id AS grantId, grants.client_id AS clientId, grants.revoked_at AS grantRevokedAt,
