@@ -43,12 +43,19 @@ export class BrowserOriginGuard implements CanActivate {
 export class PreflightController {
   constructor(private readonly apps: AppsService) {}
 
-  @Options(['token', 'revoke'])
+  @Options('token')
   @HttpCode(204)
-  async preflight(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<void> {
+  token(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<void> {
+    return this.preflight(request, response);
+  }
+
+  @Options('revoke')
+  @HttpCode(204)
+  revoke(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<void> {
+    return this.preflight(request, response);
+  }
+
+  private async preflight(request: Request, response: Response): Promise<void> {
     response.vary('Origin').set('Allow', 'OPTIONS, POST');
     const origin = request.get('origin');
     if (origin === undefined || !(await this.apps.allowsOrigin(origin))) return;
