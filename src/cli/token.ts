@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples, type Answer, type RunCommand } from './command.js';
 import { textUpTo } from './option-values.js';
 import { table } from './tables.js';
-import type { OwnedToken } from '../modules/oauth/tokens/token-revocation.js';
+import type { StoredToken } from '../modules/oauth/tokens/tokens.repository.js';
 
 const EXAMPLE = 'token revoke --reason "Found in a public log" < token.txt';
 
@@ -22,14 +22,14 @@ export function addTokenCommands(program: Command, run: RunCommand): void {
     .addHelpText('before', examples('token revoke', EXAMPLE, 'token revoke --json < token.txt'))
     .action((_options, command: Command) =>
       run(command, async (session) => {
-        const [{ TokenRevocation }, { AppsService }] = await Promise.all([
-          import('../modules/oauth/tokens/token-revocation.js'),
+        const [{ TokensService }, { AppsService }] = await Promise.all([
+          import('../modules/oauth/tokens/tokens.service.js'),
           import('../modules/oauth/clients/apps.service.js'),
         ]);
         const token = await session.readSecret('Paste the token and press Enter:');
         if (token === '')
           throw new InvalidRequest('Standard input holds no token. Nothing was revoked.');
-        const revoked = await session.get(TokenRevocation).revokeAny(token, session.change);
+        const revoked = await session.get(TokensService).revokeAny(token, session.change);
         const { name } = await session.get(AppsService).show(revoked.clientId);
         return revokedAnswer(revoked, name);
       }),
@@ -37,7 +37,7 @@ export function addTokenCommands(program: Command, run: RunCommand): void {
 }
 
 function revokedAnswer(
-  { kind, grantId, clientId, userId, endedNow }: OwnedToken & { endedNow: boolean },
+  { kind, grantId, clientId, userId, endedNow }: StoredToken & { endedNow: boolean },
   app: string,
 ): Answer {
   const told = { kind, app, client_id: clientId, user_id: userId, grant_id: grantId };

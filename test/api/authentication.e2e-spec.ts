@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { newSecret } from '../../src/platform/secrets.js';
 import { entities, TransactionRunner } from '../../src/platform/database/transaction.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
-import { GrantOpener, GrantRevocation } from '../../src/modules/oauth/tokens/grants.service.js';
+import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { Grant } from '../../src/modules/oauth/tokens/token.entities.js';
 import { TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
@@ -149,7 +149,9 @@ onOneEngine('Bearer authentication', (database) => {
         .service(TransactionRunner)
         .run(async (tx) => {
           const scopes = ['profile.read'] as const;
-          const grant = await app().service(GrantOpener).open(tx, user.id, client.clientId, scopes);
+          const grant = await app()
+            .service(GrantsService)
+            .open(tx, user.id, client.clientId, scopes);
           return app().service(TokenIssuer).issue(tx, grant, scopes);
         });
       for (const credential of [refreshToken, client.secret, newSecret('svcac')])
@@ -197,7 +199,10 @@ onOneEngine('Bearer authentication', (database) => {
         .service(DataSource)
         .manager.findOneByOrFail(Grant, { userId: user.id, clientId: client.clientId });
       expect((await me(app(), `Bearer ${token}`)).status).toBe(200);
-      await app().service(GrantRevocation).revoke(id, { actor: 'test' });
+      const grants = app().service(GrantsService);
+      await app()
+        .service(TransactionRunner)
+        .run((tx) => grants.revoke(tx, id, { actor: 'test' }));
       await expectInvalidToken(await me(app(), `Bearer ${token}`), UNKNOWN);
     });
 

@@ -5,7 +5,7 @@ import { SCOPES } from '../../src/platform/access/scopes.js';
 import { sha256 } from '../../src/platform/secrets.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
-import { GrantOpener } from '../../src/modules/oauth/tokens/grants.service.js';
+import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { AccessToken, Grant, RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { Parameters } from '../../src/modules/oauth/protocol/parameters.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
@@ -101,7 +101,7 @@ onEachEngine('Statements that batch requests', (database) => {
       const issued = await app()
         .service(TransactionRunner)
         .run(async (tx) => {
-          const grant = await app().service(GrantOpener).open(tx, id, clientId, SCOPES);
+          const grant = await app().service(GrantsService).open(tx, id, clientId, SCOPES);
           return app().service(TokenIssuer).issue(tx, grant, SCOPES);
         });
       tokens.push(issued);

@@ -1,5 +1,6 @@
 import { sha256 } from '../../src/platform/secrets.js';
-import { GrantRevocation } from '../../src/modules/oauth/tokens/grants.service.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
+import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import {
@@ -280,7 +281,10 @@ onOneEngine('Reuse of a refresh token', (database) => {
     it('O99 rejects all refresh tokens of a revoked grant', async () => {
       const second = await renew(given.first);
       const { grantId } = await rowOf(second);
-      await app().service(GrantRevocation).revoke(grantId, { actor: 'test' });
+      const grants = app().service(GrantsService);
+      await app()
+        .service(TransactionRunner)
+        .run((tx) => grants.revoke(tx, grantId, { actor: 'test' }));
       for (const tokens of [given.first, second])
         await expectTokenError(await refresh(tokens), 'invalid_grant');
       const actions = (await auditTrailOf([second])).map(({ action }) => action);

@@ -4,7 +4,7 @@ import { Parameters } from '../../src/modules/oauth/protocol/parameters.js';
 import { AuthorizationCodeGrant } from '../../src/modules/oauth/tokens/authorization-code.grant.js';
 import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.grant.js';
 import type { IssuedTokens } from '../../src/modules/oauth/tokens/token-issuer.js';
-import { TokenRevocation } from '../../src/modules/oauth/tokens/token-revocation.js';
+import { TokensService } from '../../src/modules/oauth/tokens/tokens.service.js';
 import { approve, exchange, requestToken, VERIFIER } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
@@ -88,7 +88,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
   it('refreshes the other tokens when some are rejected, and spends no rejected one', async () => {
     const tokens = await issued(5);
     const [revoked, scoped] = tokens as [IssuedTokens, IssuedTokens];
-    await app().service(TokenRevocation).revoke(registered, revoked.refreshToken);
+    await app().service(TokensService).revoke(registered, revoked.refreshToken);
     const outcomes = await refreshAll(tokens, ['', 'profile.read admin']);
     expect(outcomes).toMatchObject([
       { reason: { code: 'invalid_grant' } },

@@ -1,6 +1,7 @@
 import { sha256 } from '../../src/platform/secrets.js';
+import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { AppsService } from '../../src/modules/oauth/clients/apps.service.js';
-import { GrantRevocation } from '../../src/modules/oauth/tokens/grants.service.js';
+import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { RefreshToken } from '../../src/modules/oauth/tokens/token.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { approve, exchange, isTokenAccepted, requestToken } from '../support/oauth-flow.js';
@@ -153,9 +154,11 @@ onOneEngine('Token endpoint: refresh', (database) => {
   });
 
   it('O104 rejects a revoked grant as invalid_grant, and its access token at once', async () => {
+    const id = await grantOf(tokens.refresh_token);
+    const grants = app().service(GrantsService);
     await app()
-      .service(GrantRevocation)
-      .revoke(await grantOf(tokens.refresh_token), { actor: 'test' });
+      .service(TransactionRunner)
+      .run((tx) => grants.revoke(tx, id, { actor: 'test' }));
     expect(await isAccepted(tokens.access_token)).toBe(false);
     await expectTokenError(await refresh(tokens.refresh_token), 'invalid_grant');
   });

@@ -18,7 +18,7 @@ import {
   type RegisteredApp,
   type Registration,
 } from '../../src/modules/oauth/clients/apps.service.js';
-import { GrantOpener } from '../../src/modules/oauth/tokens/grants.service.js';
+import { GrantsService } from '../../src/modules/oauth/tokens/grants.service.js';
 import { GrantUse } from '../../src/modules/oauth/tokens/grant-use.js';
 import { SmsSender } from '../../src/modules/oauth/sign-in/sms/sms-senders.js';
 import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
@@ -156,7 +156,7 @@ export class TestApp {
     scopes: readonly Scope[] = SCOPES,
   ): Promise<IssuedTokens> {
     return this.service(TransactionRunner).run(async (tx) => {
-      const grant = await this.service(GrantOpener).open(tx, user.id, clientId, scopes);
+      const grant = await this.service(GrantsService).open(tx, user.id, clientId, scopes);
       return this.service(TokenIssuer).issue(tx, grant, scopes);
     });
   }

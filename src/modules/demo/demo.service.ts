@@ -9,7 +9,7 @@ import { InvalidRequest } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
 import { CommentsService } from '../comments/comments.service.js';
 import { AppsService, type Registration } from '../oauth/clients/apps.service.js';
-import { GrantOpener } from '../oauth/tokens/grants.service.js';
+import { GrantsService } from '../oauth/tokens/grants.service.js';
 import { TokenIssuer } from '../oauth/tokens/token-issuer.js';
 import type { PostDraft } from '../posts/post-draft.js';
 import { PostsService } from '../posts/posts.service.js';
@@ -121,7 +121,7 @@ export class DemoService {
     private readonly posts: PostsService,
     private readonly publisher: Publisher,
     private readonly comments: CommentsService,
-    private readonly grants: GrantOpener,
+    private readonly grants: GrantsService,
     private readonly tokens: TokenIssuer,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,

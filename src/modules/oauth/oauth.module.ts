@@ -19,7 +19,7 @@ import { AuthorizationsService } from './authorize/authorizations.service.js';
 import { AuthorizeController } from './authorize/authorize.controller.js';
 import { ConsentController } from './authorize/consent.controller.js';
 import { ConsentService } from './authorize/consent.service.js';
-import { GrantOpener, GrantRevocation } from './tokens/grants.service.js';
+import { GrantsService } from './tokens/grants.service.js';
 import { GrantUse } from './tokens/grant-use.js';
 import { GrantsPersonalData } from './tokens/grants.data-subject.js';
 import { GrantsRepository } from './tokens/grants.repository.js';
@@ -36,17 +36,18 @@ import { SignInSteps } from './sign-in/sign-in-flow.js';
 import { SignInController } from './authorize/sign-in.controller.js';
 import { SignInService } from './sign-in/sign-in.service.js';
 import { SmsQueue } from './sign-in/sms/sms-queue.js';
-import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { CallLimitStorage } from './rate-limit/call-limits.js';
+import { FailedAttempts } from './rate-limit/failed-attempts.js';
+import { RateLimitReport } from './rate-limit/rate-limit-report.js';
+import { RateLimitRepository } from './rate-limit/rate-limit.repository.js';
+import { RequestKeys } from './rate-limit/request-keys.js';
+import { SlidingWindowCounter } from './rate-limit/sliding-window-counter.js';
+import { BrowserCookies } from './protocol/browser-cookies.js';
 import { AuthorizationCodeGrant } from './tokens/authorization-code.grant.js';
-import { AuthorizationCodesRepository } from './tokens/authorization-codes.repository.js';
 import { IntrospectionController } from './tokens/introspection.controller.js';
-import { IntrospectionRepository } from './tokens/introspection.repository.js';
 import { RevocationController } from './tokens/revocation.controller.js';
-import { TokenIntrospection } from './tokens/token-introspection.js';
-import { TokenRevocation } from './tokens/token-revocation.js';
-import { BrowserOrigins, PreflightController } from './clients/browser-origins.js';
-import { BrowserOriginsRepository } from './clients/browser-origins.repository.js';
-import { ExposedSecrets } from './clients/exposed-secrets.js';
+import { TokensService } from './tokens/tokens.service.js';
+import { PreflightController } from './clients/browser-origins.js';
 import { MetadataController } from './metadata.controller.js';
 import { RefreshTokenGrant } from './tokens/refresh-token.grant.js';
 import { StoredAccessTokenVerifier } from './tokens/access-token-verifier.js';
@@ -61,14 +62,12 @@ const repositories: Type[] = [
   AuthorizationsRepository,
   GrantsRepository,
   SignInRepository,
-  AuthorizationCodesRepository,
   TokensRepository,
-  IntrospectionRepository,
-  BrowserOriginsRepository,
+  RateLimitRepository,
 ];
 
 @Module({
-  imports: [UsersModule, QuotaModule, PagesModule, RateLimitModule],
+  imports: [UsersModule, QuotaModule, PagesModule],
   controllers: [
     TokenController,
     AuthorizeController,
@@ -84,6 +83,12 @@ const repositories: Type[] = [
   ],
   providers: [
     ...repositories,
+    BrowserCookies,
+    RequestKeys,
+    RateLimitReport,
+    SlidingWindowCounter,
+    FailedAttempts,
+    CallLimitStorage,
     AppsService,
     AppSecretsService,
     ClientAuthenticator,
@@ -99,8 +104,7 @@ const repositories: Type[] = [
     AccountSessions,
     ConnectedAppsService,
     ConsentService,
-    GrantOpener,
-    GrantRevocation,
+    GrantsService,
     GrantUse,
     UserAccess,
     GrantsPersonalData,
@@ -108,16 +112,13 @@ const repositories: Type[] = [
     TokenIssuer,
     AuthorizationCodeGrant,
     RefreshTokenGrant,
-    TokenRevocation,
-    TokenIntrospection,
-    BrowserOrigins,
-    ExposedSecrets,
+    TokensService,
     StoredAccessTokenVerifier,
     OAuthPruneService,
   ],
   exports: [
     AppsService,
-    GrantOpener,
+    GrantsService,
     TokenIssuer,
     StoredAccessTokenVerifier,
     OAuthPruneService,

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../platform/access/scopes.decorator.js';
 import { AllowedMethods } from '../../platform/http/server/unrouted-requests.js';
-import { ExposedSecrets } from './clients/exposed-secrets.js';
+import { AppSecretsService } from './clients/app-secrets.service.js';
 import { OAuthErrorFilter } from './clients/oauth-error.filter.js';
 import { MethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
 
@@ -15,12 +15,12 @@ import { MethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
 export class UnknownEndpointController {
   constructor(
     private readonly allowed: AllowedMethods,
-    private readonly exposed: ExposedSecrets,
+    private readonly secrets: AppSecretsService,
   ) {}
 
   @All('*path')
   async unknown(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const exposed = await this.exposed.report(request);
+    const exposed = await this.secrets.reportExposed(request.query);
     const allow = this.allowed.of(request.path);
     if (allow === undefined) throw new UnknownEndpoint();
     if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow, exposed);

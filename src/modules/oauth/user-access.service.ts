@@ -4,7 +4,7 @@ import type { Transaction } from '../../platform/database/transaction.js';
 import { UsersService } from '../users/users.service.js';
 import { AuthorizationsRepository } from './authorize/authorizations.repository.js';
 import { SignInRepository } from './sign-in/sign-in.repository.js';
-import { GrantRevocation, type AppName } from './tokens/grants.service.js';
+import { GrantsService, type AppName } from './tokens/grants.service.js';
 
 export interface EndedAccess {
   /** Those that lost access. */
@@ -16,7 +16,7 @@ export interface EndedAccess {
 @Injectable()
 export class UserAccess {
   constructor(
-    private readonly grants: GrantRevocation,
+    private readonly grants: GrantsService,
     private readonly signIn: SignInRepository,
     private readonly authorizations: AuthorizationsRepository,
     private readonly users: UsersService,

@@ -4,8 +4,8 @@ import { later } from '../../../src/platform/clock.js';
 import { parseScope } from '../../../src/platform/access/scopes.js';
 import { newSecret, sha256 } from '../../../src/platform/secrets.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction.js';
-import { GrantOpener } from '../../../src/modules/oauth/tokens/grants.service.js';
-import { AuthorizationCodesRepository } from '../../../src/modules/oauth/tokens/authorization-codes.repository.js';
+import { GrantsService } from '../../../src/modules/oauth/tokens/grants.service.js';
+import { TokensRepository } from '../../../src/modules/oauth/tokens/tokens.repository.js';
 import type { User } from '../../../src/modules/users/user.entity.js';
 import { CHALLENGE } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
@@ -91,10 +91,10 @@ export class TokenWorld {
     const now = this.app.clock.now();
     const code = newSecret('svcac');
     const id = await this.app.service(TransactionRunner).run(async (tx) => {
-      const opener = this.app.service(GrantOpener);
+      const opener = this.app.service(GrantsService);
       const grant = await opener.open(tx, user.id, clientId, parseScope(GRANTED));
       const expiresAt = later(now, this.app.config.lifetimes.code * 1000);
-      await this.app.service(AuthorizationCodesRepository).insert(tx, {
+      await this.app.service(TokensRepository).insertCode(tx, {
         hash: sha256(code),
         grantId: grant.id,
         redirectUri: redirectUris[0] ?? '',

@@ -1,7 +1,7 @@
 import { HOUR } from '../../../src/platform/clock.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction.js';
 import { AppSecretsService } from '../../../src/modules/oauth/clients/app-secrets.service.js';
-import { GrantOpener } from '../../../src/modules/oauth/tokens/grants.service.js';
+import { GrantsService } from '../../../src/modules/oauth/tokens/grants.service.js';
 import { TokenIssuer } from '../../../src/modules/oauth/tokens/token-issuer.js';
 import { RepeatedWork } from '../../support/background.js';
 import { requestToken } from '../../support/oauth-flow.js';
@@ -26,7 +26,7 @@ async function refreshTokenOf(operator: TestApp, client: TestClient): Promise<st
   const user = await operator.addUser();
   const { clientId, scopes } = client;
   const { refreshToken } = await operator.service(TransactionRunner).run(async (tx) => {
-    const grant = await operator.service(GrantOpener).open(tx, user.id, clientId, scopes);
+    const grant = await operator.service(GrantsService).open(tx, user.id, clientId, scopes);
     return operator.service(TokenIssuer).issue(tx, grant, scopes);
   });
   return refreshToken;

@@ -3,14 +3,14 @@ import type { ConnectedAppView } from '../../../pages/views.js';
 import { canonicalScopes } from '../../../platform/access/scopes.js';
 import { Clock } from '../../../platform/clock.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
-import { GrantRevocation, type AppName } from '../tokens/grants.service.js';
+import { type AppName, GrantsService } from '../tokens/grants.service.js';
 
 /** The apps that have access to a user's account. */
 @Injectable()
 export class ConnectedAppsService {
   constructor(
     private readonly grants: GrantsRepository,
-    private readonly revocation: GrantRevocation,
+    private readonly revocation: GrantsService,
     private readonly clock: Clock,
   ) {}
 

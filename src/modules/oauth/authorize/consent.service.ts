@@ -9,9 +9,9 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import type { SignInUser } from '../../users/users.repository.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
 import { alreadyAnswered } from '../protocol/page-error.js';
-import { AuthorizationCodesRepository } from '../tokens/authorization-codes.repository.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
-import { GrantOpener } from '../tokens/grants.service.js';
+import { GrantsService } from '../tokens/grants.service.js';
+import { TokensRepository } from '../tokens/tokens.repository.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
 import type { PendingAuthorization } from './authorizations.service.js';
 
@@ -21,8 +21,8 @@ export class ConsentService {
   constructor(
     private readonly authorizations: AuthorizationsRepository,
     private readonly grants: GrantsRepository,
-    private readonly grantOpener: GrantOpener,
-    private readonly codes: AuthorizationCodesRepository,
+    private readonly grantsService: GrantsService,
+    private readonly tokens: TokensRepository,
     private readonly pages: OAuthPages,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -55,8 +55,8 @@ export class ConsentService {
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
       const now = await this.markDecided(tx, pending.id);
-      const grant = await this.grantOpener.open(tx, userId, app.clientId, scopes, pending.scopes);
-      await this.codes.insert(tx, {
+      const grant = await this.grantsService.open(tx, userId, app.clientId, scopes, pending.scopes);
+      await this.tokens.insertCode(tx, {
         hash: sha256(code),
         grantId: grant.id,
         redirectUri,

@@ -1,36 +1,25 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, In, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
 import { later, MINUTE } from '../../../platform/clock.js';
 import { insertRow } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { AppSecret } from './client.entities.js';
 
-/** `last_used_at` is written at most once in this time, so that a busy app does not write with every call. */
-const USE_STEP_MS = MINUTE;
-
+/** Client secrets, in no order. A live one has not expired. */
 @Injectable()
 export class AppSecretsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The secrets that open the app at `now`, in no order. */
   findLive(clientId: string, now: Date): Promise<AppSecret[]> {
-    return this.dataSource.manager
-      .createQueryBuilder(AppSecret, 'secret')
-      .where('secret.clientId = :clientId', { clientId })
-      .andWhere('(secret.expiresAt IS NULL OR secret.expiresAt > :now)', { now })
-      .getMany();
+    const expiresAt = Or(IsNull(), MoreThan(now));
+    return this.dataSource.manager.findBy(AppSecret, { clientId, expiresAt });
   }
 
-  /** Those of these secrets that open their app at `now`, in no order. */
   findLiveByHash(hashes: readonly string[], now: Date): Promise<AppSecret[]> {
-    return this.dataSource.manager
-      .createQueryBuilder(AppSecret, 'secret')
-      .where('secret.hash IN (:...hashes)', { hashes })
-      .andWhere('(secret.expiresAt IS NULL OR secret.expiresAt > :now)', { now })
-      .getMany();
+    const expiresAt = Or(IsNull(), MoreThan(now));
+    return this.dataSource.manager.findBy(AppSecret, { hash: In(hashes), expiresAt });
   }
 
-  /** Those that have ended, too, in no order. */
   findAll(clientId: string, tx?: Transaction): Promise<AppSecret[]> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
     return manager.findBy(AppSecret, { clientId });
@@ -40,31 +29,18 @@ export class AppSecretsRepository {
     await insertRow(tx, AppSecret, secret);
   }
 
-  /** Lets the secret end at `end`. False when it ends by then anyway. */
-  async end(tx: Transaction, { id }: AppSecret, end: Date): Promise<boolean> {
-    const { affected } = await entities(tx)
-      .createQueryBuilder()
-      .update(AppSecret)
-      .set({ expiresAt: end })
-      .where('id = :id', { id })
-      .andWhere('(expiresAt IS NULL OR expiresAt > :end)', { end })
-      .execute();
+  /** False when the secret expires by `expiresAt` anyway. */
+  async expire(tx: Transaction, id: string, expiresAt: Date): Promise<boolean> {
+    const where = { id, expiresAt: Or(IsNull(), MoreThan(expiresAt)) };
+    const { affected } = await entities(tx).update(AppSecret, where, { expiresAt });
     return affected === 1;
   }
 
-  /**
-   * Writes down that the secret was used at `now`. No statement when that was done within the last minute; of several
-   * callers at once, one writes. A statement on its own, outside of any unit of work.
-   */
+  /** Records the last use at most once a minute, so that a busy app does not write with every request. */
   async noteUse({ id, lastUsedAt }: AppSecret, now: Date): Promise<void> {
-    const due = later(now, -USE_STEP_MS);
+    const due = later(now, -MINUTE);
     if (lastUsedAt !== null && lastUsedAt > due) return;
-    await this.dataSource.manager
-      .createQueryBuilder()
-      .update(AppSecret)
-      .set({ lastUsedAt: now })
-      .where('id = :id', { id })
-      .andWhere('(lastUsedAt IS NULL OR lastUsedAt <= :due)', { due })
-      .execute();
+    const where = { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(due)) };
+    await this.dataSource.manager.update(AppSecret, where, { lastUsedAt: now });
   }
 }

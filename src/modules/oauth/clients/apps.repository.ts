@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
-import { insertAll, insertRow, readRows, unchanged } from '../../../platform/database/sql.js';
-import { storedTime } from '../../../platform/database/columns.js';
+import { DataSource } from 'typeorm';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
+import { storedTime } from '../../../platform/database/columns.js';
+import { insertAll, insertRow, readRows, unchanged } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { App, AppRedirectUri } from './client.entities.js';
+import { NotFound } from '../../../platform/errors.js';
+import { isId } from '../../../platform/ids.js';
 import { callingOrigin } from '../protocol/redirect-uri.js';
+import { App, AppRedirectUri } from './client.entities.js';
 
-/** A row as the drivers give it. */
-interface Stored extends Omit<App, 'createdAt'> {
+interface AppRow extends Omit<App, 'createdAt'> {
   createdAt: Date | string;
 }
 
@@ -18,17 +19,26 @@ const FIND_APP = `
 
 @Injectable()
 export class AppsRepository {
-  private readonly apps: BatchLoader<Stored>;
+  private readonly apps: BatchLoader<AppRow>;
 
   constructor(private readonly dataSource: DataSource) {
     this.apps = new BatchLoader(dataSource, FIND_APP, { clientId: 'client_id' });
   }
 
+  /** Malformed ids do not reach the database. */
   async find(clientId: string, tx?: Transaction): Promise<App | null> {
+    if (!isId('svc_app', clientId)) return null;
     const app = tx
-      ? (await readRows<Stored>(tx, `${FIND_APP} client_id = ?`, [clientId]))[0]
+      ? (await readRows<AppRow>(tx, `${FIND_APP} client_id = ?`, [clientId]))[0]
       : await this.apps.find(clientId);
     return app ? { ...app, createdAt: storedTime(app.createdAt) } : null;
+  }
+
+  /** @throws NotFound */
+  async require(clientId: string, tx?: Transaction): Promise<App> {
+    const app = await this.find(clientId, tx);
+    if (!app) throw new NotFound('There is no app with this client_id. "app list" shows them all.');
+    return app;
   }
 
   findAll(): Promise<App[]> {
@@ -36,14 +46,15 @@ export class AppsRepository {
   }
 
   async findRedirectUris(clientId: string, tx?: Transaction): Promise<string[]> {
-    const rows = await this.managerOf(tx).find(AppRedirectUri, {
+    const manager = tx ? entities(tx) : this.dataSource.manager;
+    const rows = await manager.find(AppRedirectUri, {
       where: { clientId },
       order: { position: 'ASC' },
     });
     return rows.map(({ uri }) => uri);
   }
 
-  /** Those of every app, by client id. */
+  /** Of all apps, by client id. */
   async findAllRedirectUris(): Promise<ReadonlyMap<string, string[]>> {
     const rows = await this.dataSource.manager.find(AppRedirectUri, {
       order: { clientId: 'ASC', position: 'ASC' },
@@ -53,20 +64,31 @@ export class AppsRepository {
     return uris;
   }
 
+  /** Whether an enabled public app, or only this one, has a redirect URI of `origin`, as `callingOrigin` returns it. */
+  async hasOrigin(origin: string, clientId?: string): Promise<boolean> {
+    const redirects = this.dataSource.manager
+      .createQueryBuilder(AppRedirectUri, 'redirect')
+      .innerJoin(App, 'app', 'app.clientId = redirect.clientId')
+      .where('redirect.origin = :origin', { origin })
+      .andWhere("app.kind = 'public' AND app.status = 'enabled'");
+    if (clientId !== undefined) redirects.andWhere('app.clientId = :clientId', { clientId });
+    return redirects.getExists();
+  }
+
   async insert(tx: Transaction, app: App, redirectUris: readonly string[]): Promise<void> {
     await insertRow(tx, App, app);
     await this.insertRedirectUris(tx, app.clientId, redirectUris);
   }
 
   /**
-   * Makes other units that lock this app wait until this one ends. A write that changes nothing, because SQLite has no other
-   * lock; it must be the first statement of the unit.
+   * Locks the app until the end of the transaction, by a write that changes nothing: SQLite has no other lock. It must be the
+   * first statement of the transaction.
    */
   async lock(tx: Transaction, clientId: string): Promise<void> {
     await entities(tx).update(App, { clientId }, { status: unchanged('status') });
   }
 
-  async change(
+  async update(
     tx: Transaction,
     clientId: string,
     fields: Pick<App, 'name' | 'scope'>,
@@ -95,19 +117,9 @@ export class AppsRepository {
     clientId: string,
     redirectUris: readonly string[],
   ): Promise<void> {
-    await insertAll(
-      tx,
-      AppRedirectUri,
-      redirectUris.map((uri, position) => ({
-        clientId,
-        position,
-        uri,
-        origin: callingOrigin(uri) ?? null,
-      })),
-    );
-  }
-
-  private managerOf(tx: Transaction | undefined): EntityManager {
-    return tx ? entities(tx) : this.dataSource.manager;
+    const rows = redirectUris.map((uri, position) => {
+      return { clientId, position, uri, origin: callingOrigin(uri) ?? null };
+    });
+    await insertAll(tx, AppRedirectUri, rows);
   }
 }

@@ -15,24 +15,21 @@ import { type Transaction, TransactionRunner } from '../../../platform/database/
 import { InvalidRequest } from '../../../platform/errors.js';
 import { isId, newId } from '../../../platform/ids.js';
 import { codePoints, isBlank } from '../../../platform/text.js';
-import { redirectUriProblem } from '../protocol/redirect-uri.js';
-import { AppSecretsService, type ToldOnce } from './app-secrets.service.js';
+import { callingOrigin, redirectUriProblem } from '../protocol/redirect-uri.js';
+import { AppSecretsService } from './app-secrets.service.js';
 import { AppsRepository } from './apps.repository.js';
-import { UnknownApp } from './apps.errors.js';
 import type { App } from './client.entities.js';
 
-const LONGEST_NAME = 200;
+const MAX_NAME_CHARACTERS = 200;
 
-/** The name without the spaces around it. @throws InvalidRequest */
-export function checkedName(name: string): string {
+function checkedName(name: string): string {
   const trimmed = name.trim();
-  if (isBlank(name) || codePoints(trimmed) > LONGEST_NAME)
-    throw new InvalidRequest(`The name must be 1 to ${LONGEST_NAME} characters.`);
+  if (isBlank(name) || codePoints(trimmed) > MAX_NAME_CHARACTERS)
+    throw new InvalidRequest(`The name must be 1 to ${MAX_NAME_CHARACTERS} characters.`);
   return trimmed;
 }
 
-/** The redirection URIs, one at least, each fit to be registered and given once. @throws InvalidRequest */
-export function checkedRedirectUris(uris: readonly string[]): readonly string[] {
+function checkedRedirectUris(uris: readonly string[]): readonly string[] {
   if (uris.length === 0) throw new InvalidRequest('An app needs at least one redirect URI.');
   for (const uri of uris) {
     const problem = redirectUriProblem(uri);
@@ -42,17 +39,17 @@ export function checkedRedirectUris(uris: readonly string[]): readonly string[] 
   return uris;
 }
 
-/** The scopes of a space-separated list, one at least. @throws InvalidRequest */
-export function checkedScopes(scope: string): Scope[] {
+/** The canonical form of a space-separated list of scopes. */
+function checkedScope(scope: string): string {
   const scopes = splitScope(scope);
   const unknown = scopes.find((value) => !isScope(value));
   if (unknown !== undefined)
     throw new InvalidRequest(`There is no scope "${unknown}". There are ${SCOPES.join(', ')}.`);
   if (scopes.length === 0) throw new InvalidRequest('An app needs at least one scope.');
-  return canonicalScopes(scopes);
+  return formatScope(canonicalScopes(scopes));
 }
 
-/** An app with everything that was registered for it (source document, section 1). */
+/** An app with its registration (source document, section 1). */
 export interface RegisteredApp {
   clientId: string;
   name: string;
@@ -63,18 +60,15 @@ export interface RegisteredApp {
   createdAt: Date;
 }
 
-/** What a partner hands in and an operator registers; `scope` is space-separated. */
 export interface Registration {
   /** A new id by default. */
   clientId?: string;
   name: string;
   kind: App['kind'];
   redirectUris: readonly string[];
+  /** Space-separated. */
   scope: string;
 }
-
-/** What an operator changes of a registration; each member replaces what was registered before. */
-export type RegistrationChanges = Partial<Pick<Registration, 'name' | 'redirectUris' | 'scope'>>;
 
 /** Registration of apps, by operators only. */
 @Injectable()
@@ -96,21 +90,13 @@ export class AppsService {
     registration: Registration,
     change: Change,
     also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
-  ): Promise<{ app: RegisteredApp; secret?: ToldOnce }> {
+  ): Promise<{ app: RegisteredApp; secret?: string }> {
     const name = checkedName(registration.name);
     const redirectUris = checkedRedirectUris(registration.redirectUris);
-    const scope = formatScope(checkedScopes(registration.scope));
-    const { kind } = registration;
-    const now = this.clock.now();
-    const app: App = {
-      clientId: registration.clientId ?? newId('svc_app', now),
-      name,
-      kind,
-      scope,
-      status: 'enabled',
-      createdAt: now,
-    };
-    const { clientId } = app;
+    const scope = checkedScope(registration.scope);
+    const createdAt = this.clock.now();
+    const { kind, clientId = newId('svc_app', createdAt) } = registration;
+    const app: App = { clientId, name, kind, scope, status: 'enabled', createdAt };
     return this.transactions.run(async (tx) => {
       await this.repository.insert(tx, app, redirectUris);
       const details = { name, kind, scope, redirectUris };
@@ -122,18 +108,15 @@ export class AppsService {
     });
   }
 
-  /** The app, or null when there is none with this id. Ids that could not be one never reach the database. */
   async find(clientId: string): Promise<RegisteredApp | null> {
-    if (!isId('svc_app', clientId)) return null;
     const app = await this.repository.find(clientId);
     return app && registered(app, await this.repository.findRedirectUris(clientId));
   }
 
-  /** @throws UnknownApp */
+  /** @throws NotFound */
   async show(clientId: string): Promise<RegisteredApp> {
-    const app = await this.find(clientId);
-    if (!app) throw new UnknownApp();
-    return app;
+    const app = await this.repository.require(clientId);
+    return registered(app, await this.repository.findRedirectUris(clientId));
   }
 
   async list(): Promise<RegisteredApp[]> {
@@ -142,7 +125,19 @@ export class AppsService {
     return apps.map((app) => registered(app, redirectUris.get(app.clientId) ?? []));
   }
 
-  /** Disabling takes effect at once: tokens, sign-ins and the token endpoint all ask for the app's status. @throws UnknownApp */
+  /**
+   * Whether a browser app of this origin may call. If the request names one app, only the origins of that app count; if it
+   * names several, none.
+   */
+  async allowsOrigin(origin: string, namedIds: readonly string[] = []): Promise<boolean> {
+    const normalized = callingOrigin(origin);
+    if (normalized === undefined || namedIds.length > 1) return false;
+    const [clientId] = namedIds;
+    if (clientId !== undefined && !isId('svc_app', clientId)) return false;
+    return this.repository.hasOrigin(normalized, clientId);
+  }
+
+  /** Takes effect with the next request. @throws NotFound */
   async changeStatus(
     clientId: string,
     status: App['status'],
@@ -158,34 +153,31 @@ export class AppsService {
   }
 
   /**
-   * Replaces what `changes` names. A redirection URI that is gone ends the requests that wait for it; scopes that users
-   * granted before stay granted.
-   * @throws UnknownApp; InvalidRequest when the name, a redirection URI or a scope cannot be registered
+   * Replaces the given parts of the registration. Authorization requests whose redirect URI is removed end; scopes that users
+   * granted stay granted.
+   * @throws NotFound; InvalidRequest when the name, a redirection URI or a scope cannot be registered
    */
   async update(
     clientId: string,
-    changes: RegistrationChanges,
+    { name, redirectUris, scope }: Partial<Pick<Registration, 'name' | 'redirectUris' | 'scope'>>,
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
-    const { name, redirectUris, scope } = changes;
-    const wanted = {
+    const changes = {
       ...(name !== undefined && { name: checkedName(name) }),
       ...(redirectUris && { redirectUris: checkedRedirectUris(redirectUris) }),
-      ...(scope !== undefined && { scope: formatScope(checkedScopes(scope)) }),
+      ...(scope !== undefined && { scope: checkedScope(scope) }),
     };
-    await this.show(clientId);
     return this.transactions.run(async (tx) => {
       await this.repository.lock(tx, clientId);
-      const app = await this.repository.find(clientId, tx);
-      if (!app) throw new UnknownApp();
+      const app = await this.repository.require(clientId, tx);
       const uris = await this.repository.findRedirectUris(clientId, tx);
       const before = { name: app.name, scope: app.scope, redirectUris: uris as readonly string[] };
-      const after = { ...before, ...wanted };
+      const after = { ...before, ...changes };
       const details = differences(before, after);
       const changed = Object.keys(details).length > 0;
       const { redirectUris: newUris, ...fields } = after;
       if (changed) {
-        await this.repository.change(tx, clientId, fields);
+        await this.repository.update(tx, clientId, fields);
         if ('redirectUris' in details)
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
         await this.audit.record(tx, 'app.updated', clientId, change, details);
@@ -195,7 +187,7 @@ export class AppsService {
   }
 }
 
-/** Of each member that changed, what it was and what it is. */
+/** The changed members, with both values. */
 function differences<T extends object>(before: T, after: T): Record<string, object> {
   const names = Object.keys(before) as (keyof T & string)[];
   const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));

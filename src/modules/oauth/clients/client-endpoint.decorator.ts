@@ -1,12 +1,32 @@
 import { applyDecorators, UseFilters, UseGuards } from '@nestjs/common';
-import { Public } from '../../../platform/access/scopes.decorator.js';
-import type { LimitedRoutes } from '../rate-limit/rate-limits.js';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiOperation,
+  ApiResponse,
+  ApiTags,
+  type ApiBodyOptions,
+  type ApiResponseOptions,
+} from '@nestjs/swagger';
+import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
+import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
+import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
+import { ClientFormGuard } from '../protocol/form-body.js';
+import {
+  FormTooLarge,
+  FormTooSlow,
+  InvalidClient,
+  ServerError,
+  TemporarilyUnavailable,
+  TooManyAttempts,
+  UnnamedClient,
+  type OAuthError,
+} from '../protocol/oauth.errors.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
+import type { LimitedRoutes } from '../rate-limit/rate-limits.js';
 import { BrowserOriginGuard } from './browser-origins.js';
 import { ClientGuard } from './client.guard.js';
-import { FormReadingGuard } from '../protocol/form-body.js';
-import { OAuthErrorFilter } from './oauth-error.filter.js';
-import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
+import { OAuthErrorFilter, OAuthErrorResponse } from './oauth-error.filter.js';
 
 /**
  * A controller that apps call with a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1). The guards run in this order: read the
@@ -21,11 +41,145 @@ export function ClientEndpoint(
     Public(),
     UseFilters(OAuthErrorFilter),
     UseGuards(
-      FormReadingGuard,
+      ClientFormGuard,
       ...(shared ? [BrowserOriginGuard] : []),
       OtherSitesGuard,
       ClientGuard,
     ),
     LimitCalls(routes),
   );
+}
+
+type Schema = Exclude<Extract<ApiBodyOptions, { schema: object }>['schema'], { $ref: string }>;
+type FormSchemas = NonNullable<Schema['properties']>;
+
+/** An endpoint for apps in the published document. */
+interface ClientOperation {
+  operationId: string;
+  summary: string;
+  description: string;
+  /** Without the credentials of the client. */
+  form: FormSchemas;
+  required: readonly string[];
+  /** The parameters that each grant requires. */
+  alternatives?: readonly { grant_type: string; required: readonly string[] }[];
+  /** Examples of a 400: error code to description. */
+  refusals: Readonly<Record<string, string>>;
+  /** The status of `too_many_attempts`. */
+  throttled: 429 | 503;
+}
+
+/** A parameter that may be empty. */
+export function formText(description: string): FormSchemas[string] {
+  return { type: 'string', description };
+}
+
+/** A required parameter: an empty one counts as omitted (RFC 6749 §3.2). */
+export function formValue(description: string): FormSchemas[string] {
+  return { type: 'string', description, minLength: 1 };
+}
+
+/** Documents an endpoint for apps: credentials, form, and errors. */
+export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
+  const { operationId, summary, description, form, required, alternatives } = operation;
+  const tooMany = new TooManyAttempts(RETRY_AFTER['Retry-After'].example);
+  const unavailable = new TemporarilyUnavailable();
+  return applyDecorators(
+    ApiTags('oauth'),
+    ApiOperation({
+      operationId,
+      summary,
+      description,
+      security: [{ [CLIENT_SECURITY_SCHEME]: [] }, {}],
+    }),
+    ApiConsumes('application/x-www-form-urlencoded'),
+    ApiBody({
+      schema: {
+        type: 'object',
+        required: [...required],
+        properties: {
+          ...form,
+          client_id: formText('Required unless HTTP Basic is used.'),
+          client_secret: formText('Of a confidential app, unless HTTP Basic is used.'),
+        },
+        ...(alternatives && { anyOf: alternatives.map(grantForm) }),
+      },
+    }),
+    ApiResponse({
+      status: 400,
+      type: OAuthErrorResponse,
+      description: 'The request is refused (RFC 6749 §5.2).',
+      examples: Object.fromEntries(
+        Object.entries(operation.refusals).map(([error, error_description]) => [
+          error,
+          { summary: error, value: { error, error_description } },
+        ]),
+      ),
+    }),
+    refusal(
+      401,
+      'No app is named, or the one that is named could not be authenticated.',
+      [new InvalidClient(true), new UnnamedClient()],
+      {
+        'WWW-Authenticate': {
+          description: 'When HTTP Basic was tried.',
+          schema: { type: 'string', example: 'Basic realm="oauth", charset="UTF-8"' },
+        },
+      },
+    ),
+    refusal(408, '`invalid_request`: the form did not arrive in time.', [new FormTooSlow()]),
+    refusal(413, '`invalid_request`: the form is too large.', [new FormTooLarge()]),
+    refusal(500, '`server_error`', [new ServerError()]),
+    ...(operation.throttled === 429
+      ? [
+          refusal(429, 'Too many attempts.', [tooMany], RETRY_AFTER),
+          refusal(503, '`temporarily_unavailable`: try again.', [unavailable], RETRY_AFTER),
+        ]
+      : [
+          refusal(
+            503,
+            '`temporarily_unavailable` or `too_many_attempts`: nothing has changed, try again.',
+            [unavailable, tooMany],
+            RETRY_AFTER,
+          ),
+        ]),
+  );
+}
+
+function grantForm({
+  grant_type,
+  required,
+}: {
+  grant_type: string;
+  required: readonly string[];
+}): Schema {
+  const parameters = required.map((name) => [name, { type: 'string', minLength: 1 }]);
+  return {
+    properties: {
+      grant_type: { type: 'string', enum: [grant_type] },
+      ...Object.fromEntries(parameters),
+    },
+    required: [...required],
+  };
+}
+
+/** An error response, with an example of each error. */
+function refusal(
+  status: number,
+  description: string,
+  errors: readonly OAuthError[],
+  headers?: ApiResponseOptions['headers'],
+): MethodDecorator {
+  return ApiResponse({
+    status,
+    type: OAuthErrorResponse,
+    description,
+    ...(headers && { headers }),
+    examples: Object.fromEntries(
+      errors.map((error) => [
+        error instanceof UnnamedClient ? 'unnamed' : error.code,
+        { summary: error.message, value: OAuthErrorResponse.from(error) },
+      ]),
+    ),
+  });
 }

@@ -22,7 +22,7 @@ export class App {
   @Column(text(16))
   kind: 'public' | 'confidential';
 
-  /** What the app may ask for. */
+  /** The scopes that the app may request. */
   @Column(SCOPE)
   scope: string;
 
@@ -33,7 +33,7 @@ export class App {
   createdAt: Date;
 }
 
-/** One client secret of a confidential app, as its SHA-256. */
+/** A client secret of a confidential app, as its SHA-256. */
 @Entity('app_secrets')
 @Index('ix_app_secrets_client_id', ['clientId'])
 @Index('ux_app_secrets_hash', ['hash'], { unique: true })
@@ -47,14 +47,12 @@ export class AppSecret {
   @Column(HASH)
   hash: string;
 
-  /** The last four characters, so that an operator can tell secrets apart. */
   @Column(text(4))
   lastFour: string;
 
   @Column(TIME)
   createdAt: Date;
 
-  /** Null while the secret has no end. */
   @Column(optional(TIME))
   expiresAt: Date | null;
 
@@ -62,7 +60,7 @@ export class AppSecret {
   lastUsedAt: Date | null;
 }
 
-/** One registered redirection URI (RFC 6749 §3.1.2.2), in the order of registration. */
+/** A registered redirection URI (RFC 6749 §3.1.2.2). */
 @Entity('app_redirect_uris')
 @Index('ix_app_redirect_uris_origin', ['origin'])
 export class AppRedirectUri {
@@ -75,7 +73,7 @@ export class AppRedirectUri {
   @Column(URL_TEXT)
   uri: string;
 
-  /** Where a browser app with this redirect calls from, as `callingOrigin` spells it; null for private-use schemes. */
+  /** Of a browser app at this URI, as `callingOrigin` returns it; null for private-use schemes. */
   @Column(optional(text(300)))
   origin: string | null;
 }

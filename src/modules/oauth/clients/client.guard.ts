@@ -5,29 +5,28 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import type { App } from './client.entities.js';
-import { ClientAuthenticator } from './client-authenticator.js';
 import {
   InvalidRequest,
   OAuthError,
-  SecretExposed,
+  SECRET_LEAKED,
   TooManyAttempts,
 } from '../protocol/oauth.errors.js';
 import { Parameters } from '../protocol/parameters.js';
 import { limitedRoutes } from '../rate-limit/call-limits.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
-import { ExposedSecrets } from './exposed-secrets.js';
+import { AppSecretsService } from './app-secrets.service.js';
+import { ClientAuthenticator } from './client-authenticator.js';
+import type { App } from './client.entities.js';
 
 declare global {
   namespace Express {
     interface Request {
-      /** The app that makes the request, once it proved who it is. */
       authenticatedClient?: App;
     }
   }
 }
 
-/** The parameters that an endpoint reads; of others, such as `resource`, a client may send as many as it likes (RFC 8707 §2). */
+/** The parameters that endpoints read. Clients may repeat others, such as `resource` (RFC 8707 §2). */
 const PARAMETERS: ReadonlySet<string> = new Set([
   'grant_type',
   'client_id',
@@ -46,11 +45,11 @@ const PARAMETERS: ReadonlySet<string> = new Set([
 export class ClientGuard implements CanActivate {
   constructor(
     private readonly clients: ClientAuthenticator,
-    private readonly exposed: ExposedSecrets,
+    private readonly secrets: AppSecretsService,
     private readonly attempts: FailedAttempts,
   ) {}
 
-  /** Limits of failed attempts refuse only callers that proved nothing, so that a stranger cannot exclude an app. */
+  /** Limits of failed attempts never reject an app that proved its secret, so that a stranger cannot lock it out. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const routes = limitedRoutes(context);
@@ -69,17 +68,18 @@ export class ClientGuard implements CanActivate {
     }
   }
 
-  /** A leaked secret comes first: it leaked whatever else is wrong with the request. */
+  /** A secret in the URL is reported first: it leaked, whatever else is wrong with the request. */
   private async authenticate(request: Request): Promise<App> {
-    if (await this.exposed.report(request)) throw new SecretExposed();
-    if (request.formProblem !== undefined) throw request.formProblem;
+    if (await this.secrets.reportExposed(request.query))
+      throw new InvalidRequest(`${SECRET_LEAKED} Send the new one with HTTP Basic or in the form.`);
+    if (request.formError !== undefined) throw request.formError;
     const parameters = new Parameters(request.body);
     checkOnceEach(parameters);
     return this.clients.authenticate(request, parameters);
   }
 }
 
-/** @throws InvalidRequest when a parameter that is read comes twice, or as an array or object, such as `scope[]` */
+/** @throws InvalidRequest when a parameter is repeated, or is an array or object, such as `scope[]` */
 function checkOnceEach(parameters: Parameters): void {
   for (const sent of parameters.names()) {
     const name = sent.replace(/\[.*$/s, '');
@@ -88,14 +88,13 @@ function checkOnceEach(parameters: Parameters): void {
   }
 }
 
-/** The app that makes the request. */
+/** The authenticated app. */
 export const ClientOf = createParamDecorator((_: unknown, context: ExecutionContext): App => {
   const { authenticatedClient } = context.switchToHttp().getRequest<Request>();
   if (!authenticatedClient) throw new Error('Only an endpoint for apps has a client.');
   return authenticatedClient;
 });
 
-/** The form that the app sent. */
 export const FormOf = createParamDecorator(
   (_: unknown, context: ExecutionContext): Parameters =>
     new Parameters(context.switchToHttp().getRequest<Request>().body),

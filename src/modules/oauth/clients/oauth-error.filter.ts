@@ -19,7 +19,7 @@ import {
 } from '../protocol/oauth.errors.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 
-/** Those that apps are told in a body; the others go to the redirect URI. */
+/** The codes in response bodies. The others are sent to the redirect URI. */
 export const CODES = [
   'invalid_request',
   'invalid_client',
@@ -65,10 +65,7 @@ export class OAuthErrorResponse {
   }
 }
 
-/**
- * Answers errors of the endpoints that apps call as RFC 6749 §5.2 wants them. A fault of ours is never told as one of the
- * client's. A revocation that is throttled is 503, since the token lives on (RFC 7009 §2.2.1).
- */
+/** Error responses of the endpoints that apps call (RFC 6749 §5.2). */
 @Catch()
 export class OAuthErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(OAuthErrorFilter.name);
@@ -83,10 +80,10 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const routes = request.limitedRoutes;
     if (routes !== undefined && isFailedAttempt(error, request))
       await this.attempts.record(request, routes);
-    const status =
-      routes === 'revocation' && error instanceof TooManyAttempts ? 503 : statusOf(error);
+    // The token stays valid (RFC 7009 §2.2.1).
+    const isUnrevoked = routes === 'revocation' && error instanceof TooManyAttempts;
     response
-      .status(status)
+      .status(isUnrevoked ? 503 : statusOf(error))
       .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
       .json(OAuthErrorResponse.from(error));
   }
@@ -101,10 +98,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
   }
 }
 
-/**
- * Errors of a confidential app that proved its secret do not count: a visitor who opens its callback with made-up codes could
- * lock it out. Neither do requests over a limit.
- */
+/** Not an error of a confidential app that proved its secret: visitors could lock it out by invented codes at its callback. */
 function isFailedAttempt(error: OAuthError, { authenticatedClient }: Request): boolean {
   if (authenticatedClient?.kind === 'confidential') return false;
   if (error instanceof InvalidGrant) return error.isGuess;
@@ -112,23 +106,19 @@ function isFailedAttempt(error: OAuthError, { authenticatedClient }: Request): b
   return statusOf(error) < 500;
 }
 
+const STATUS: Partial<Record<OAuthErrorCode, number>> = {
+  invalid_client: 401,
+  too_many_attempts: 429,
+  server_error: 500,
+  temporarily_unavailable: 503,
+};
+
 function statusOf(error: OAuthError): number {
   if (error instanceof UnknownEndpoint) return 404;
   if (error instanceof MethodNotAllowed) return 405;
   if (error instanceof FormTooSlow) return 408;
   if (error instanceof FormTooLarge) return 413;
-  switch (error.code) {
-    case 'invalid_client':
-      return 401;
-    case 'too_many_attempts':
-      return 429;
-    case 'server_error':
-      return 500;
-    case 'temporarily_unavailable':
-      return 503;
-    default:
-      return 400;
-  }
+  return STATUS[error.code] ?? 400;
 }
 
 function headersOf(error: OAuthError): Record<string, string> {

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { OAuthError } from './oauth.errors.js';
 
-/** An authorization request that failed after its redirect was proven: the app is told (RFC 6749 §4.1.2.1). */
+/** An authorization request that failed after its redirect URI was verified: an error for the app (RFC 6749 §4.1.2.1). */
 export class AuthorizationRefused extends Error {
   constructor(
     readonly redirectUri: string,
@@ -13,7 +13,7 @@ export class AuthorizationRefused extends Error {
   }
 }
 
-/** Where the browser goes with a code (RFC 6749 §4.1.2), naming the issuer (RFC 9207 §2). */
+/** The URL of a successful response (RFC 6749 §4.1.2, RFC 9207 §2). */
 export function codeRedirect(
   redirectUri: string,
   response: { code: string; state: string; iss: string },
@@ -21,7 +21,7 @@ export function codeRedirect(
   return withQuery(redirectUri, response);
 }
 
-/** Where the browser goes with an error (RFC 6749 §4.1.2.1). */
+/** The URL of an error response (RFC 6749 §4.1.2.1). */
 export function errorRedirect(
   { redirectUri, state, error }: AuthorizationRefused,
   iss: string,
@@ -34,12 +34,12 @@ export function errorRedirect(
   });
 }
 
-/** 303, so that no browser posts the form again, and an empty body, so that nothing of the request is repeated in it (RFC 9700 §4.12). */
+/** 303, so that no browser sends the form again (RFC 9700 §4.12), and an empty body, which repeats nothing of the request. */
 export function sendRedirect(response: Response, location: string): void {
   response.status(303).set({ Location: location, 'Cache-Control': 'no-store' }).end();
 }
 
-/** Keeps a query that is there; spaces become `%20`, which every client decodes. */
+/** Adds to the query of the URI. Spaces become `%20`, which every client decodes. */
 function withQuery(uri: string, parameters: Record<string, string>): string {
   const query = Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

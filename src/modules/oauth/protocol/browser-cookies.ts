@@ -8,8 +8,8 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 const BROWSER_LIFETIME_MS = 365 * DAY;
 
 /**
- * The two cookies of the pages. `browser` is a random name for this browser, to which requests and one-time passwords are
- * bound; `session` says that a user signed in, and changes at every sign-in. With https their names start with `__Host-`.
+ * The two cookies of the pages. `browser` is a random id, to which requests and one-time passwords are bound; `session` is the
+ * sign-in session, and changes at every sign-in. With https their names start with `__Host-`.
  */
 @Injectable()
 export class BrowserCookies {
@@ -24,13 +24,12 @@ export class BrowserCookies {
     this.options = { path: '/', httpOnly: true, secure: config.secure, sameSite: 'lax' };
   }
 
-  /** SHA-256 of the browser's cookie, or undefined when it sent none. */
+  /** SHA-256 of the browser cookie. */
   browserHash(request: Request): string | undefined {
-    const value = this.read(request, this.browserName);
-    return value === undefined ? undefined : sha256(value);
+    return hashOfCookie(request, this.browserName);
   }
 
-  /** The same, giving the browser a cookie when it has none. */
+  /** The same. Sets the cookie when there is none. */
   ensureBrowser(request: Request, response: Response): string {
     const known = this.browserHash(request);
     if (known !== undefined) return known;
@@ -39,13 +38,11 @@ export class BrowserCookies {
     return sha256(value);
   }
 
-  /** SHA-256 of the session's cookie, or undefined when nobody signed in. */
+  /** SHA-256 of the session cookie. */
   sessionHash(request: Request): string | undefined {
-    const value = this.read(request, this.sessionName);
-    return value === undefined ? undefined : sha256(value);
+    return hashOfCookie(request, this.sessionName);
   }
 
-  /** Gives the browser the cookie of a session that exists. */
   setSession(response: Response, value: string): void {
     response.cookie(this.sessionName, value, this.options);
   }
@@ -53,9 +50,9 @@ export class BrowserCookies {
   endSession(response: Response): void {
     response.clearCookie(this.sessionName, this.options);
   }
+}
 
-  private read(request: Request, name: string): string | undefined {
-    const value = parse(request.headers.cookie ?? '')[name];
-    return value === undefined || value === '' ? undefined : value;
-  }
+function hashOfCookie({ headers }: Request, name: string): string | undefined {
+  const value = parse(headers.cookie ?? '')[name];
+  return value ? sha256(value) : undefined;
 }

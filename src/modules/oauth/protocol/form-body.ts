@@ -7,24 +7,25 @@ import { FormTooLarge, FormTooSlow, InvalidRequest, OAuthError } from './oauth.e
 import { isWellEncoded } from './parameters.js';
 
 const FORM = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)?$/i;
-const MOST_FORM_BYTES = 16_384;
-const parse = express.urlencoded({
-  extended: false,
-  limit: MOST_FORM_BYTES,
-  parameterLimit: 100,
-  type: () => true,
-  verify: (_request, _response, body) => {
-    if (!isUtf8(body) || !isWellEncoded(body.toString())) {
-      throw new InvalidRequest('The form must be percent-encoded UTF-8.');
-    }
-  },
-});
-
-const FORM_READER = { parse, maxBytes: MOST_FORM_BYTES };
+const MAX_BYTES = 16_384;
+const READER = {
+  maxBytes: MAX_BYTES,
+  parse: express.urlencoded({
+    extended: false,
+    limit: MAX_BYTES,
+    parameterLimit: 100,
+    type: () => true,
+    verify: (_request, _response, body) => {
+      if (!isUtf8(body) || !isWellEncoded(body.toString())) {
+        throw new InvalidRequest('The form must be percent-encoded UTF-8.');
+      }
+    },
+  }),
+};
 
 /**
  * Reads a form of at most 16,384 bytes and 100 parameters into `request.body` (RFC 6749 §3.2).
- * @throws InvalidRequest when it is no form or malformed; FormTooLarge; FormTooSlow after `withinMs` milliseconds
+ * @throws InvalidRequest; FormTooLarge; FormTooSlow
  */
 export async function readForm(
   request: Request,
@@ -37,11 +38,10 @@ export async function readForm(
     );
   }
   try {
-    await readBody(request, response, FORM_READER, withinMs);
+    await readBody(request, response, READER, withinMs);
   } catch (error) {
     throw bodyError(error);
   }
-  // The parser leaves a request without a body as it is.
   request.body ??= {};
 }
 
@@ -55,15 +55,14 @@ function bodyError(error: unknown): unknown {
     : error;
 }
 
-/** Reads the form of a page. A guard rather than middleware, so that its errors go through the controller's own filter. */
+/** Reads the form of a page. It is a guard, so its errors go to the filter of the controller. */
 @Injectable()
 export class FormBodyGuard implements CanActivate {
   constructor(private readonly config: AppConfig) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const { requestTimeoutMs } = this.config.server;
-    await readForm(http.getRequest<Request>(), http.getResponse<Response>(), requestTimeoutMs);
+    const [request, response] = context.getArgs<[Request, Response]>();
+    await readForm(request, response, this.config.server.requestTimeoutMs);
     return true;
   }
 }
@@ -71,29 +70,25 @@ export class FormBodyGuard implements CanActivate {
 declare global {
   namespace Express {
     interface Request {
-      /** Why the form could not be read. `ClientGuard` throws it after it has checked the limits of failed attempts. */
-      formProblem?: unknown;
+      /** `ClientGuard` throws it when the limits of failed attempts allow. */
+      formError?: unknown;
     }
   }
 }
 
-/**
- * Reads the form of a client. An error of the form is kept for `ClientGuard`, so that malformed forms count as failed attempts.
- * Responses of these endpoints are never cached.
- */
+/** Reads the form of a client. `ClientGuard` throws its errors, so that malformed forms count as failed attempts. */
 @Injectable()
-export class FormReadingGuard implements CanActivate {
+export class ClientFormGuard implements CanActivate {
   constructor(private readonly config: AppConfig) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<Request>();
-    const response = context.switchToHttp().getResponse<Response>();
+    const [request, response] = context.getArgs<[Request, Response]>();
     response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
     try {
       await readForm(request, response, this.config.server.requestTimeoutMs);
-    } catch (problem) {
-      if (!(problem instanceof OAuthError)) throw problem;
-      request.formProblem = problem;
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      request.formError = error;
       request.body = {};
     }
     return true;

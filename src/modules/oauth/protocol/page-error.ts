@@ -2,14 +2,18 @@ import { CATALOGUES } from '../../../pages/translations/translations.js';
 import type { ErrorText, ErrorTexts } from '../../../pages/translations/en-errors.js';
 import type { OAuthError } from './oauth.errors.js';
 
-/** An error that only the person at the browser can be told: an HTML page, never a redirect. */
+type Status = 400 | 403 | 404 | 409 | 429 | 503 | 500;
+
+/** The errors whose text has no parameters. */
+type FixedText = {
+  [K in keyof ErrorTexts]: ErrorTexts[K] extends ErrorText ? K : never;
+}[keyof ErrorTexts];
+
+/** An error that is an HTML page, never a redirect to the app. */
 export class PageError extends Error {
-  /**
-   * @param code what log and metrics call it; the page does not show it
-   * @param text what the page says, of all that error pages say in its language
-   */
+  /** @param code for log and metrics; not on the page */
   constructor(
-    readonly status: 400 | 403 | 404 | 409 | 429 | 503 | 500,
+    readonly status: Status,
     readonly code: string,
     readonly text: (errors: ErrorTexts) => ErrorText,
     readonly retryAfterSeconds?: number,
@@ -19,54 +23,32 @@ export class PageError extends Error {
   }
 }
 
-export const unknownApp = (): PageError =>
-  new PageError(400, 'unknown_app', (errors) => errors.unknownApp);
-
-export const wrongRedirectUri = (): PageError =>
-  new PageError(400, 'wrong_redirect_uri', (errors) => errors.wrongRedirectUri);
-
-export const removedRedirectUri = (): PageError =>
-  new PageError(400, 'removed_redirect_uri', (errors) => errors.removedRedirectUri);
-
-export const removedScopes = (): PageError =>
-  new PageError(400, 'removed_scopes', (errors) => errors.removedScopes);
-
-export const malformedLink = (): PageError =>
-  new PageError(400, 'malformed_link', (errors) => errors.malformedLink);
-
-export const stateTooLong = (): PageError =>
-  new PageError(400, 'state_too_long', (errors) => errors.stateTooLong);
-
-export const expiredTransaction = (): PageError =>
-  new PageError(400, 'expired', (errors) => errors.expired);
-
-/** A form that does not belong to this browser or to who is signed in. */
+/** A form of another browser or user. */
 export class ForeignForm extends PageError {
   constructor() {
     super(403, 'foreign_form', (errors) => errors.foreignForm);
   }
 }
 
-/** Its token is another one's, which may be a guess: the only form that counts as a failure. */
+/** A form with the token of another form, which may be a guess: it counts as a failed attempt. */
 export class ForeignToken extends ForeignForm {}
 
-export const noCookies = (): PageError =>
-  new PageError(403, 'no_cookies', (errors) => errors.noCookies);
+const pageError = (status: Status, code: string, text: FixedText) => (): PageError =>
+  new PageError(status, code, (errors) => errors[text]);
 
-export const alreadyAnswered = (): PageError =>
-  new PageError(409, 'already_answered', (errors) => errors.alreadyAnswered);
-
-export const notAPage = (): PageError =>
-  new PageError(400, 'not_a_page', (errors) => errors.notAPage);
-
-export const malformedForm = (): PageError =>
-  new PageError(400, 'malformed_form', (errors) => errors.malformedForm);
-
-export const notConnected = (): PageError =>
-  new PageError(404, 'not_connected', (errors) => errors.notConnected);
-
-export const signedOut = (): PageError =>
-  new PageError(403, 'signed_out', (errors) => errors.signedOut);
+export const unknownApp = pageError(400, 'unknown_app', 'unknownApp');
+export const wrongRedirectUri = pageError(400, 'wrong_redirect_uri', 'wrongRedirectUri');
+export const removedRedirectUri = pageError(400, 'removed_redirect_uri', 'removedRedirectUri');
+export const removedScopes = pageError(400, 'removed_scopes', 'removedScopes');
+export const malformedLink = pageError(400, 'malformed_link', 'malformedLink');
+export const stateTooLong = pageError(400, 'state_too_long', 'stateTooLong');
+export const expiredTransaction = pageError(400, 'expired', 'expired');
+export const noCookies = pageError(403, 'no_cookies', 'noCookies');
+export const alreadyAnswered = pageError(409, 'already_answered', 'alreadyAnswered');
+export const notAPage = pageError(400, 'not_a_page', 'notAPage');
+export const malformedForm = pageError(400, 'malformed_form', 'malformedForm');
+export const notConnected = pageError(404, 'not_connected', 'notConnected');
+export const signedOut = pageError(403, 'signed_out', 'signedOut');
 
 export const tooManyAttempts = (seconds: number): PageError =>
   new PageError(429, 'too_many_attempts', (errors) => errors.tooManyAttempts(seconds), seconds);
@@ -80,6 +62,6 @@ export const unavailable = (seconds = 5): PageError =>
 export const fault = (requestId: string): PageError =>
   new PageError(500, 'internal_error', (errors) => errors.fault(requestId));
 
-/** An authorization request that the app got wrong, before the user has signed in. */
+/** An error in the app's authorization request, before the user has signed in. */
 export const refusedRequest = (app: string, { code, message }: OAuthError): PageError =>
   new PageError(400, 'refused', (errors) => errors.refused(app, code, message));

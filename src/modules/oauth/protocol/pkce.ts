@@ -3,10 +3,7 @@ import { InvalidRequest } from './oauth.errors.js';
 
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/**
- * A verifier must come exactly when a challenge did, in the form of RFC 7636 §4.1. Checked before the code is spent.
- * @throws InvalidRequest
- */
+/** @throws InvalidRequest if the verifier is malformed (RFC 7636 §4.1), is missing, or belongs to no challenge */
 export function checkVerifierForm(challenge: string | null, verifier: string | undefined): void {
   if (challenge === null) {
     if (verifier !== undefined)
@@ -18,7 +15,7 @@ export function checkVerifierForm(challenge: string | null, verifier: string | u
     throw new InvalidRequest('code_verifier must be 43 to 128 unreserved characters.');
 }
 
-/** Whether the verifier's SHA-256 is the challenge (RFC 7636 §4.6). True when no challenge was made. */
+/** Whether the verifier's SHA-256 is the challenge (RFC 7636 §4.6). True without a challenge. */
 export function verifierMatches(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null) return true;
   const computed = createHash('sha256')

@@ -2,21 +2,20 @@ import type { Request } from 'express';
 import { InvalidClient, InvalidRequest } from './oauth.errors.js';
 import type { Parameters } from './parameters.js';
 
-/** What a client shows of itself, not yet checked. */
+/** Not verified. */
 export interface PresentedCredentials {
   clientId?: string;
   secret?: string;
-  /** Whether HTTP Basic was tried, which decides on the challenge of a 401. */
+  /** Whether the request uses HTTP Basic: then a 401 has a challenge. */
   basic: boolean;
 }
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /**
- * The client's credentials from HTTP Basic or from the form, but not from both (RFC 6749 §2.3.1). An empty secret counts
- * as none, as clients of public apps send it.
- * @throws InvalidRequest when both are used or they name different apps, or when there are several headers; InvalidClient
- * when the header is malformed
+ * The client's credentials from HTTP Basic or from the form, but not from both (RFC 6749 §2.3.1). An empty secret counts as
+ * omitted: some public apps send it.
+ * @throws InvalidRequest when credentials contradict each other; InvalidClient when the header is malformed
  */
 export function presentedCredentials(
   request: Request,
@@ -41,7 +40,7 @@ export function presentedCredentials(
   return { ...basic, basic: true };
 }
 
-/** Every client_id that the request names, unproven: none, one, or several when it contradicts itself. */
+/** All client ids of the request, not verified; several if they contradict each other. */
 export function namedClientIds(request: Request, parameters: Parameters): string[] {
   const inHeaders = authorizationHeaders(request).flatMap(
     (header) => parseBasic(header)?.clientId ?? [],
@@ -49,21 +48,18 @@ export function namedClientIds(request: Request, parameters: Parameters): string
   return [...new Set([...inHeaders, ...parameters.all('client_id')])];
 }
 
-/** The client_id that a request claims, for counting only; undefined when it claims none or contradicts itself. */
+/** The client id of the request, not verified. Undefined if there are several. */
 export function claimedClientId(request: Request, parameters: Parameters): string | undefined {
   const [clientId, ...others] = namedClientIds(request, parameters);
   return others.length === 0 ? clientId : undefined;
 }
 
-/** Node keeps the first header alone in `headers`. */
+/** `headers` has only the first one. */
 function authorizationHeaders(request: Request): readonly string[] {
   return request.headersDistinct['authorization'] ?? [];
 }
 
-/**
- * The two parts are form-encoded first (RFC 6749 §2.3.1), but many clients send them raw: our characters allow both.
- * Undefined when the header is malformed.
- */
+/** Both parts are form-encoded (RFC 6749 §2.3.1), but many clients send them raw: our ids and secrets allow both. */
 function parseBasic(header: string): { clientId: string; secret?: string } | undefined {
   const encoded = BASIC.exec(header)?.[1];
   if (encoded === undefined) return undefined;

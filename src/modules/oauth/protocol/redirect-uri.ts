@@ -2,14 +2,11 @@ const LOOPBACK_LITERAL = /^http:\/\/(127\.0\.0\.1|\[::1\])(:\d{1,5})?(?=[/?]|$)/
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const PRIVATE_USE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
 const UNPRINTABLE = /[^\u0021-\u007e]/;
-const LONGEST = 2000;
+const MAX_LENGTH = 2000;
 
-/**
- * Why a redirection URI cannot be registered, or undefined when it can: absolute, no fragment (RFC 6749 §3.1.2), no
- * wildcard, no user name, https, or http on loopback only, or a private-use scheme with a dot in it (RFC 8252 §7.1).
- */
+/** The reason why a redirection URI cannot be registered (RFC 6749 §3.1.2, RFC 8252 §7.1), or undefined if it can. */
 export function redirectUriProblem(uri: string): string | undefined {
-  if (uri.length > LONGEST) return `must be at most ${LONGEST} characters`;
+  if (uri.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
   if (UNPRINTABLE.test(uri)) return 'must be printable ASCII without spaces';
   if (!URL.canParse(uri)) return 'must be an absolute URI';
   if (uri.includes('*')) return 'must not contain a wildcard: every redirect is registered in full';
@@ -30,8 +27,8 @@ export function redirectUriProblem(uri: string): string | undefined {
 }
 
 /**
- * Whether a requested redirection URI is the registered one. Strings are compared exactly (RFC 9700 §4.1.3), but for the
- * port of a public app's loopback address, which the operating system chooses (RFC 8252 §7.3).
+ * Compares strings exactly (RFC 9700 §4.1.3), except for the port of a loopback address, which the operating system chooses
+ * (RFC 8252 §7.3).
  */
 export function redirectUriMatches(
   registered: string,
@@ -41,14 +38,11 @@ export function redirectUriMatches(
   if (registered === requested) return true;
   if (!anyLoopbackPort || !LOOPBACK_LITERAL.test(registered) || !LOOPBACK_LITERAL.test(requested))
     return false;
-  // Refuses ports above 65535, which no browser could follow.
+  // Rejects ports above 65535.
   return URL.canParse(requested) && withoutPort(registered) === withoutPort(requested);
 }
 
-/**
- * The `Origin` that a browser app at this address sends, or undefined when it sends none or `null`. A loopback address
- * stands for each of its ports, as in redirects (RFC 8252 §7.3).
- */
+/** The `Origin` header of a browser app at this URL, if it has one. Loopback addresses are without the port (RFC 8252 §7.3). */
 export function callingOrigin(uri: string): string | undefined {
   if (!/^https?:\/\//.test(uri) || !URL.canParse(uri)) return undefined;
   const { origin } = new URL(uri);

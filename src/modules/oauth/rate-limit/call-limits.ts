@@ -1,52 +1,46 @@
 import {
   applyDecorators,
+  Inject,
   Injectable,
   SetMetadata,
   UseGuards,
   type ExecutionContext,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import {
-  InjectThrottlerOptions,
-  InjectThrottlerStorage,
-  ThrottlerGuard,
-  type ThrottlerModuleOptions,
-  type ThrottlerRequest,
-  type ThrottlerStorage,
-} from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { Clock, SECOND } from '../../../platform/clock.js';
-import type { AppConfig } from '../../../platform/config/app-config.js';
+import { AppConfig } from '../../../platform/config/app-config.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
-import { callLimits, type LimitedRoutes } from './rate-limits.js';
 import { RateLimitReport } from './rate-limit-report.js';
+import { callLimits, type LimitedRoutes } from './rate-limits.js';
 import { RequestKeys } from './request-keys.js';
 
 /*
  * Limits of calls: Nest's ThrottlerGuard with a sliding window in memory.
  *
- * They protect the service from floods, so they must cost next to nothing and need no database: each process counts for
- * itself and starts with empty windows. Limits that keep a guesser slow are shared rows: see `failed-attempts.ts`.
+ * They protect the service from floods, so they must be cheap and need no database: each process counts for itself and starts
+ * with empty windows. Limits against guessing are shared rows: see `failed-attempts.ts`.
  */
 
-/** A window is divided into slots, so it costs little memory; the slot that is just leaving still counts. */
+/** A window is divided into slots, so it uses little memory. The slot that is partly outside the window still counts. */
 const SLOTS = 60;
 
-/** Beyond these, the window that was used least recently is dropped: memory stays bounded, whatever addresses a flood has. */
+/** Beyond these, the least recently used window is dropped: memory is bounded, even for a flood from many addresses. */
 const MAX_KEYS = 10_000;
 
 interface Slot {
-  /** The time of its start, in slots since 1970. */
+  /** Of its start, in slots since 1970. */
   number: number;
   calls: number;
 }
 
 type StorageRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
-/** Sliding windows in the memory of this process. A call that is refused does not count. */
+/** Sliding windows in the memory of this process. Rejected calls do not count. */
 @Injectable()
 export class CallLimitStorage implements ThrottlerStorage {
-  /** By key, the least recently used first. */
+  /** By key, least recently used first. */
   private readonly windows = new Map<string, Slot[]>();
 
   constructor(private readonly clock: Clock) {}
@@ -59,10 +53,15 @@ export class CallLimitStorage implements ThrottlerStorage {
     const slots = (this.windows.get(key) ?? []).filter((slot) => slot.number >= number - SLOTS);
     const calls = slots.reduce((sum, slot) => sum + slot.calls, 0);
     const isBlocked = calls >= limit;
-    if (!isBlocked) countIn(slots, number);
-    this.store(key, slots);
-    const [oldest] = slots;
-    const endsAt = ((oldest?.number ?? number) + SLOTS + 1) * slotMs;
+    const last = slots.at(-1);
+    if (!isBlocked && last?.number === number) last.calls += 1;
+    else if (!isBlocked) slots.push({ number, calls: 1 });
+    this.windows.delete(key);
+    this.windows.set(key, slots);
+    const [leastRecent] = this.windows.keys();
+    if (this.windows.size > MAX_KEYS && leastRecent !== undefined) this.windows.delete(leastRecent);
+    const oldest = slots[0]?.number ?? number;
+    const endsAt = (oldest + SLOTS + 1) * slotMs;
     const seconds = Math.max(1, Math.ceil((endsAt - now) / SECOND));
     return {
       totalHits: isBlocked ? calls : calls + 1,
@@ -71,54 +70,45 @@ export class CallLimitStorage implements ThrottlerStorage {
       timeToBlockExpire: isBlocked ? seconds : 0,
     };
   }
-
-  private store(key: string, slots: Slot[]): void {
-    this.windows.delete(key);
-    this.windows.set(key, slots);
-    const [leastRecent] = this.windows.keys();
-    if (this.windows.size > MAX_KEYS && leastRecent !== undefined) this.windows.delete(leastRecent);
-  }
-}
-
-function countIn(slots: Slot[], number: number): void {
-  const last = slots.at(-1);
-  if (last?.number === number) last.calls += 1;
-  else slots.push({ number, calls: 1 });
 }
 
 const ROUTES = 'oauth:limited-routes';
 
-/** The routes whose limits hold for a handler, by its `@LimitedAs`. */
+/** The routes of the handler's `@LimitCalls`. */
 export function limitedRoutes(context: ExecutionContext): LimitedRoutes {
   const targets = [context.getHandler(), context.getClass()];
   const routes = new Reflector().getAllAndOverride<LimitedRoutes | undefined>(ROUTES, targets);
-  if (routes === undefined) throw new Error(`${context.getClass().name} has no @LimitedAs.`);
+  if (routes === undefined) throw new Error(`${context.getClass().name} has no @LimitCalls.`);
   return routes;
 }
 
-/** Names the limits of a controller or handler. The guards that enforce them are listed beside it, in their order. */
-export const LimitedAs = (routes: LimitedRoutes): MethodDecorator & ClassDecorator =>
-  SetMetadata(ROUTES, routes);
-
-/** Refuses calls beyond a limit with `TooManyAttempts`, which each filter returns in its own shape. */
+/** Rejects calls beyond a limit with `TooManyAttempts`, which each filter returns in its own form. */
 @Injectable()
-export class CallLimitGuard extends ThrottlerGuard {
+class CallLimitGuard extends ThrottlerGuard {
   constructor(
-    @InjectThrottlerOptions() options: ThrottlerModuleOptions,
-    @InjectThrottlerStorage() storage: ThrottlerStorage,
+    // Explicit, because Nest would inject the tokens of the base class.
+    @Inject(AppConfig) config: AppConfig,
+    @Inject(CallLimitStorage) storage: CallLimitStorage,
     reflector: Reflector,
     private readonly keys: RequestKeys,
     private readonly report: RateLimitReport,
   ) {
-    super(options, storage, reflector);
+    const throttlers = callLimits(config).map(({ name, limit, windowMs, routes, by }) => ({
+      name,
+      limit,
+      ttl: windowMs,
+      skipIf: (context: ExecutionContext) => limitedRoutes(context) !== routes,
+      getTracker: (request: object) => keys.of(request as Request, by),
+    }));
+    super(throttlers, storage, reflector);
   }
 
-  /** The base class sends headers of its own form and cannot report. @throws TooManyAttempts */
+  /** The base class sends headers of its own and cannot report. @throws TooManyAttempts */
   protected override async handleRequest(call: ThrottlerRequest): Promise<boolean> {
-    const { context, throttler, limit, ttl, blockDuration, getTracker, generateKey } = call;
+    const { context, throttler, limit, ttl, blockDuration, getTracker } = call;
     const name = throttler.name ?? '';
     const request = context.switchToHttp().getRequest<Request>();
-    const key = generateKey(context, await getTracker(request, context), name);
+    const key = `${name}|${await getTracker(request, context)}`;
     const state = await this.storageService.increment(key, ttl, limit, blockDuration, name);
     if (state.isBlocked) {
       this.report.refused(name);
@@ -132,21 +122,4 @@ export class CallLimitGuard extends ThrottlerGuard {
 
 /** Enforces the limits of calls on a handler. */
 export const LimitCalls = (routes: LimitedRoutes): MethodDecorator & ClassDecorator =>
-  applyDecorators(LimitedAs(routes), UseGuards(CallLimitGuard));
-
-/** The options of Nest's ThrottlerModule: a throttler for each limit of calls. */
-export function throttlerOptions(
-  config: AppConfig,
-  storage: ThrottlerStorage,
-  keys: RequestKeys,
-): ThrottlerModuleOptions {
-  const throttlers = callLimits(config).map(({ name, limit, windowMs, routes, by }) => ({
-    name,
-    limit,
-    ttl: windowMs,
-    skipIf: (context: ExecutionContext) => limitedRoutes(context) !== routes,
-    getTracker: (request: Record<string, unknown>) => keys.of(request as unknown as Request, by),
-    generateKey: (_context: ExecutionContext, tracker: string) => `${name}|${tracker}`,
-  }));
-  return { storage, throttlers };
-}
+  applyDecorators(SetMetadata(ROUTES, routes), UseGuards(CallLimitGuard));

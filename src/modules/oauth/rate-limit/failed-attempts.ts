@@ -5,21 +5,14 @@ import { isDatabaseUnavailable } from '../../../platform/database/errors.js';
 import { withDeadline } from '../../../platform/request-context.js';
 import { TooManyAttempts } from '../protocol/oauth.errors.js';
 import { limitedRoutes } from './call-limits.js';
-import {
-  CLIENT_ENDPOINTS,
-  failureLimits,
-  type LimitedRoutes,
-  type RequestLimit,
-} from './rate-limits.js';
+import { failureLimits, type LimitedRoutes, type RequestLimit } from './rate-limits.js';
 import { RateLimitReport } from './rate-limit-report.js';
 import { RequestKeys } from './request-keys.js';
 import { SlidingWindowCounter } from './sliding-window-counter.js';
 
-const FOR_APPS: ReadonlySet<string> = new Set(CLIENT_ENDPOINTS);
-
 /**
- * Limits of failed attempts, which keep a guesser slow. The attempts are rows that all processes share: they are read before
- * a request is served, and written only when one fails.
+ * Limits of failed attempts, which slow down guessing. The attempts are rows that all processes share. They are read before each
+ * request, and written only when one fails.
  */
 @Injectable()
 export class FailedAttempts {
@@ -36,8 +29,8 @@ export class FailedAttempts {
   }
 
   /**
-   * Refuses a request that exceeds a limit, by one SELECT for all of its keys. When the database is unavailable, endpoints for
-   * apps continue: they cannot issue anything then, and apps that are refused give up their tokens.
+   * Rejects a request that exceeds a limit, by one SELECT for all of its keys. When the database is unavailable, endpoints for
+   * apps continue: they cannot issue anything then, and rejected apps would delete their tokens.
    * @throws TooManyAttempts
    */
   async check(request: Request, routes: LimitedRoutes): Promise<void> {
@@ -52,27 +45,26 @@ export class FailedAttempts {
         throw new TooManyAttempts(retryAfterSeconds);
       }
     } catch (error) {
-      if (!FOR_APPS.has(routes) || !isDatabaseUnavailable(error)) throw error;
+      const isForApps = routes !== 'authorize' && routes !== 'decision';
+      if (!isForApps || !isDatabaseUnavailable(error)) throw error;
       this.logger.error(`Failed attempts could not be read: ${(error as Error).message}`);
     }
   }
 
-  /** Records a failed attempt. Never throws: exception filters call it, and nothing would catch what they throw. */
+  /** Records a failed attempt. Never throws: exception filters call it. */
   async record(request: Request, routes: LimitedRoutes): Promise<void> {
     try {
+      const by = this.keys.exceededBy(request);
       // The request may have used up its own deadline.
-      await withDeadline(() => this.recordAll(request, routes));
+      await withDeadline(async () => {
+        for (const limit of this.limitsOf(routes))
+          await this.counter.add(limit, this.keys.of(request, limit.by), (tx) =>
+            this.report.reached(tx, limit.name, by),
+          );
+      });
     } catch (error) {
       this.logger.error('A failed attempt could not be recorded.', (error as Error).stack);
     }
-  }
-
-  private async recordAll(request: Request, routes: LimitedRoutes): Promise<void> {
-    const by = this.keys.exceededBy(request);
-    for (const limit of this.limitsOf(routes))
-      await this.counter.add(limit, this.keys.of(request, limit.by), (tx) =>
-        this.report.reached(tx, limit.name, by),
-      );
   }
 
   private limitsOf(routes: LimitedRoutes): RequestLimit[] {

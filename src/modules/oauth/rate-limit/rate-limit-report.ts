@@ -5,7 +5,7 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ExceededBy } from './request-keys.js';
 
-/** Reports to operators which limits are exceeded: every refusal as a metric, the first of a window to the audit log. */
+/** Reports exceeded limits: each rejection as a metric, and an audit event when a limit is reached. */
 @Injectable()
 export class RateLimitReport {
   private readonly logger = new Logger(RateLimitReport.name);
@@ -24,18 +24,17 @@ export class RateLimitReport {
     });
   }
 
-  /** @param limit name of the limit, here and below */
   refused(limit: string): void {
     this.refusals.inc({ budget: limit });
   }
 
-  /** The attempt that this transaction counts is the last one that the limit allows. */
+  /** Records that the transaction counts the last attempt that the limit allows. */
   reached(tx: Transaction, limit: string, by: ExceededBy = {}): Promise<void> {
     const change = { actor: 'service', reason: 'too many attempts' };
     return this.audit.record(tx, 'oauth.throttled', limit, change, { ...by });
   }
 
-  /** The same for a limit in memory. Never throws: the limit holds without the event. */
+  /** The same for a limit in memory. Never throws: the limit does not depend on the event. */
   async callsReached(limit: string, by: ExceededBy): Promise<void> {
     try {
       await this.transactions.run((tx) => this.reached(tx, limit, by));

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { COUNTER, HASH, TIME } from '../../../platform/database/columns.js';
 
-/** Hits of one key within one short slot of time; the slots of the last window add up to its rolling count. */
+/** Attempts of one key within one slot of time. */
 @Entity('throttle_hits')
 @Index('ix_throttle_hits_slot', ['slot'])
 export class RateLimitHit {

@@ -15,7 +15,7 @@ import {
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { RateLimitHit } from './rate-limit.entity.js';
 
-/** The row of a key that is only ever locked: whoever counts goes through it first. */
+/** The slot of a key's row that is only locked, before its attempts are counted. */
 export const GATE = new Date(0);
 
 export interface Count {
@@ -24,47 +24,36 @@ export interface Count {
   oldest: Date | null;
 }
 
-interface Wanted {
+interface Window {
   hash: string;
   since: Date;
-}
-
-interface RawCount {
-  hash: string;
-  hits: number | string;
-  oldest: Date | string;
 }
 
 const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
 export class RateLimitRepository {
-  private readonly countBatched = batched((wanted: readonly Wanted[]) => this.countEach(wanted));
+  private readonly countBatched = batched((windows: readonly Window[]) => this.countEach(windows));
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Hits in the slots after `since`; of the keys that are asked for at the same time, by one statement. */
-  count(hash: string, since: Date): Promise<Count> {
-    return this.countBatched({ hash, since });
-  }
-
-  /** The same as the transaction sees it. */
-  async countIn(tx: Transaction, hash: string, since: Date): Promise<Count> {
+  /** Hits in the slots after `since`. Outside of transactions, concurrent lookups share a statement. */
+  async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
+    if (!tx) return this.countBatched({ hash, since });
     return (await countAll(tx, [hash], since)).get(hash) ?? NO_HITS;
   }
 
-  /** Adds a hit to a slot of a key that this transaction has locked. */
+  /** Adds a hit. The transaction has locked the key. */
   async add(tx: Transaction, hash: string, slot: Date): Promise<void> {
     const { affected } = await entities(tx).increment(RateLimitHit, { hash, slot }, 'hits', 1);
     if (affected !== 1) await entities(tx).insert(RateLimitHit, { hash, slot, hits: 1 });
   }
 
-  /** Takes one hit back, if the slot still holds one. */
+  /** Removes a hit, if the slot has one. */
   async remove(tx: Transaction, hash: string, slot: Date): Promise<void> {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
-  /** The rows of these keys. */
   ofKeys(hashes: () => Promise<string[]>): ExpiredRows {
     const ofHashes = async (): Promise<ExpiredRows> =>
       expiredRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
@@ -75,27 +64,26 @@ export class RateLimitRepository {
     };
   }
 
-  /** Makes the other transactions that count this key wait until this one ends. */
+  /** Locks the key until the end of the transaction. */
   lock(tx: Transaction, hash: string): Promise<void> {
     return upsert(tx, RateLimitHit, { hash, slot: GATE, hits: 0 });
   }
 
-  /** Keys whose windows begin at the same time by one statement. */
-  private async countEach(wanted: readonly Wanted[]): Promise<Count[]> {
-    const windows = new Map<number, { since: Date; hashes: Set<string> }>();
-    for (const { hash, since } of wanted) {
-      const window = windows.get(since.getTime()) ?? { since, hashes: new Set() };
-      windows.set(since.getTime(), window);
-      window.hashes.add(hash);
+  /** One statement for all windows that begin at the same time. */
+  private async countEach(windows: readonly Window[]): Promise<Count[]> {
+    const hashes = new Map<number, Set<string>>();
+    for (const { hash, since } of windows) {
+      const sharing = hashes.get(since.getTime()) ?? new Set();
+      hashes.set(since.getTime(), sharing.add(hash));
     }
     const counts = new Map<number, ReadonlyMap<string, Count>>();
-    for (const [start, { since, hashes }] of windows)
-      counts.set(start, await countAll(this.dataSource, [...hashes], since));
-    return wanted.map(({ hash, since }) => counts.get(since.getTime())?.get(hash) ?? NO_HITS);
+    for (const [since, sharing] of hashes)
+      counts.set(since, await countAll(this.dataSource, [...sharing], new Date(since)));
+    return windows.map(({ hash, since }) => counts.get(since.getTime())?.get(hash) ?? NO_HITS);
   }
 }
 
-/** By hash, where there are hits. */
+/** By hash, if there are hits. */
 async function countAll(
   source: DataSource | Transaction,
   hashes: readonly string[],
@@ -105,11 +93,9 @@ async function countAll(
   const statement = `
     SELECT hash, SUM(hits) AS hits, MIN(slot) AS oldest FROM throttle_hits
     WHERE slot > ? AND hits > 0 AND hash IN ${placeholdersFor(keys)} GROUP BY hash`;
-  const rows = await readRows<RawCount>(source, statement, [since, ...keys]);
+  type Row = { hash: string; hits: number | string; oldest: Date | string };
+  const rows = await readRows<Row>(source, statement, [since, ...keys]);
   return new Map(
-    rows.map(({ hash, hits, oldest }) => [
-      hash,
-      { hits: Number(hits), oldest: storedTime(oldest) },
-    ]),
+    rows.map((row) => [row.hash, { hits: Number(row.hits), oldest: storedTime(row.oldest) }]),
   );
 }

@@ -1,13 +1,13 @@
 import { SECOND } from '../../../platform/clock.js';
 import type { AppConfig } from '../../../platform/config/app-config.js';
 
-/** The endpoints that apps call; each has limits of its own. */
-export const CLIENT_ENDPOINTS = ['token', 'revocation', 'introspection'] as const;
+/** The endpoints that apps call. */
+const CLIENT_ENDPOINTS = ['token', 'revocation', 'introspection'] as const;
 
-/** The routes that a limit guards: an endpoint for apps, the authorization endpoint, or the forms of sign-in and decision. */
+/** The routes that share a limit. `decision` are the forms of sign-in and consent. */
 export type LimitedRoutes = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | 'decision';
 
-/** What attempts are counted by: `client` is an app that authenticated, by its address too if it is a public one. */
+/** The key of a count. `client` is an authenticated app, with the address if the app is public. */
 export type RequestKey = 'client' | 'app-and-address' | 'address' | 'browser';
 
 /** A number of attempts within a rolling window; a limit of 0 is no limit. */
@@ -22,7 +22,7 @@ export interface RequestLimit extends RateLimit {
   by: RequestKey;
 }
 
-/** Limits of failed attempts. Only what went wrong counts, so a busy honest app is never refused for being busy. */
+/** Limits of failed attempts. */
 export function failureLimits({ rateLimits }: AppConfig): RequestLimit[] {
   const { tokenFailures, tokenAddressFailures } = rateLimits;
   const { decisionFailures, decisionAddressFailures } = rateLimits;
@@ -36,7 +36,7 @@ export function failureLimits({ rateLimits }: AppConfig): RequestLimit[] {
   ]);
 }
 
-/** Limits of all calls, which protect the service from floods. */
+/** Limits of all calls. */
 export function callLimits({ rateLimits }: AppConfig): RequestLimit[] {
   const { tokenCalls, authorizeCalls, decisionCalls, decisionAddressCalls } = rateLimits;
   return limits('calls', rateLimits.windowSeconds, [
@@ -49,7 +49,7 @@ export function callLimits({ rateLimits }: AppConfig): RequestLimit[] {
 
 type Row = [routes: LimitedRoutes, by: RequestKey, limit: number];
 
-/** The window is that of the source document, section 8: rolling, roughly 15 minutes. */
+/** The window of the source document, section 8: rolling, roughly 15 minutes. */
 function limits(counted: string, windowSeconds: number, rows: readonly Row[]): RequestLimit[] {
   const windowMs = windowSeconds * SECOND;
   return rows

@@ -10,25 +10,24 @@ import type { LimitedRoutes, RequestKey } from './rate-limits.js';
 declare global {
   namespace Express {
     interface Request {
-      /** The limits under which this request fails, once it has passed the checks that count nothing. */
+      /** The limits of failed attempts that count this request if it fails. */
       limitedRoutes?: LimitedRoutes;
-      /** The app that authenticated; `isProven` if it did so by a secret. */
+      /** The authenticated app; `isProven` if it has a secret. */
       limitedClient?: { clientId: string; isProven: boolean };
     }
   }
 }
 
-/** IPv6 addresses count by the network that one subscriber gets. */
+/** The network of one subscriber. */
 const IPV6_PREFIX = 64;
 
-/** The sender of a form. */
 export interface Visitor {
   address: string;
-  /** SHA-256 of the browser's cookie. */
+  /** SHA-256 of the browser cookie. */
   browserHash: string;
 }
 
-/** The app that a limit was exceeded by, as far as it is known. */
+/** The app that exceeded a limit, if it is known. */
 export type ExceededBy = { clientId: string } | { claimedClientId?: string };
 
 /** The keys under which a request is counted. */
@@ -37,10 +36,7 @@ export class RequestKeys {
   constructor(private readonly cookies: BrowserCookies) {}
 
   visitor(request: Request): Visitor {
-    return {
-      address: addressOf(request),
-      browserHash: this.cookies.browserHash(request) ?? '',
-    };
+    return { address: addressOf(request), browserHash: this.cookies.browserHash(request) ?? '' };
   }
 
   of(request: Request, by: RequestKey): string {
@@ -49,7 +45,7 @@ export class RequestKeys {
     switch (by) {
       case 'client':
         if (!limitedClient) throw new Error('Calls are counted after client authentication.');
-        // A confidential app calls for all of its users. A public one proves nothing, so anybody could call in its name.
+        // Anybody can send requests in the name of a public app.
         return limitedClient.isProven
           ? limitedClient.clientId
           : `${limitedClient.clientId}|${address}`;
@@ -69,14 +65,12 @@ export class RequestKeys {
       : { claimedClientId: this.claimedClient(request) };
   }
 
-  /** The app that the request claims to come from, if it could be one. */
   private claimedClient(request: Request): string | undefined {
     const clientId = claimedClientId(request, new Parameters(request.body ?? {}));
     return isId('svc_app', clientId) ? clientId : undefined;
   }
 }
 
-/** All callers whose address is unknown count as one. */
 function addressOf(request: Request): string {
   const address = request.context.address;
   return address === null ? 'unknown' : normalizeIp(address, IPV6_PREFIX);

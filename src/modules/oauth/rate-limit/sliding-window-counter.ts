@@ -6,16 +6,16 @@ import { sha256 } from '../../../platform/secrets.js';
 import type { RateLimit } from './rate-limits.js';
 import { RateLimitRepository } from './rate-limit.repository.js';
 
-/** One attempt under a limit; `key` is what it is counted by. */
+/** One attempt under a limit, counted by `key`. */
 export interface Attempt {
   limit: RateLimit;
   key: string;
 }
 
-/** `retryAfterSeconds` is the time until the oldest counted attempt leaves the window. */
 export interface RateLimitState {
   exceeded: boolean;
   attempts: number;
+  /** Until the oldest attempt leaves the window. */
   retryAfterSeconds: number;
 }
 
@@ -23,8 +23,8 @@ const SLOTS = 60;
 const UNLIMITED: RateLimitState = { exceeded: false, attempts: 0, retryAfterSeconds: 0 };
 
 /**
- * Counts attempts in rolling windows in the database: all processes share them, and they survive a restart. A window is divided
- * into 60 slots; the slot that is just leaving still counts, so no window is too short.
+ * Counts attempts in sliding windows in the database: all processes share them, and they survive a restart. A window is divided
+ * into 60 slots. The slot that is partly outside the window still counts, so no window is too short.
  */
 @Injectable()
 export class SlidingWindowCounter {
@@ -34,14 +34,14 @@ export class SlidingWindowCounter {
     private readonly clock: Clock,
   ) {}
 
-  /** The state of a limit for this key; counts nothing. */
+  /** Counts nothing. */
   peek(limit: RateLimit, key: string): Promise<RateLimitState> {
     return this.state(limit, keyHash(limit, key));
   }
 
   /**
    * Counts one attempt, also beyond the limit.
-   * @param whenReached also happens in the transaction that counts the last attempt which the limit allows
+   * @param whenReached runs in the transaction that counts the last attempt that the limit allows
    */
   async add(
     limit: RateLimit,
@@ -57,24 +57,24 @@ export class SlidingWindowCounter {
   }
 
   /**
-   * Counts one attempt under each limit, as a part of a larger transaction, unless one is exceeded; then none is counted, and the
-   * one with the longest wait is returned. Exact under concurrency.
-   * @param at the time of the attempts, by which `refund` finds them again
-   * @param whenReached also happens in the transaction, for each limit that this attempt reaches
+   * Counts one attempt under each limit, unless one is exceeded. Then none is counted, and the one with the longest wait is
+   * returned. Exact under concurrency.
+   * @param at the time of the attempts, which `refund` needs
+   * @param whenReached runs in the transaction, for each limit that this attempt reaches
    */
   async takeAll(
     tx: Transaction,
-    wanted: readonly Attempt[],
+    attempts: readonly Attempt[],
     at: Date,
     whenReached: (limit: RateLimit) => Promise<void>,
   ): Promise<(RateLimitState & { limit: RateLimit }) | undefined> {
-    const limited = wanted.filter(({ limit }) => limit.limit > 0);
+    const limited = attempts.filter(({ limit }) => limit.limit > 0);
     const states: (RateLimitState & { limit: RateLimit })[] = [];
     for (const attempt of limited)
       states.push({ ...(await this.lock(tx, attempt)), limit: attempt.limit });
-    const longest = states
+    const [longest] = states
       .filter(({ exceeded }) => exceeded)
-      .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds)[0];
+      .toSorted((left, right) => right.retryAfterSeconds - left.retryAfterSeconds);
     if (longest) return longest;
     for (const [index, { limit, key }] of limited.entries()) {
       await this.repository.add(tx, keyHash(limit, key), slotOf(limit, at));
@@ -83,20 +83,20 @@ export class SlidingWindowCounter {
     return undefined;
   }
 
-  /** Takes back what `takeAll` counted at this time. Locks in the order of `taken`, as that did. */
+  /** Removes the attempts that `takeAll` counted at this time. Locks in the same order. */
   async refund(tx: Transaction, taken: readonly Attempt[], at: Date): Promise<void> {
     for (const { limit, key } of taken)
       if (limit.limit > 0) await this.repository.remove(tx, keyHash(limit, key), slotOf(limit, at));
   }
 
-  /** Every attempt of these keys, which are looked up when the rows are. */
-  attemptsOf(wanted: () => Promise<Attempt[]>): ExpiredRows {
+  /** The rows of all attempts of these keys. */
+  attemptsOf(attempts: () => Promise<Attempt[]>): ExpiredRows {
     return this.repository.ofKeys(async () =>
-      (await wanted()).map(({ limit, key }) => keyHash(limit, key)),
+      (await attempts()).map(({ limit, key }) => keyHash(limit, key)),
     );
   }
 
-  /** The state of the limit, which no other transaction changes until this one ends. */
+  /** Locks the limit for this key until the end of the transaction. */
   private async lock(tx: Transaction, { limit, key }: Attempt): Promise<RateLimitState> {
     const hash = keyHash(limit, key);
     await this.repository.lock(tx, hash);
@@ -108,9 +108,7 @@ export class SlidingWindowCounter {
     const now = this.clock.now();
     const reach = limit.windowMs + slotMs(limit);
     const since = slotOf(limit, later(now, -reach));
-    const { hits: attempts, oldest } = await (tx
-      ? this.repository.countIn(tx, hash, since)
-      : this.repository.count(hash, since));
+    const { hits: attempts, oldest } = await this.repository.count(hash, since, tx);
     return {
       exceeded: attempts >= limit.limit,
       attempts,

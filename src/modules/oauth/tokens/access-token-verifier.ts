@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type Access, AccessTokenVerifier } from '../../../platform/access/caller.js';
 import { InvalidToken } from '../../../platform/access/access.errors.js';
-import { Clock } from '../../../platform/clock.js';
+import { type Access, AccessTokenVerifier } from '../../../platform/access/caller.js';
 import { parseScope } from '../../../platform/access/scopes.js';
+import { Clock } from '../../../platform/clock.js';
 import { isSecret, sha256 } from '../../../platform/secrets.js';
 import { QuotaService } from '../../quota/quota.service.js';
 import { GrantUse } from './grant-use.js';
 import { TokensRepository } from './tokens.repository.js';
 
-/** Looks an access token up by its hash: one indexed statement, no write, and nothing is cached, so revoking acts at once. */
+/** Finds an access token by its hash: one indexed statement, no write. Nothing is cached, so revocation takes effect at once. */
 @Injectable()
 export class StoredAccessTokenVerifier extends AccessTokenVerifier {
   constructor(
@@ -23,18 +23,13 @@ export class StoredAccessTokenVerifier extends AccessTokenVerifier {
   override async verify(token: string): Promise<Access> {
     if (!isSecret('svcat', token)) throw InvalidToken.malformed();
     const stored = await this.tokens.findAccess(sha256(token));
-    if (!stored || stored.revokedAt || stored.grantRevokedAt) throw InvalidToken.unknown();
+    if (!stored || stored.isRevoked) throw InvalidToken.unknown();
     if (stored.appStatus !== 'enabled' || stored.userStatus !== 'active')
       throw InvalidToken.unknown();
     if (stored.expiresAt <= this.clock.now()) throw InvalidToken.expired();
     const { userId, clientId, grantId, scope, quota } = stored;
     this.use.note(grantId, this.clock.now());
-    return {
-      userId,
-      clientId,
-      grantId,
-      scopes: parseScope(scope),
-      postLimit: this.quota.limitOf(quota),
-    };
+    const postLimit = this.quota.limitOf(quota);
+    return { userId, clientId, grantId, scopes: parseScope(scope), postLimit };
   }
 }

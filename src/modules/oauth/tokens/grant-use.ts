@@ -4,19 +4,16 @@ import { BackgroundWriter } from '../../../platform/database/background-writer.j
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { GrantsRepository } from './grants.repository.js';
 
-const MOST_KEPT = 10_000;
+const MAX_GRANTS = 10_000;
 const BATCH = 500;
 
-/**
- * Notes when apps last used their access, to the minute. What was used waits in memory and is written beside the requests,
- * for each grant at most once a minute.
- */
+/** Records the last use of grants in the background, at most once a minute for each. */
 @Injectable()
 export class GrantUse extends BackgroundWriter {
   private readonly logger = new Logger(GrantUse.name);
-  /** The newest use of each grant that is to be written. */
+  /** The last use of each grant that is not written yet. */
   private waiting = new Map<string, Date>();
-  /** What was written less than a minute ago, oldest first: it need not be written again. */
+  /** The uses that were written within the last minute, oldest first. */
   private readonly written = new Map<string, Date>();
 
   constructor(
@@ -26,16 +23,16 @@ export class GrantUse extends BackgroundWriter {
     super();
   }
 
-  /** A grant was used. When too many wait, because the database is away for long, this use is forgotten. */
+  /** Records a use, unless too many wait because the database is unavailable. */
   note(grantId: string, at: Date): void {
     if (isWithinMinute(this.written.get(grantId), at)) return;
-    if (this.waiting.has(grantId) || this.waiting.size < MOST_KEPT) this.waiting.set(grantId, at);
+    if (this.waiting.has(grantId) || this.waiting.size < MAX_GRANTS) this.waiting.set(grantId, at);
   }
 
   protected override async writeWaiting(): Promise<void> {
-    const taken = this.waiting;
+    const uses = bySecond(this.waiting);
     this.waiting = new Map();
-    for (const { grantIds, at } of bySecond(taken)) {
+    for (const { grantIds, at } of uses) {
       try {
         await this.write(grantIds, at);
       } catch (error) {
@@ -48,46 +45,35 @@ export class GrantUse extends BackgroundWriter {
     }
   }
 
-  /** Everybody locks grants in the order of their ids, so that nobody waits for somebody who waits for them. */
+  /** All transactions lock grants in the order of their ids, so there are no deadlocks. */
   private async write(grantIds: readonly string[], at: Date): Promise<void> {
-    const inOrder = grantIds.toSorted();
-    for (let start = 0; start < inOrder.length; start += BATCH) {
-      const batch = inOrder.slice(start, start + BATCH);
+    const sorted = grantIds.toSorted();
+    for (let start = 0; start < sorted.length; start += BATCH) {
+      const batch = sorted.slice(start, start + BATCH);
       await this.transactions.run((tx) => this.grants.noteUse(tx, batch, at));
     }
-    this.remember(inOrder, at);
-  }
-
-  private remember(grantIds: readonly string[], at: Date): void {
     for (const [id, before] of this.written) {
-      if (isWithinMinute(before, at) && this.written.size < MOST_KEPT) break;
+      if (isWithinMinute(before, at) && this.written.size < MAX_GRANTS) break;
       this.written.delete(id);
     }
-    for (const id of grantIds) {
+    for (const id of sorted) {
       this.written.delete(id);
       this.written.set(id, at);
     }
   }
 }
 
-interface Use {
-  grantIds: string[];
-  at: Date;
-}
-
-/** Those of one second together, at the newest moment of them, to be written in one statement. */
-function bySecond(uses: ReadonlyMap<string, Date>): Use[] {
-  const seconds = new Map<number, Use>();
+/** Groups the uses of one second, with the latest time of each: a statement for each group. */
+function bySecond(uses: ReadonlyMap<string, Date>): Iterable<{ grantIds: string[]; at: Date }> {
+  const groups = new Map<number, { grantIds: string[]; at: Date }>();
   for (const [id, at] of uses) {
     const second = Math.floor(at.getTime() / SECOND);
-    const use = seconds.get(second);
-    if (!use) seconds.set(second, { grantIds: [id], at });
-    else {
-      use.grantIds.push(id);
-      if (at > use.at) use.at = at;
-    }
+    const group = groups.get(second) ?? { grantIds: [], at };
+    groups.set(second, group);
+    group.grantIds.push(id);
+    if (at > group.at) group.at = at;
   }
-  return [...seconds.values()];
+  return groups.values();
 }
 
 function isWithinMinute(earlier: Date | undefined, now: Date): boolean {

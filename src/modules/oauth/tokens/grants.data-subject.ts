@@ -15,7 +15,7 @@ import { rowsInPages } from '../../../platform/database/retention/rows-in-pages.
 import { App } from '../clients/client.entities.js';
 import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './token.entities.js';
 
-/** What a person granted to apps, with every code and token of it. */
+/** A user's grants, with their codes and tokens. */
 @Injectable()
 export class GrantsPersonalData extends PersonalData {
   constructor(private readonly dataSource: DataSource) {
@@ -23,53 +23,46 @@ export class GrantsPersonalData extends PersonalData {
   }
 
   override held({ userId }: Person): PersonalRows[] {
-    const ofGrants = <T extends { grantId: string }>(
-      entity: EntityTarget<T>,
-      omit: readonly (keyof T & string)[],
-    ): PersonalRows => ({
-      table: this.dataSource.getMetadata(entity).tableName,
-      rows: this.ofGrants(userId, entity, omit),
-    });
     return [
       { table: 'grants', rows: this.grants(userId) },
-      ofGrants(AuthorizationCode, ['hash', 'codeChallenge']),
-      ofGrants(AccessToken, ['hash']),
-      ofGrants(RefreshToken, ['hash', 'predecessorHash', 'sealedAnswer']),
+      this.ofGrants(userId, AuthorizationCode, ['hash', 'codeChallenge']),
+      this.ofGrants(userId, AccessToken, ['hash']),
+      this.ofGrants(userId, RefreshToken, ['hash', 'predecessorHash', 'sealedAnswer']),
     ];
   }
 
   override erased({ userId }: Person): ExpiredRows[] {
-    const wheres = [{ userId }];
-    return [
-      ...[AuthorizationCode, AccessToken, RefreshToken].map((child) =>
-        childRows<Grant, { grantId: string }>(this.dataSource, {
-          parent: Grant,
-          wheres,
-          child,
-          link: 'grantId',
-        }),
-      ),
-      expiredRows(this.dataSource, Grant, { userId }, 'userId'),
-    ];
+    const children = [AuthorizationCode, AccessToken, RefreshToken].map((child) =>
+      childRows<Grant, { grantId: string }>(this.dataSource, {
+        parent: Grant,
+        wheres: [{ userId }],
+        child,
+        link: 'grantId',
+      }),
+    );
+    return [...children, expiredRows(this.dataSource, Grant, { userId }, 'userId')];
   }
 
-  /** Each with the name of its app. */
+  /** Adds the name of the app. */
   private async *grants(userId: string): AsyncGenerator<object> {
-    const names = new Map<string, string>();
-    for (const { clientId, name } of await this.dataSource.manager.find(App))
-      names.set(clientId, name);
+    const apps = await this.dataSource.manager.find(App);
+    const names = new Map(apps.map(({ clientId, name }) => [clientId, name]));
     const grants = personalRows(this.dataSource, Grant, [{ userId }], ['userId']).rows;
     for await (const grant of grants as AsyncIterable<{ client_id: string }>)
       yield { ...grant, app: names.get(grant.client_id) };
   }
 
-  private async *ofGrants<T extends { grantId: string }>(
+  private ofGrants<T extends { grantId: string }>(
     userId: string,
     entity: EntityTarget<T>,
     omit: readonly (keyof T & string)[],
-  ): AsyncGenerator<object> {
-    for await (const grants of rowsInPages(this.dataSource, Grant, { userId }, ['id']))
-      for (const { id: grantId } of grants)
-        yield* personalRows<T>(this.dataSource, entity, [{ grantId } as never], omit).rows;
+  ): PersonalRows {
+    const { dataSource } = this;
+    async function* rows(): AsyncGenerator<object> {
+      for await (const grants of rowsInPages(dataSource, Grant, { userId }, ['id']))
+        for (const { id: grantId } of grants)
+          yield* personalRows<T>(dataSource, entity, [{ grantId } as never], omit).rows;
+    }
+    return { table: dataSource.getMetadata(entity).tableName, rows: rows() };
   }
 }

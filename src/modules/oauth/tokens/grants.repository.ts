@@ -1,36 +1,45 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, In, IsNull } from 'typeorm';
 import { later, MINUTE } from '../../../platform/clock.js';
 import { parseScope, type Scope } from '../../../platform/access/scopes.js';
 import { storedTime } from '../../../platform/database/columns.js';
 import {
   insertRow,
+  padToPowerOfTwo,
   placeholdersFor,
+  readRows,
   unchanged,
   writeRows,
 } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { App } from '../clients/client.entities.js';
-import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './token.entities.js';
+import { Grant } from './token.entities.js';
 
-/** The grants of a user to an app that have the same scopes and open something, or can be made to. */
+/** Active grants of a user to one app with the same scopes. */
 export interface LiveGrants {
   clientId: string;
   name: string;
   scopes: Scope[];
-  /** The first of them. */
+  /** Of the first grant. */
   grantedAt: Date;
-  /** The last use of any of them. */
+  /** Of any of the grants. */
   lastUsedAt: Date | null;
 }
 
-/** What opens something, or is exchanged for what does, with the column that is null until it is of no use any more. */
-const CREDENTIALS = [
-  [RefreshToken, 'consumedAt'],
-  [AccessToken, 'revokedAt'],
-  [AuthorizationCode, 'consumedAt'],
-] as const;
-
+/** The user's grants with a credential that still works, in groups of the same app and scopes. */
+const FIND_LIVE = `
+  SELECT grants.client_id AS clientId, apps.name, grants.scope,
+    MIN(grants.created_at) AS grantedAt, MAX(grants.last_used_at) AS lastUsedAt
+  FROM grants
+  JOIN apps ON apps.client_id = grants.client_id
+  WHERE grants.user_id = ? AND grants.revoked_at IS NULL AND grants.expires_at > ?
+    AND (EXISTS (SELECT 1 FROM refresh_tokens token WHERE token.grant_id = grants.id
+        AND token.consumed_at IS NULL AND token.expires_at > ?)
+      OR EXISTS (SELECT 1 FROM access_tokens token WHERE token.grant_id = grants.id
+        AND token.revoked_at IS NULL AND token.expires_at > ?)
+      OR EXISTS (SELECT 1 FROM authorization_codes code WHERE code.grant_id = grants.id
+        AND code.consumed_at IS NULL AND code.expires_at > ?))`;
+const NOTE_USE =
+  'UPDATE grants SET last_used_at = ? WHERE (last_used_at IS NULL OR last_used_at <= ?) AND id IN';
 const LOCK_GRANTS =
   'UPDATE grants SET scope = scope WHERE revoked_at IS NULL AND expires_at > ? AND id IN';
 
@@ -42,7 +51,7 @@ export class GrantsRepository {
     await insertRow(tx, Grant, grant);
   }
 
-  /** What the user allowed this app last time, or null the first time. */
+  /** The scopes that the user last granted this app, and those that it had requested. */
   async findLatestChoice(
     userId: string,
     clientId: string,
@@ -52,22 +61,17 @@ export class GrantsRepository {
       where: { userId, clientId, revokedAt: IsNull() },
       order: { id: 'DESC' },
     });
-    return (
-      grant && {
-        granted: parseScope(grant.scope),
-        requested: parseScope(grant.requestedScope),
-      }
-    );
+    if (!grant) return null;
+    return { granted: parseScope(grant.scope), requested: parseScope(grant.requestedScope) };
   }
 
   /**
-   * Holds the rows of these grants until the unit ends: until then nobody revokes them, and nobody else gives out tokens of
-   * them. False when one was revoked or has expired. A write that changes nothing, because SQLite has no other lock.
+   * Locks these grants until the end of the transaction, by a write that changes nothing: SQLite has no other lock. False when
+   * one was revoked or has expired.
    */
   async lock(tx: Transaction, ids: readonly string[], now: Date): Promise<boolean> {
-    return (
-      (await writeRows(tx, `${LOCK_GRANTS} ${placeholdersFor(ids)}`, [now, ...ids])) === ids.length
-    );
+    const statement = `${LOCK_GRANTS} ${placeholdersFor(ids)}`;
+    return (await writeRows(tx, statement, [now, ...ids])) === ids.length;
   }
 
   /** False when it was revoked before. */
@@ -81,8 +85,8 @@ export class GrantsRepository {
   }
 
   /**
-   * Revokes these grants, which come in the order of their ids, but for those that were revoked before. They are locked
-   * first, so that of two units each tells its own. Three statements.
+   * Revokes those of these grants that were not revoked before, and returns them. Locks them first: of two transactions, each
+   * returns its own. `ids` are in ascending order.
    */
   async revokeAll(
     tx: Transaction,
@@ -96,29 +100,15 @@ export class GrantsRepository {
     return revoked;
   }
 
-  /**
-   * The user's grants that are neither revoked nor expired, to these apps or to all, and that have something left which
-   * opens the API or can be exchanged for it: an access token, an unused refresh token or an unused code.
-   */
+  /** The user's grants to these apps, or to all, that have an unexpired access token, unused refresh token or unused code. */
   async findLive(userId: string, now: Date, clientIds?: readonly string[]): Promise<LiveGrants[]> {
-    const query = this.dataSource.manager
-      .createQueryBuilder(Grant, 'grant')
-      .innerJoin(App, 'app', 'app.clientId = grant.clientId')
-      .where('grant.userId = :userId', { userId })
-      .andWhere('grant.revokedAt IS NULL')
-      .andWhere('grant.expiresAt > :now', { now });
-    if (clientIds) query.andWhere('grant.clientId IN (:...clientIds)', { clientIds });
-    const rows = await query
-      .andWhere(hasCredential(query))
-      .select('grant.clientId', 'clientId')
-      .addSelect('app.name', 'name')
-      .addSelect('grant.scope', 'scope')
-      .addSelect('MIN(grant.createdAt)', 'grantedAt')
-      .addSelect('MAX(grant.lastUsedAt)', 'lastUsedAt')
-      .groupBy('grant.clientId')
-      .addGroupBy('app.name')
-      .addGroupBy('grant.scope')
-      .getRawMany<RawLiveGrants>();
+    const apps = clientIds && padToPowerOfTwo(clientIds);
+    const rows = await readRows<LiveGrantsRow>(
+      this.dataSource,
+      `${FIND_LIVE} ${apps ? `AND grants.client_id IN ${placeholdersFor(apps)}` : ''}
+       GROUP BY grants.client_id, apps.name, grants.scope`,
+      [userId, now, now, now, now, ...(apps ?? [])],
+    );
     return rows.map(({ scope, grantedAt, lastUsedAt, ...row }) => ({
       ...row,
       scopes: parseScope(scope),
@@ -127,7 +117,7 @@ export class GrantsRepository {
     }));
   }
 
-  /** The ids of the user's grants that were not revoked, to these apps or to all, in the order in which everybody locks grants. */
+  /** The user's grants to these apps, or to all, that were not revoked; in ascending order, in which all transactions lock. */
   async findUnrevoked(
     tx: Transaction,
     userId: string,
@@ -141,36 +131,14 @@ export class GrantsRepository {
     return grants.map(({ id }) => id);
   }
 
-  /** Notes that these grants were used at `at`, where nothing of the minute before is noted. */
+  /** Writes the time of last use where the stored one is a minute older. */
   async noteUse(tx: Transaction, ids: readonly string[], at: Date): Promise<void> {
-    await entities(tx)
-      .createQueryBuilder()
-      .update(Grant)
-      .set({ lastUsedAt: at })
-      .where('id IN (:...ids)', { ids })
-      .andWhere('(lastUsedAt IS NULL OR lastUsedAt <= :minuteAgo)', {
-        minuteAgo: later(at, -MINUTE),
-      })
-      .execute();
+    const values = [at, later(at, -MINUTE), ...ids];
+    await writeRows(tx, `${NOTE_USE} ${placeholdersFor(ids)}`, values);
   }
 }
 
-/** Whether the grant of `query` has a credential that is of use at `:now`. */
-function hasCredential(query: SelectQueryBuilder<Grant>): string {
-  const conditions = CREDENTIALS.map(([entity, end]) => {
-    const credential = query
-      .subQuery()
-      .select('1')
-      .from<AccessToken | RefreshToken | AuthorizationCode>(entity, 'credential')
-      .where('credential.grantId = grant.id')
-      .andWhere(`credential.${end} IS NULL`)
-      .andWhere('credential.expiresAt > :now');
-    return `EXISTS ${credential.getQuery()}`;
-  });
-  return `(${conditions.join(' OR ')})`;
-}
-
-interface RawLiveGrants extends Omit<LiveGrants, 'scopes' | 'grantedAt' | 'lastUsedAt'> {
+interface LiveGrantsRow extends Pick<LiveGrants, 'clientId' | 'name'> {
   scope: string;
   grantedAt: Date | string;
   lastUsedAt: Date | string | null;

@@ -8,17 +8,32 @@ import { newId } from '../../../platform/ids.js';
 import { GrantsRepository } from './grants.repository.js';
 import type { Grant } from './token.entities.js';
 
-/** Writes down what a user granted an app. */
+export interface AppName {
+  clientId: string;
+  name: string;
+}
+
+/** The reason for which a grant is revoked, by the audit event of the reused credential. */
+const REUSE_REASONS = {
+  'code.replayed': 'code replayed',
+  'refresh_token.reused': 'refresh token reused',
+};
+
+/** Grants that one statement revokes. */
+const BATCH = 500;
+
+/** Creates and revokes grants. Revoking one disables every code and token of it with the next request. */
 @Injectable()
-export class GrantOpener {
+export class GrantsService {
   constructor(
     private readonly grants: GrantsRepository,
     private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
   ) {}
 
-  /** `requested` is what the app had asked for, where the user could refuse some of it. */
+  /** @param requested the scopes that the app requested, if the user could refuse some of them */
   async open(
     tx: Transaction,
     userId: string,
@@ -39,62 +54,39 @@ export class GrantOpener {
       lastUsedAt: null,
     };
     await this.grants.insert(tx, grant);
-    await this.audit.record(
-      tx,
-      'grant.created',
-      grant.id,
-      { actor: userId },
-      { clientId, scope: grant.scope },
-    );
+    const details = { clientId, scope: grant.scope };
+    await this.audit.record(tx, 'grant.created', grant.id, { actor: userId }, details);
     return grant;
   }
-}
-
-/** An app, as people know it. */
-export interface AppName {
-  clientId: string;
-  name: string;
-}
-
-/** Why a grant ends when a credential of it comes back after its use, by the action that the audit log has for it. */
-const THEFTS = {
-  'code.replayed': 'code replayed',
-  'refresh_token.reused': 'refresh token reused',
-};
-
-const BATCH = 500;
-
-/** Ends a grant: every code and token of it is dead from the next request on. */
-@Injectable()
-export class GrantRevocation {
-  constructor(
-    private readonly grants: GrantsRepository,
-    private readonly audit: AuditLog,
-    private readonly transactions: TransactionRunner,
-    private readonly clock: Clock,
-  ) {}
 
   /** False when it was revoked before. */
-  revoke(grantId: string, change: Change, details: Record<string, unknown> = {}): Promise<boolean> {
-    return this.transactions.run((tx) => this.end(tx, grantId, change, details));
+  async revoke(
+    tx: Transaction,
+    id: string,
+    change: Change,
+    details: Record<string, unknown> = {},
+  ): Promise<boolean> {
+    const revoked = await this.grants.revoke(tx, id, this.clock.now());
+    if (revoked) await this.audit.record(tx, 'grant.revoked', id, change, details);
+    return revoked;
   }
 
-  /** Ends the grant of a stolen credential, and tells so, unless the grant had ended before. */
-  async revokeStolen(
+  /** Revokes the grant of a code or refresh token that was reused, and records the reuse, unless it was revoked before. */
+  async revokeReused(
     tx: Transaction,
-    theft: keyof typeof THEFTS,
-    { id, clientId, userId }: Pick<Grant, 'id' | 'clientId' | 'userId'>,
+    event: keyof typeof REUSE_REASONS,
+    { grantId, clientId, userId }: { grantId: string; clientId: string; userId: string },
   ): Promise<void> {
     const details = { clientId, userId };
-    const change = { actor: 'service', reason: THEFTS[theft] };
-    if (await this.end(tx, id, change, details))
-      await this.audit.record(tx, theft, id, { actor: clientId }, details);
+    const change = { actor: 'service', reason: REUSE_REASONS[event] };
+    if (await this.revoke(tx, grantId, change, details))
+      await this.audit.record(tx, event, grantId, { actor: clientId }, details);
   }
 
   /**
-   * Ends every grant of a user to these apps, or to all, that was not revoked before.
-   * @param before what else happens in the same unit, first
-   * @returns the apps that lost access by it
+   * Revokes the grants of a user to these apps, or to all.
+   * @param before runs first in the same transaction
+   * @returns the apps that lost access
    */
   async revokeOf(
     userId: string,
@@ -105,49 +97,23 @@ export class GrantRevocation {
     const apps = clientIds === 'all' ? undefined : clientIds;
     const live = await this.grants.findLive(userId, this.clock.now(), apps);
     const names = new Map(live.map(({ clientId, name }) => [clientId, name]));
-    const losing = await this.transactions.run(async (tx) => {
+    const revoked = new Set<string>();
+    await this.transactions.run(async (tx) => {
+      revoked.clear();
       await before(tx);
       const ids = await this.grants.findUnrevoked(tx, userId, apps);
-      const clients = new Set<string>();
-      for (let start = 0; start < ids.length; start += BATCH)
-        for (const clientId of await this.endAll(
-          tx,
-          userId,
-          ids.slice(start, start + BATCH),
-          change,
-        ))
-          clients.add(clientId);
-      return clients;
+      for (let start = 0; start < ids.length; start += BATCH) {
+        const batch = ids.slice(start, start + BATCH);
+        const grants = await this.grants.revokeAll(tx, batch, this.clock.now());
+        const events = grants.map(({ id, clientId }) =>
+          this.audit.event('grant.revoked', id, change, { clientId, userId }),
+        );
+        await this.audit.insertAll(tx, events);
+        for (const { clientId } of grants) revoked.add(clientId);
+      }
     });
     return [...names]
-      .filter(([clientId]) => losing.has(clientId))
+      .filter(([clientId]) => revoked.has(clientId))
       .map(([clientId, name]) => ({ clientId, name }));
-  }
-
-  /** The apps of those that ended now. */
-  private async endAll(
-    tx: Transaction,
-    userId: string,
-    ids: readonly string[],
-    change: Change,
-  ): Promise<readonly string[]> {
-    const ended = await this.grants.revokeAll(tx, ids, this.clock.now());
-    const events = ended.map(({ id, clientId }) =>
-      this.audit.event('grant.revoked', id, change, { clientId, userId }),
-    );
-    await this.audit.insertAll(tx, events);
-    return ended.map(({ clientId }) => clientId);
-  }
-
-  /** False when it was revoked before. */
-  private async end(
-    tx: Transaction,
-    grantId: string,
-    change: Change,
-    details: Record<string, unknown>,
-  ): Promise<boolean> {
-    const first = await this.grants.revoke(tx, grantId, this.clock.now());
-    if (first) await this.audit.record(tx, 'grant.revoked', grantId, change, details);
-    return first;
   }
 }

@@ -1,16 +1,20 @@
-import { applyDecorators, Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { SECOND } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import { ClientEndpoint } from '../clients/client-endpoint.decorator.js';
-import { ApiClientEndpoint, formText, formValue } from '../clients/client-endpoint.openapi.js';
+import {
+  ApiClientEndpoint,
+  ClientEndpoint,
+  formText,
+  formValue,
+} from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { ClientOf, FormOf } from '../clients/client.guard.js';
 import { InvalidClient } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
-import type { TokenState } from './introspection.repository.js';
-import { TokenIntrospection } from './token-introspection.js';
+import type { StoredToken } from './tokens.repository.js';
+import { TokensService } from './tokens.service.js';
 
 @ApiSchema({
   name: 'Introspection',
@@ -63,9 +67,10 @@ export class IntrospectionResponse {
   })
   iss?: string;
 
-  static from(state: TokenState | null, issuer: string): IntrospectionResponse {
-    if (!state) return { active: false };
-    const { kind, scope, clientId, userId, expiresAt, createdAt } = state;
+  static from(
+    { kind, scope, clientId, userId, expiresAt, createdAt }: StoredToken,
+    issuer: string,
+  ): IntrospectionResponse {
     return {
       active: true,
       scope,
@@ -83,47 +88,40 @@ function inSeconds(time: Date): number {
   return Math.floor(time.getTime() / SECOND);
 }
 
-/** The introspection endpoint in the published document (RFC 7662). */
-export function ApiIntrospection(): MethodDecorator {
-  return applyDecorators(
-    ApiClientEndpoint({
-      operationId: 'introspect',
-      summary: 'Ask what a token stands for',
-      description:
-        'For confidential apps, about their own tokens. Every other token, and every token that is not alive, is ' +
-        '`{"active": false}`.',
-      form: {
-        token: formValue('An access token or a refresh token.'),
-        token_type_hint: formText('Not needed: a token tells by itself what it is.'),
-      },
-      required: ['token'],
-      refusals: { invalid_request: 'token is required.' },
-      throttled: 429,
-    }),
-    ApiOkResponse({ type: IntrospectionResponse }),
-  );
-}
-
 /** The introspection endpoint (RFC 7662). */
 @ClientEndpoint('introspection', { shared: false })
 @Controller('oauth/introspect')
 export class IntrospectionController {
   constructor(
-    private readonly introspection: TokenIntrospection,
+    private readonly tokens: TokensService,
     private readonly config: AppConfig,
   ) {}
 
   /** A public app proves nothing, so it learns nothing (RFC 7662 §2.1). */
   @Post()
   @HttpCode(200)
-  @ApiIntrospection()
+  @ApiClientEndpoint({
+    operationId: 'introspect',
+    summary: 'Ask what a token stands for',
+    description:
+      'For confidential apps, about their own tokens. Every other token, and every token that is not alive, is ' +
+      '`{"active": false}`.',
+    form: {
+      token: formValue('An access token or a refresh token.'),
+      token_type_hint: formText('Not needed: a token tells by itself what it is.'),
+    },
+    required: ['token'],
+    refusals: { invalid_request: 'token is required.' },
+    throttled: 429,
+  })
+  @ApiOkResponse({ type: IntrospectionResponse })
   async introspect(
     @Req() request: Request,
     @ClientOf() app: App,
     @FormOf() parameters: Parameters,
   ): Promise<IntrospectionResponse> {
     if (app.kind === 'public') throw new InvalidClient(request.headers.authorization !== undefined);
-    const state = await this.introspection.live(app, parameters.require('token'));
-    return IntrospectionResponse.from(state, this.config.publicUrl);
+    const token = await this.tokens.findActive(app, parameters.require('token'));
+    return token ? IntrospectionResponse.from(token, this.config.publicUrl) : { active: false };
   }
 }

@@ -12,35 +12,34 @@ import { isSecret, sha256 } from '../../../platform/secrets.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { App } from '../clients/client.entities.js';
-import { GrantRevocation } from './grants.service.js';
-import { GrantUse } from './grant-use.js';
-import { GrantsRepository } from './grants.repository.js';
 import { InvalidGrant, InvalidScope } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { decryptResponse, encryptResponse } from './encrypted-response.js';
-import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
-import { TokensRepository, type RefreshUse, type StoredRefresh } from './tokens.repository.js';
+import { GrantUse } from './grant-use.js';
+import { GrantsRepository } from './grants.repository.js';
+import { GrantsService } from './grants.service.js';
+import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
+import { TokensRepository, type StoredRefresh } from './tokens.repository.js';
 
-/** So long after its use, a refresh token may come back for the answer that got lost. */
+/** For this time after its use, a refresh token gets the same response again. */
 const REPLAY_MS = 30 * SECOND;
 
-/**
- * One request: the token as it came, and when, what is stored about it, the `scope` parameter, and the event that its success is.
- */
 interface RefreshRequest {
   value: string;
-  at: Date;
+  receivedAt: Date;
   stored: StoredRefresh;
+  /** The parameter. */
   scope: string | undefined;
+  /** The audit event of a successful refresh. */
   event: NewAuditEvent;
 }
 
 /**
  * The refresh grant (RFC 6749 §6). Every refresh token is used once and followed by the next (RFC 9700 §4.14.2).
  *
- * A used token that returns was copied, so its grant ends. There are two honest reasons: the response was lost, or two workers of
- * a client refreshed at once. Within 30 seconds, and until the successor is used, the same response is returned again. All who
- * raced hold one successor, and its first use closes the window.
+ * The reuse of a token means that it was copied, so its grant is revoked. There are two honest reasons: the response was lost, or
+ * two workers of a client refreshed at once. Within 30 seconds, and until the successor is used, the same response is returned
+ * again: all of them have the same successor.
  */
 @Injectable()
 export class RefreshTokenGrant {
@@ -50,31 +49,31 @@ export class RefreshTokenGrant {
     private readonly tokens: TokensRepository,
     private readonly grants: GrantsRepository,
     private readonly issuer: TokenIssuer,
-    private readonly revocation: GrantRevocation,
+    private readonly revocation: GrantsService,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
   ) {
     this.commits = new GroupCommit(transactions, {
-      batch: (tx, all) => this.answerAll(tx, all),
-      single: (tx, presented) => this.answer(tx, presented),
-      groupOf: (presented) => (this.isOrdinary(presented) ? 'all' : undefined),
+      batch: (tx, requests) => this.refreshAll(tx, requests),
+      single: (tx, request) => this.refreshOne(tx, request),
+      groupOf: (request) => (this.isExpectedToSucceed(request) ? 'all' : undefined),
       keyOf: ({ stored }) => stored.grantId,
     });
   }
 
   /**
-   * @throws InvalidRequest; InvalidScope, which spends and ends nothing, also when an answer is asked for again with another
-   * scope than the first time: an honest second worker must not end its user's grant, and a thief gains nothing by it;
-   * InvalidGrant, which for a used token ends its grant
+   * @throws InvalidRequest; InvalidGrant, which for a used token revokes its grant; InvalidScope, which consumes and revokes
+   * nothing, also when a repeat has another scope: an honest second worker must not end its user's grant, and a thief gains
+   * nothing by it
    */
   async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {
-    const at = this.clock.now();
+    const receivedAt = this.clock.now();
     const value = parameters.require('refresh_token');
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
-    const request = { value, at, stored, scope: parameters.get('scope'), event };
+    const request = { value, receivedAt, stored, scope: parameters.get('scope'), event };
     const tokens = await this.commits.run(request);
     if (!tokens) throw unusable(false);
     this.use.note(stored.grantId, this.clock.now());
@@ -90,89 +89,84 @@ export class RefreshTokenGrant {
     throw unusable();
   }
 
-  /** The grant's row comes first: whoever holds it is alone with all tokens of the grant, and no revocation overtakes. */
-  private async answer(
-    tx: Transaction,
-    presented: RefreshRequest,
-  ): Promise<IssuedTokens | undefined> {
-    if (!(await this.grants.lock(tx, [presented.stored.grantId], this.clock.now())))
-      return undefined;
-    const rotated = this.isUsable(presented) ? await this.rotate(tx, [presented]) : undefined;
-    return rotated?.[0] ?? this.answerAgain(tx, presented);
+  /** Whether no reason to refuse the request is known yet. */
+  private isExpectedToSucceed(request: RefreshRequest): boolean {
+    return this.isUsable(request) && !request.stored.isRevoked && request.scope === undefined;
   }
 
-  /** Those whose tokens were not used when they were looked up. */
-  private async answerAll(
+  private isUsable({ stored: { isConsumed, expiresAt, userStatus } }: RefreshRequest): boolean {
+    return !isConsumed && userStatus === 'active' && expiresAt > this.clock.now();
+  }
+
+  private async refreshAll(
     tx: Transaction,
-    all: readonly RefreshRequest[],
+    requests: readonly RefreshRequest[],
   ): Promise<IssuedTokens[]> {
-    const grantIds = all.map(({ stored }) => stored.grantId);
-    const areAlive = await this.grants.lock(tx, grantIds, this.clock.now());
-    const tokens = areAlive ? await this.rotate(tx, all) : undefined;
+    const grantIds = requests.map(({ stored }) => stored.grantId);
+    const isLocked = await this.grants.lock(tx, grantIds, this.clock.now());
+    const tokens = isLocked ? await this.rotate(tx, requests) : undefined;
     if (!tokens) throw unusable(false);
     return tokens;
   }
 
-  /** Undefined, with nothing done, when a token was used since it was looked up. */
+  private async refreshOne(
+    tx: Transaction,
+    request: RefreshRequest,
+  ): Promise<IssuedTokens | undefined> {
+    const isLocked = await this.grants.lock(tx, [request.stored.grantId], this.clock.now());
+    if (!isLocked) return undefined;
+    const tokens = this.isUsable(request) ? await this.rotate(tx, [request]) : undefined;
+    return tokens?.[0] ?? this.replayOrRevoke(tx, request);
+  }
+
+  /** Consumes the tokens and stores their successors. Undefined, without any change, when one was used since it was read. */
   private async rotate(
     tx: Transaction,
-    all: readonly RefreshRequest[],
+    requests: readonly RefreshRequest[],
   ): Promise<IssuedTokens[] | undefined> {
     const now = this.clock.now();
-    const pairs = all.map((presented) => this.successorOf(presented, now));
-    const answers = all.map(({ value, stored }, place) => {
-      const { tokens } = pairs[place] as NewTokens;
-      return [stored.hash, encryptResponse(value, tokens)] as const;
-    });
-    if (!(await this.tokens.consumeRefresh(tx, new Map(answers), later(now, REPLAY_MS), now)))
+    const pairs = requests.map(({ stored, scope }) =>
+      this.issuer.prepare(stored, narrowedScopes(stored, scope), now, stored.hash),
+    );
+    const tokens = pairs.map((pair) => pair.tokens);
+    const responses = new Map(
+      requests.map(({ value, stored }, index) => [
+        stored.hash,
+        encryptResponse(value, tokens[index] as IssuedTokens),
+      ]),
+    );
+    if (!(await this.tokens.consumeRefresh(tx, responses, later(now, REPLAY_MS), now)))
       return undefined;
-    const predecessors = all.flatMap(({ stored }) => stored.predecessorHash ?? []);
-    const events = all.map(({ event }) => event);
     await this.tokens.insertAll(tx, pairs);
-    await this.tokens.forgetAnswers(tx, predecessors);
+    const predecessors = requests.flatMap(({ stored }) => stored.predecessorHash ?? []);
+    await this.tokens.deleteResponses(tx, predecessors);
+    const events = requests.map(({ event }) => event);
     await this.audit.insertAll(tx, events);
-    return pairs.map(({ tokens }) => tokens);
+    return tokens;
   }
 
-  /** Whether the token may be followed by the next, as far as it was looked up. */
-  private isUsable({ stored: { consumedAt, expiresAt, userStatus } }: RefreshRequest): boolean {
-    return !consumedAt && userStatus === 'active' && expiresAt > this.clock.now();
-  }
-
-  /** Whether nothing is known that the refresh could be refused for. */
-  private isOrdinary(presented: RefreshRequest): boolean {
-    const { stored, scope } = presented;
-    return this.isUsable(presented) && !stored.isRevoked && scope === undefined;
-  }
-
-  private successorOf({ stored, scope }: RefreshRequest, now: Date): NewTokens {
-    const { hash, grantId, grantExpiresAt } = stored;
-    const grant = { id: grantId, expiresAt: grantExpiresAt };
-    return this.issuer.prepare(grant, narrowedScopes(stored, scope), now, hash);
-  }
-
-  /** Undefined when the token was not used, or came back as a theft, or when what it was answered with is dead. */
-  private async answerAgain(
+  /** The same response again, or undefined. Revokes the grant when the return of a used token is a theft. */
+  private async replayOrRevoke(
     tx: Transaction,
-    { value, at, stored, scope }: RefreshRequest,
+    { value, receivedAt, stored, scope }: RefreshRequest,
   ): Promise<IssuedTokens | undefined> {
     const use = await this.tokens.findUse(tx, stored.hash);
     if (!use) return undefined;
-    const answer = repeatable(use, value, at);
-    if (!answer) {
-      await this.revocation.revokeStolen(tx, 'refresh_token.reused', {
-        ...stored,
-        id: stored.grantId,
-      });
+    const { sealedAnswer, answerExpiresAt } = use;
+    const isReplay =
+      sealedAnswer !== null && answerExpiresAt !== null && receivedAt <= answerExpiresAt;
+    const response = isReplay ? decryptResponse(value, sealedAnswer) : null;
+    if (!response) {
+      await this.revocation.revokeReused(tx, 'refresh_token.reused', stored);
       return undefined;
     }
     if (stored.userStatus !== 'active') return undefined;
-    if (await this.tokens.isRevoked(tx, sha256(answer.accessToken))) return undefined;
-    if (formatScope(narrowedScopes(stored, scope)) !== formatScope(answer.scopes)) {
+    if (await this.tokens.isRevoked(tx, sha256(response.accessToken))) return undefined;
+    if (formatScope(narrowedScopes(stored, scope)) !== formatScope(response.scopes)) {
       throw new InvalidScope('The refresh token was used a moment ago with another scope.');
     }
     await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored)]);
-    return answer;
+    return response;
   }
 
   private eventOf(
@@ -184,26 +178,19 @@ export class RefreshTokenGrant {
   }
 }
 
-/** The response that a used token may get again, or null if its return is a theft. */
-function repeatable(use: RefreshUse, value: string, at: Date): IssuedTokens | null {
-  const { sealedAnswer, answerExpiresAt } = use;
-  if (sealedAnswer === null || answerExpiresAt === null || at > answerExpiresAt) return null;
-  return decryptResponse(value, sealedAnswer);
-}
-
 /** The scopes of the new access token: the grant's, or fewer (RFC 6749 §6). The next refresh starts from the grant's again. */
 function narrowedScopes({ scope }: StoredRefresh, requested: string | undefined): Scope[] {
   const granted = parseScope(scope);
   if (requested === undefined) return granted;
-  const wanted = splitScope(requested);
-  if (wanted.length === 0) throw new InvalidScope('scope names no scope.');
+  const scopes = splitScope(requested);
+  if (scopes.length === 0) throw new InvalidScope('scope names no scope.');
   const names: readonly string[] = granted;
-  if (!wanted.every((name) => names.includes(name)))
+  if (!scopes.every((name) => names.includes(name)))
     throw new InvalidScope('scope may not exceed what the user granted.');
-  return canonicalScopes(wanted);
+  return canonicalScopes(scopes);
 }
 
-/** `isGuess` unless the token was once issued to the app that shows it. */
+/** @param isGuess unless the token was issued to the app that presents it */
 function unusable(isGuess = true): InvalidGrant {
   return new InvalidGrant(
     'The refresh token is unknown, expired, revoked or was used before.',

@@ -1,51 +1,48 @@
-import { applyDecorators, Controller, HttpCode, Post } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse } from '@nestjs/swagger';
-import { ClientEndpoint } from '../clients/client-endpoint.decorator.js';
-import { ApiClientEndpoint, formText, formValue } from '../clients/client-endpoint.openapi.js';
+import {
+  ApiClientEndpoint,
+  ClientEndpoint,
+  formText,
+  formValue,
+} from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { ClientOf, FormOf } from '../clients/client.guard.js';
 import type { Parameters } from '../protocol/parameters.js';
-import { TokenRevocation } from './token-revocation.js';
-
-/** The revocation endpoint in the published document (RFC 7009). */
-export function ApiRevocation(): MethodDecorator {
-  return applyDecorators(
-    ApiClientEndpoint({
-      operationId: 'revoke',
-      summary: 'Give a token back',
-      description:
-        'Ends an access token at once, or, with a refresh token, everything that the user allowed with it. A token that is ' +
-        'unknown or has ended already is answered 200, too.',
-      form: {
-        token: formValue('An access token or a refresh token of this app.'),
-        token_type_hint: formText('Not needed: a token tells by itself what it is.'),
-      },
-      required: ['token'],
-      refusals: { invalid_request: 'The token was issued to another client.' },
-      throttled: 503,
-    }),
-    ApiOkResponse({
-      description: 'The token opens nothing any more.',
-      content: { 'application/json': { schema: { type: 'object', maxProperties: 0 } } },
-    }),
-  );
-}
+import { TokensService } from './tokens.service.js';
 
 /** The revocation endpoint (RFC 7009). */
 @ClientEndpoint('revocation')
 @Controller('oauth/revoke')
 export class RevocationController {
-  constructor(private readonly revocation: TokenRevocation) {}
+  constructor(private readonly tokens: TokensService) {}
 
   /** An empty object rather than nothing: clients read it as JSON. */
   @Post()
   @HttpCode(200)
-  @ApiRevocation()
+  @ApiClientEndpoint({
+    operationId: 'revoke',
+    summary: 'Give a token back',
+    description:
+      'Ends an access token at once, or, with a refresh token, everything that the user allowed with it. A token that is ' +
+      'unknown or has ended already is answered 200, too.',
+    form: {
+      token: formValue('An access token or a refresh token of this app.'),
+      token_type_hint: formText('Not needed: a token tells by itself what it is.'),
+    },
+    required: ['token'],
+    refusals: { invalid_request: 'The token was issued to another client.' },
+    throttled: 503,
+  })
+  @ApiOkResponse({
+    description: 'The token opens nothing any more.',
+    content: { 'application/json': { schema: { type: 'object', maxProperties: 0 } } },
+  })
   async revoke(
     @ClientOf() app: App,
     @FormOf() parameters: Parameters,
   ): Promise<Record<string, never>> {
-    await this.revocation.revoke(app, parameters.require('token'));
+    await this.tokens.revoke(app, parameters.require('token'));
     return {};
   }
 }

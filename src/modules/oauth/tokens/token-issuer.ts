@@ -7,11 +7,11 @@ import type { Transaction } from '../../../platform/database/transaction.js';
 import type { Grant } from './token.entities.js';
 import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
-/** A pair of tokens, of which hashes are kept: what a refresh or an exchange is answered with, as far as it must come back the same. */
+/** A pair of tokens as the client receives it. Only hashes are stored. */
 export interface IssuedTokens {
   accessToken: string;
   refreshToken: string;
-  /** End of the access token. */
+  /** Of the access token. */
   expiresAt: Date;
   scopes: readonly Scope[];
 }
@@ -21,7 +21,6 @@ export interface NewTokens extends TokenPair {
   tokens: IssuedTokens;
 }
 
-/** Makes the tokens of a grant. */
 @Injectable()
 export class TokenIssuer {
   constructor(
@@ -30,32 +29,32 @@ export class TokenIssuer {
     private readonly config: AppConfig,
   ) {}
 
-  /** A new pair, stored. */
+  /** Creates and stores a pair of tokens. */
   async issue(
     tx: Transaction,
-    grant: Pick<Grant, 'id' | 'expiresAt'>,
+    { id: grantId, expiresAt: grantExpiresAt }: Pick<Grant, 'id' | 'expiresAt'>,
     scopes: readonly Scope[],
   ): Promise<IssuedTokens> {
-    const pair = this.prepare(grant, scopes, this.clock.now());
+    const pair = this.prepare({ grantId, grantExpiresAt }, scopes, this.clock.now());
     await this.tokens.insertAll(tx, [pair]);
     return pair.tokens;
   }
 
   /**
-   * A new pair. Both end with the grant at the latest; the refresh token before, when it is not used for long.
-   * `predecessorHash` is of the refresh token that the new one follows.
+   * Creates a pair of tokens. Both expire with the grant at the latest.
+   * @param predecessorHash of the refresh token that the new one follows
    */
   prepare(
-    grant: Pick<Grant, 'id' | 'expiresAt'>,
+    { grantId, grantExpiresAt }: { grantId: string; grantExpiresAt: Date },
     scopes: readonly Scope[],
     now: Date,
     predecessorHash: string | null = null,
   ): NewTokens {
     const { accessToken: lifetime, refreshIdle } = this.config.lifetimes;
-    const expiresAt = earlier(later(now, lifetime * SECOND), grant.expiresAt);
+    const expiresAt = earlier(later(now, lifetime * SECOND), grantExpiresAt);
     const accessToken = newSecret('svcat');
     const refreshToken = newSecret('svcrt');
-    const shared = { grantId: grant.id, createdAt: now };
+    const shared = { grantId, createdAt: now };
     return {
       tokens: { accessToken, refreshToken, expiresAt, scopes },
       access: {
@@ -68,7 +67,7 @@ export class TokenIssuer {
       refresh: {
         ...shared,
         hash: sha256(refreshToken),
-        expiresAt: earlier(later(now, refreshIdle * SECOND), grant.expiresAt),
+        expiresAt: earlier(later(now, refreshIdle * SECOND), grantExpiresAt),
         consumedAt: null,
         predecessorHash,
         sealedAnswer: null,

@@ -1,12 +1,15 @@
-import { applyDecorators, Controller, HttpCode, Post } from '@nestjs/common';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { formatScope } from '../../../platform/access/scopes.js';
-import { Clock, SECOND } from '../../../platform/clock.js';
-import { ClientEndpoint } from '../clients/client-endpoint.decorator.js';
-import { ApiClientEndpoint, formText } from '../clients/client-endpoint.openapi.js';
+import { Clock, secondsUntil } from '../../../platform/clock.js';
+import {
+  ApiClientEndpoint,
+  ClientEndpoint,
+  formText,
+} from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
 import { ClientOf, FormOf } from '../clients/client.guard.js';
-import { UnsupportedGrantType } from '../protocol/oauth.errors.js';
+import { OAuthError } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { AuthorizationCodeGrant } from './authorization-code.grant.js';
 import { RefreshTokenGrant } from './refresh-token.grant.js';
@@ -46,7 +49,6 @@ export class TokenResponse {
   })
   scope: string;
 
-  /** @param now when it is sent, which may be a while after the tokens were made */
   static from(
     { accessToken, refreshToken, expiresAt, scopes }: IssuedTokens,
     now: Date,
@@ -54,61 +56,12 @@ export class TokenResponse {
     return {
       access_token: accessToken,
       token_type: 'Bearer',
-      expires_in: secondsLeft(expiresAt, now),
+      // Never below 1: clients read 0 as "does not expire".
+      expires_in: secondsUntil(expiresAt, now),
       refresh_token: refreshToken,
       scope: formatScope(scopes),
     };
   }
-}
-
-/** Whole seconds, of which one that has just begun counts, and never below 1, since clients read 0 as "does not expire". */
-function secondsLeft(expiresAt: Date, now: Date): number {
-  return Math.max(1, Math.ceil((expiresAt.getTime() - now.getTime()) / SECOND));
-}
-
-/** The token endpoint in the published document (source document, section 4.1). */
-export function ApiToken(): MethodDecorator {
-  return applyDecorators(
-    ApiClientEndpoint({
-      operationId: 'token',
-      summary: 'Exchange a code or a refresh token for tokens',
-      description:
-        'Confidential apps send their secret with HTTP Basic or in the form; public apps send the PKCE verifier instead. ' +
-        'Every refresh returns a new refresh token, and the one that was sent stops working. When the answer of a refresh ' +
-        'is lost, the same refresh may be sent again within 30 seconds and gets the same answer. After a 503 you may take longer, ' +
-        'and send an exchange again, too: for ten minutes, while the process runs that could not tell.',
-      form: {
-        grant_type: {
-          type: 'string',
-          enum: ['authorization_code', 'refresh_token'],
-          description: 'What is exchanged.',
-        },
-        code: formText('With authorization_code.'),
-        redirect_uri: formText('With authorization_code: the one of the authorization request.'),
-        code_verifier: {
-          ...formText('With authorization_code, when the request had a code_challenge.'),
-          pattern: '^[A-Za-z0-9._~-]{43,128}$',
-        },
-        refresh_token: formText('With refresh_token.'),
-        scope: formText(
-          'With refresh_token: fewer scopes than were granted, for this access token only.',
-        ),
-      },
-      required: ['grant_type'],
-      alternatives: [
-        { grant_type: 'authorization_code', required: ['code', 'redirect_uri'] },
-        { grant_type: 'refresh_token', required: ['refresh_token'] },
-      ],
-      refusals: {
-        invalid_request: 'code is required.',
-        invalid_grant: 'The code has expired.',
-        invalid_scope: 'scope may not exceed what the user granted.',
-        unsupported_grant_type: 'grant_type must be authorization_code or refresh_token.',
-      },
-      throttled: 429,
-    }),
-    ApiOkResponse({ type: TokenResponse }),
-  );
 }
 
 /** The token endpoint (RFC 6749 §3.2). */
@@ -123,7 +76,45 @@ export class TokenController {
 
   @Post()
   @HttpCode(200)
-  @ApiToken()
+  @ApiClientEndpoint({
+    operationId: 'token',
+    summary: 'Exchange a code or a refresh token for tokens',
+    description:
+      'Confidential apps send their secret with HTTP Basic or in the form; public apps send the PKCE verifier instead. ' +
+      'Every refresh returns a new refresh token, and the one that was sent stops working. When the answer of a refresh ' +
+      'is lost, the same refresh may be sent again within 30 seconds and gets the same answer. After a 503 you may take longer, ' +
+      'and send an exchange again, too: for ten minutes, while the process runs that could not tell.',
+    form: {
+      grant_type: {
+        type: 'string',
+        enum: ['authorization_code', 'refresh_token'],
+        description: 'What is exchanged.',
+      },
+      code: formText('With authorization_code.'),
+      redirect_uri: formText('With authorization_code: the one of the authorization request.'),
+      code_verifier: {
+        ...formText('With authorization_code, when the request had a code_challenge.'),
+        pattern: '^[A-Za-z0-9._~-]{43,128}$',
+      },
+      refresh_token: formText('With refresh_token.'),
+      scope: formText(
+        'With refresh_token: fewer scopes than were granted, for this access token only.',
+      ),
+    },
+    required: ['grant_type'],
+    alternatives: [
+      { grant_type: 'authorization_code', required: ['code', 'redirect_uri'] },
+      { grant_type: 'refresh_token', required: ['refresh_token'] },
+    ],
+    refusals: {
+      invalid_request: 'code is required.',
+      invalid_grant: 'The code has expired.',
+      invalid_scope: 'scope may not exceed what the user granted.',
+      unsupported_grant_type: 'grant_type must be authorization_code or refresh_token.',
+    },
+    throttled: 429,
+  })
+  @ApiOkResponse({ type: TokenResponse })
   async token(@ClientOf() app: App, @FormOf() parameters: Parameters): Promise<TokenResponse> {
     const tokens = await this.issue(app, parameters);
     return TokenResponse.from(tokens, this.clock.now());
@@ -136,7 +127,10 @@ export class TokenController {
       case 'refresh_token':
         return this.refreshToken.refresh(app, parameters);
       default:
-        throw new UnsupportedGrantType();
+        throw new OAuthError(
+          'unsupported_grant_type',
+          'grant_type must be authorization_code or refresh_token.',
+        );
     }
   }
 }

@@ -9,7 +9,7 @@ import {
   URL_TEXT,
 } from '../../../platform/database/columns.js';
 
-/** What one consent gave one app: the family of every code and token that follows. Revoking it kills them all. */
+/** One consent of a user to an app: the family of all codes and tokens that came from it. */
 @Entity('grants')
 @Index('ix_grants_user_id', ['userId', 'clientId'])
 @Index('ix_grants_expires_at', ['expiresAt'])
@@ -27,26 +27,25 @@ export class Grant {
   @Column(SCOPE)
   scope: string;
 
-  /** What the app had asked for: a scope that is not in it was never refused. */
+  /** The scopes that the user could grant or refuse. */
   @Column(SCOPE)
   requestedScope: string;
 
   @Column(TIME)
   createdAt: Date;
 
-  /** No refresh goes past this moment. */
   @Column(TIME)
   expiresAt: Date;
 
   @Column(optional(TIME))
   revokedAt: Date | null;
 
-  /** When the app last used or refreshed a token of it, to the minute; null before the first time. */
+  /** To the minute. */
   @Column(optional(TIME))
   lastUsedAt: Date | null;
 }
 
-/** An authorization code as its SHA-256, with what its exchange must match (RFC 6749 §4.1.3, RFC 7636 §4.4). */
+/** An authorization code as its SHA-256, with the values that its exchange must match (RFC 6749 §4.1.3, RFC 7636 §4.4). */
 @Entity('authorization_codes')
 @Index('ix_authorization_codes_grant_id', ['grantId', 'consumedAt', 'expiresAt'])
 @Index('ix_authorization_codes_consumed_at', ['consumedAt', 'expiresAt'])
@@ -74,7 +73,7 @@ export class AuthorizationCode {
   consumedAt: Date | null;
 }
 
-/** An access token as its SHA-256. Whether it is alive is also its grant's, its app's and its user's business. */
+/** An access token as its SHA-256. Its grant, app and user must be active too. */
 @Entity('access_tokens')
 @Index('ix_access_tokens_grant_id', ['grantId'])
 @Index('ix_access_tokens_expires_at', ['expiresAt'])
@@ -119,15 +118,15 @@ export class RefreshToken {
   @Column(optional(TIME))
   consumedAt: Date | null;
 
-  /** The refresh token that this one followed; null for the first of a grant. */
+  /** Of the refresh token that this one followed. */
   @Column(optional(HASH))
   predecessorHash: string | null;
 
-  /** What this token was answered with, encrypted under the token itself, until its successor is used. */
+  /** The response to this token, encrypted under the token itself, until its successor is used. */
   @Column(optional(text(700)))
   sealedAnswer: string | null;
 
-  /** Until when it may be answered so again; null without an answer. */
+  /** End of the replay window. */
   @Column(optional(TIME))
   answerExpiresAt: Date | null;
 }

@@ -1,88 +1,167 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
-import { storedTime } from '../../../platform/database/columns.js';
-import { insertAll, placeholdersFor, writeRows } from '../../../platform/database/sql.js';
 import { BatchLoader } from '../../../platform/database/batch-loader.js';
+import { storedTime } from '../../../platform/database/columns.js';
+import {
+  insertAll,
+  insertRow,
+  placeholdersFor,
+  writeRows,
+} from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
+import { isSecret, sha256 } from '../../../platform/secrets.js';
 import type { AppQuota } from '../../quota/quota.entities.js';
 import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
-import { AccessToken, RefreshToken } from './token.entities.js';
+import { AccessToken, AuthorizationCode, RefreshToken } from './token.entities.js';
 
-/** Everything that decides whether an access token opens something, from one statement. */
-export interface StoredAccess {
-  scope: string;
+/** A code or token with its grant and user, from one statement. */
+interface Credential {
+  hash: string;
   expiresAt: Date;
-  revokedAt: Date | null;
   grantId: string;
-  grantRevokedAt: Date | null;
+  clientId: string;
   userId: string;
   userStatus: User['status'];
-  clientId: string;
+  /** Of the access token; otherwise of the grant. */
+  scope: string;
+  /** Whether the grant, or the access token itself, is revoked. */
+  isRevoked: boolean;
+}
+
+export interface StoredCode extends Credential {
+  redirectUri: string;
+  codeChallenge: string | null;
+  consumedAt: Date | null;
+  grantExpiresAt: Date;
+}
+
+export interface StoredAccess extends Credential {
+  kind: 'access';
+  createdAt: Date;
   appStatus: App['status'];
   quota: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null;
 }
 
-/** A refresh token with its grant and user, from one statement. Whether the grant is alive is asked under its lock. */
-export interface StoredRefresh {
-  hash: string;
-  expiresAt: Date;
-  consumedAt: Date | null;
+export interface StoredRefresh extends Credential {
+  kind: 'refresh';
+  createdAt: Date;
+  isConsumed: boolean;
   predecessorHash: string | null;
-  grantId: string;
-  clientId: string;
-  /** Of the grant. */
-  scope: string;
   grantExpiresAt: Date;
-  userId: string;
-  userStatus: User['status'];
-  /** Whether the grant is. */
-  isRevoked: boolean;
 }
 
-/** The rows of an access token and of the refresh token that comes with it. */
+export type StoredToken = StoredAccess | StoredRefresh;
+
+/** The rows of an access token and of the refresh token that is issued with it. */
 export interface TokenPair {
   access: AccessToken;
   refresh: RefreshToken;
 }
 
-/** What a used refresh token was answered with, and until when it may be answered so again; null when it may not. */
+/** The encrypted response to a used refresh token, until it expires. */
 export type RefreshUse = Pick<RefreshToken, 'sealedAnswer' | 'answerExpiresAt'>;
 
+type Time = Date | string;
+
+/** A row as the drivers return it: times are for `storedTime`. */
+interface CredentialRow extends Omit<Credential, 'expiresAt' | 'isRevoked'> {
+  expiresAt: Time;
+  grantRevokedAt: Time | null;
+}
+
+interface CodeRow extends CredentialRow {
+  redirectUri: string;
+  codeChallenge: string | null;
+  consumedAt: Time | null;
+  grantExpiresAt: Time;
+}
+
+interface AccessRow extends CredentialRow {
+  createdAt: Time;
+  revokedAt: Time | null;
+  appStatus: App['status'];
+  plan: string | null;
+  monthlyPostLimit: number | null;
+}
+
+interface RefreshRow extends CredentialRow {
+  createdAt: Time;
+  consumedAt: Time | null;
+  predecessorHash: string | null;
+  grantExpiresAt: Time;
+}
+
+const GRANT_COLUMNS = `
+    grants.id AS grantId, grants.client_id AS clientId, grants.revoked_at AS grantRevokedAt,
+    users.id AS userId, users.status AS userStatus`;
+
+const FIND_CODE = `
+  SELECT code.hash, code.redirect_uri AS redirectUri, code.code_challenge AS codeChallenge,
+    code.expires_at AS expiresAt, code.consumed_at AS consumedAt, grants.scope,
+    grants.expires_at AS grantExpiresAt, ${GRANT_COLUMNS}
+  FROM authorization_codes code
+  JOIN grants ON grants.id = code.grant_id
+  JOIN users ON users.id = grants.user_id
+  WHERE`;
 const FIND_ACCESS = `
-  SELECT token.hash, token.scope, token.expires_at AS expiresAt, token.revoked_at AS revokedAt,
-    grants.id AS grantId, grants.revoked_at AS grantRevokedAt,
-    users.id AS userId, users.status AS userStatus,
-    apps.client_id AS clientId, apps.status AS appStatus,
-    app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit
+  SELECT token.hash, token.scope, token.created_at AS createdAt, token.expires_at AS expiresAt,
+    token.revoked_at AS revokedAt, apps.status AS appStatus,
+    app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit, ${GRANT_COLUMNS}
   FROM access_tokens token
   JOIN grants ON grants.id = token.grant_id
   JOIN apps ON apps.client_id = grants.client_id
   JOIN users ON users.id = grants.user_id
   LEFT JOIN app_quotas ON app_quotas.client_id = grants.client_id
   WHERE`;
-
 const FIND_REFRESH = `
-  SELECT token.hash, token.expires_at AS expiresAt, token.consumed_at AS consumedAt,
-    token.predecessor_hash AS predecessorHash, grants.id AS grantId, grants.client_id AS clientId,
-    grants.scope, grants.expires_at AS grantExpiresAt, grants.revoked_at AS grantRevokedAt,
-    users.id AS userId, users.status AS userStatus
+  SELECT token.hash, token.created_at AS createdAt, token.expires_at AS expiresAt,
+    token.consumed_at AS consumedAt, token.predecessor_hash AS predecessorHash, grants.scope,
+    grants.expires_at AS grantExpiresAt, ${GRANT_COLUMNS}
   FROM refresh_tokens token
   JOIN grants ON grants.id = token.grant_id
   JOIN users ON users.id = grants.user_id
   WHERE`;
-const FORGET_ANSWERS =
+
+const CONSUME_CODES =
+  'UPDATE authorization_codes SET consumed_at = ? WHERE consumed_at IS NULL AND expires_at > ? AND hash IN';
+const DELETE_RESPONSES =
   'UPDATE refresh_tokens SET sealed_answer = NULL, answer_expires_at = NULL WHERE hash IN';
 
+/** Codes, access tokens and refresh tokens. */
 @Injectable()
 export class TokensRepository {
-  private readonly access: BatchLoader<RawAccess>;
-  private readonly refresh: BatchLoader<RawRefresh>;
+  private readonly codes: BatchLoader<CodeRow>;
+  private readonly access: BatchLoader<AccessRow>;
+  private readonly refresh: BatchLoader<RefreshRow>;
 
   constructor(dataSource: DataSource) {
-    const key = { hash: 'token.hash' };
-    this.access = new BatchLoader(dataSource, FIND_ACCESS, key);
-    this.refresh = new BatchLoader(dataSource, FIND_REFRESH, key);
+    this.codes = new BatchLoader(dataSource, FIND_CODE, { hash: 'code.hash' });
+    this.access = new BatchLoader(dataSource, FIND_ACCESS, { hash: 'token.hash' });
+    this.refresh = new BatchLoader(dataSource, FIND_REFRESH, { hash: 'token.hash' });
+  }
+
+  async insertCode(tx: Transaction, code: AuthorizationCode): Promise<void> {
+    await insertRow(tx, AuthorizationCode, code);
+  }
+
+  async findCode(hash: string): Promise<StoredCode | null> {
+    const row = await this.codes.find(hash);
+    return row
+      ? {
+          ...row,
+          expiresAt: storedTime(row.expiresAt),
+          consumedAt: row.consumedAt === null ? null : storedTime(row.consumedAt),
+          grantExpiresAt: storedTime(row.grantExpiresAt),
+          isRevoked: row.grantRevokedAt !== null,
+        }
+      : null;
+  }
+
+  /** False when one was used or has expired: of two exchanges, one gets tokens (RFC 6749 §4.1.2). */
+  async consumeCodes(tx: Transaction, hashes: readonly string[], now: Date): Promise<boolean> {
+    const statement = `${CONSUME_CODES} ${placeholdersFor(hashes)}`;
+    return (await writeRows(tx, statement, [now, now, ...hashes])) === hashes.length;
   }
 
   async insertAll(tx: Transaction, pairs: readonly TokenPair[]): Promise<void> {
@@ -91,13 +170,23 @@ export class TokensRepository {
     await insertAll(tx, RefreshToken, refresh);
   }
 
+  /** The access or refresh token with this value; its prefix says which. */
+  async find(token: string): Promise<StoredToken | null> {
+    if (isSecret('svcat', token)) return this.findAccess(sha256(token));
+    if (isSecret('svcrt', token)) return this.findRefresh(sha256(token));
+    return null;
+  }
+
   async findAccess(hash: string): Promise<StoredAccess | null> {
     const row = await this.access.find(hash);
     if (!row) return null;
-    const { plan, monthlyPostLimit, expiresAt } = row;
+    const { plan, monthlyPostLimit } = row;
     return {
       ...row,
-      expiresAt: storedTime(expiresAt),
+      kind: 'access',
+      createdAt: storedTime(row.createdAt),
+      expiresAt: storedTime(row.expiresAt),
+      isRevoked: row.revokedAt !== null || row.grantRevokedAt !== null,
       quota: plan === null ? null : { plan, monthlyPostLimit },
     };
   }
@@ -118,18 +207,20 @@ export class TokensRepository {
 
   async findRefresh(hash: string): Promise<StoredRefresh | null> {
     const row = await this.refresh.find(hash);
-    if (!row) return null;
-    const { expiresAt, consumedAt, grantExpiresAt, grantRevokedAt, ...stored } = row;
-    return {
-      ...stored,
-      isRevoked: grantRevokedAt !== null,
-      expiresAt: storedTime(expiresAt),
-      consumedAt: consumedAt === null ? null : storedTime(consumedAt),
-      grantExpiresAt: storedTime(grantExpiresAt),
-    };
+    return row
+      ? {
+          ...row,
+          kind: 'refresh',
+          createdAt: storedTime(row.createdAt),
+          expiresAt: storedTime(row.expiresAt),
+          isConsumed: row.consumedAt !== null,
+          grantExpiresAt: storedTime(row.grantExpiresAt),
+          isRevoked: row.grantRevokedAt !== null,
+        }
+      : null;
   }
 
-  /** What came of the use of a refresh token; null when it was not used. */
+  /** Null when the refresh token was not used. */
   findUse(tx: Transaction, hash: string): Promise<RefreshUse | null> {
     return entities(tx).findOne(RefreshToken, {
       select: { hash: true, sealedAnswer: true, answerExpiresAt: true },
@@ -138,44 +229,27 @@ export class TokensRepository {
   }
 
   /**
-   * Uses tokens up, each with its sealed answer. False when one was used or has expired: of two refreshes, one gets the
-   * successor (RFC 9700 §4.14.2).
+   * Consumes refresh tokens and stores the encrypted response to each, by its hash. False when one was used or has expired: of
+   * two refreshes, one gets the successor (RFC 9700 §4.14.2).
    */
   async consumeRefresh(
     tx: Transaction,
-    answers: ReadonlyMap<string, string>,
-    answerExpiresAt: Date,
+    responses: ReadonlyMap<string, string>,
+    responsesExpireAt: Date,
     now: Date,
   ): Promise<boolean> {
-    const hashes = [...answers.keys()];
+    const hashes = [...responses.keys()];
     const statement = `
       UPDATE refresh_tokens SET consumed_at = ?, answer_expires_at = ?,
         sealed_answer = CASE hash${' WHEN ? THEN ?'.repeat(hashes.length)} END
       WHERE consumed_at IS NULL AND expires_at > ? AND hash IN ${placeholdersFor(hashes)}`;
-    const values = [now, answerExpiresAt, ...[...answers].flat(), now, ...hashes];
+    const values = [now, responsesExpireAt, ...[...responses].flat(), now, ...hashes];
     return (await writeRows(tx, statement, values)) === hashes.length;
   }
 
-  /** From now on, who comes back with one of these used tokens gets no answer any more. */
-  async forgetAnswers(tx: Transaction, hashes: readonly string[]): Promise<void> {
+  /** Ends the replay window of these used refresh tokens. */
+  async deleteResponses(tx: Transaction, hashes: readonly string[]): Promise<void> {
     if (hashes.length > 0)
-      await writeRows(tx, `${FORGET_ANSWERS} ${placeholdersFor(hashes)}`, hashes);
+      await writeRows(tx, `${DELETE_RESPONSES} ${placeholdersFor(hashes)}`, hashes);
   }
-}
-
-interface RawAccess extends Omit<StoredAccess, 'expiresAt' | 'quota'> {
-  hash: string;
-  expiresAt: Date | string;
-  plan: string | null;
-  monthlyPostLimit: number | null;
-}
-
-interface RawRefresh extends Omit<
-  StoredRefresh,
-  'expiresAt' | 'consumedAt' | 'grantExpiresAt' | 'isRevoked'
-> {
-  expiresAt: Date | string;
-  consumedAt: Date | string | null;
-  grantExpiresAt: Date | string;
-  grantRevokedAt: Date | string | null;
 }
