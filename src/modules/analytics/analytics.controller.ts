@@ -1,18 +1,55 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
 import { ApiFaults } from '../../platform/http/errors/api-errors.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
+import { TIME } from '../../platform/http/validation/schemas.js';
+import { idPattern } from '../../platform/ids.js';
 import { ApiPostId } from '../posts/post-id.param.js';
-import { AnalyticsService } from './analytics.service.js';
-import { AnalyticsResponse } from './analytics.response.js';
+import { PostsService } from '../posts/posts.service.js';
+
+@ApiSchema({ name: 'Analytics', description: 'How a post is doing.' })
+export class AnalyticsResponse {
+  @ApiProperty({
+    description: 'Id of the post.',
+    pattern: idPattern('post').source,
+    example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
+  id: string;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 12,
+    description: 'Members who like the post.',
+  })
+  likes: number;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 3,
+    description: 'Comments that are not deleted.',
+  })
+  comments: number;
+
+  @ApiProperty({ ...TIME, description: 'When the post was published: UTC, with milliseconds.' })
+  publishedAt: string;
+
+  @ApiProperty({
+    format: 'uri',
+    description: 'Public URL of the post.',
+    example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
+  permalink: string;
+}
 
 @ApiTags('analytics')
 @ApiFaults()
 @Controller(`${DEV_V1}/posts/:id/analytics`)
 export class AnalyticsController {
-  constructor(private readonly analytics: AnalyticsService) {}
+  constructor(private readonly posts: PostsService) {}
 
   @Get()
   @Scopes('analytics.read')
@@ -26,6 +63,13 @@ export class AnalyticsController {
     @CallerOf() { userId }: Caller,
     @Param('id') id: string,
   ): Promise<AnalyticsResponse> {
-    return AnalyticsResponse.from(await this.analytics.ofPost(userId, id));
+    const { likeCount, commentCount, createdAt } = await this.posts.counts(userId, id);
+    return {
+      id,
+      likes: likeCount,
+      comments: commentCount,
+      publishedAt: createdAt.toISOString(),
+      permalink: this.posts.permalink(id),
+    };
   }
 }

@@ -22,8 +22,7 @@ import {
   tellReplayed,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { ApiPostId } from '../posts/post-id.param.js';
-import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
-import { CommentsService } from './comments.service.js';
+import { CommentNotFound, CommentsService, parentNotOnPost } from './comments.service.js';
 import { CommentPageResponse, CommentResponse } from './comment.response.js';
 import { CreateCommentRequest } from './create-comment.request.js';
 

@@ -11,7 +11,7 @@ import { CommentsService } from '../comments/comments.service.js';
 import { AppsService, type Registration } from '../oauth/clients/apps.service.js';
 import { GrantOpener } from '../oauth/tokens/grants.service.js';
 import { TokenIssuer } from '../oauth/tokens/token-issuer.js';
-import type { PostDraft } from '../posts/post-draft.js';
+import type { PostDraft } from '../posts/create-post.request.js';
 import { PostsService } from '../posts/posts.service.js';
 import { Publisher } from '../posts/publisher.service.js';
 import { type NewUser, PhoneTaken, UsersService } from '../users/users.service.js';

@@ -2,9 +2,9 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { idPattern } from '../../platform/ids.js';
 import { ApiErrors } from '../../platform/http/errors/api-errors.js';
-import { PostNotFound } from './posts.errors.js';
+import { PostNotFound } from './posts.service.js';
 
-/** Documents the post id of the path and what is answered when there is no such post. */
+/** Documents the post id in the path, and the error for an unknown post. */
 export const ApiPostId = (): MethodDecorator =>
   applyDecorators(
     ApiParam({

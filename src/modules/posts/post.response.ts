@@ -2,14 +2,21 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../platform/ids.js';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.js';
-import type { PostDraft, Visibility } from './post-draft.js';
+import type { PostDraft } from './create-post.request.js';
+import type { Visibility } from './post.entities.js';
 import type { PostDetails, PostItem } from './posts.repository.js';
 import type { PublishedPost } from './publisher.service.js';
 
-const ID = {
+const POST_ID = {
   description: 'Id of the post.',
   example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
   pattern: idPattern('post').source,
+};
+const CONTENT = {
+  type: String,
+  nullable: true,
+  description: 'Body text, or null.',
+  example: 'Bring a chair and something to share.',
 };
 const PERMALINK = {
   format: 'uri',
@@ -25,15 +32,10 @@ const VISIBILITY = {
 
 @ApiSchema({ name: 'PostItem', description: 'A post in a list.' })
 export class PostItemResponse {
-  @ApiProperty(ID)
+  @ApiProperty(POST_ID)
   id: string;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Body text, or null.',
-    example: 'Bring a chair and something to share.',
-  })
+  @ApiProperty(CONTENT)
   content: string | null;
 
   @ApiProperty(PERMALINK)
@@ -49,15 +51,10 @@ export class PostItemResponse {
 
 @ApiSchema({ name: 'Post', description: "One of the user's posts." })
 export class PostResponse {
-  @ApiProperty(ID)
+  @ApiProperty(POST_ID)
   id: string;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Body text, or null.',
-    example: 'Bring a chair and something to share.',
-  })
+  @ApiProperty(CONTENT)
   content: string | null;
 
   @ApiProperty({
@@ -103,7 +100,7 @@ export class PostResponse {
   description: 'The fields that were supplied, and what the service added.',
 })
 export class CreatedPostResponse implements PostDraft {
-  @ApiProperty(ID)
+  @ApiProperty(POST_ID)
   id: string;
 
   @ApiPropertyOptional({ description: 'Headline.', example: 'Block party on Saturday' })

@@ -15,8 +15,7 @@ import {
   REPLAYED_HEADER,
   tellReplayed,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
-import { QuotaExceeded } from '../quota/quota.errors.js';
-import { QuotaService } from '../quota/quota.service.js';
+import { QuotaExceeded, QuotaService } from '../quota/quota.service.js';
 import { CreatePostRequest } from './create-post.request.js';
 import {
   CreatedPostResponse,
@@ -72,7 +71,7 @@ export class PostsController {
     const draft = request.toDraft();
     const { made, replayed } = await this.publisher.publish(caller, draft, key);
     response.location(`/${DEV_V1}/posts/${made.id}`);
-    response.set(await this.quota.rateLimit(caller.clientId, caller.postLimit));
+    response.set(await this.quota.rateLimitHeaders(caller.clientId, caller.postLimit));
     tellReplayed(response, replayed);
     return CreatedPostResponse.from(draft, made);
   }

@@ -23,9 +23,9 @@ import { AppConfig } from '../../platform/config/app-config.js';
 import { type AppError, ServiceUnavailable } from '../../platform/errors.js';
 import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
 import { callerError } from '../../platform/http/errors/http-error.js';
-import { PublicPostsService } from './public-posts.service.js';
+import { PostsService } from './posts.service.js';
 
-/** Answers what goes wrong with the page of a post by a page. Why there is none, it does not tell. */
+/** Renders errors as pages. The page does not say why a post is missing. */
 @Catch()
 export class PostPageErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PostPageErrorFilter.name);
@@ -40,7 +40,7 @@ export class PostPageErrorFilter implements ExceptionFilter {
     const { requestId } = request;
     const language = acceptedLanguage(request);
     const error = callerError(thrown);
-    const words = wordsFor(error, requestId, CATALOGUES[language]);
+    const text = textFor(error, requestId, CATALOGUES[language]);
     const status = ERROR_STATUS[error.code];
     request.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
@@ -51,11 +51,11 @@ export class PostPageErrorFilter implements ExceptionFilter {
       .status(status)
       .vary('Accept-Language')
       .set({ ...pageHeaders({ secure: this.config.secure, language }), ...error.extras.headers })
-      .send(this.pages.message({ ...words, error: true }, language));
+      .send(this.pages.message({ ...text, error: true }, language));
   }
 }
 
-function wordsFor({ code }: AppError, requestId: string, { post, errors }: Catalogue): ErrorText {
+function textFor({ code }: AppError, requestId: string, { post, errors }: Catalogue): ErrorText {
   const texts = errors(post.openAgain);
   switch (code) {
     case 'not_found':
@@ -67,14 +67,14 @@ function wordsFor({ code }: AppError, requestId: string, { post, errors }: Catal
   }
 }
 
-/** Where permalinks lead when this service is the site: a public post, for anybody. */
+/** Public posts at their permalinks, if this service is the site. */
 @ApiExcludeController()
 @Public()
 @UseFilters(PostPageErrorFilter)
 @Controller('post')
 export class PostPageController {
   constructor(
-    private readonly posts: PublicPostsService,
+    private readonly posts: PostsService,
     private readonly pages: PageRenderer,
     private readonly config: AppConfig,
   ) {}
@@ -86,11 +86,11 @@ export class PostPageController {
     @Res() response: Response,
   ): Promise<void> {
     const language = acceptedLanguage(request);
-    const html = this.pages.post(await this.posts.read(id), language);
+    const html = this.pages.post(await this.posts.readPublic(id), language);
     response
       .vary('Accept-Language')
       .set(pageHeaders({ secure: this.config.secure, language }))
-      // Browsers and proxies may keep it, but ask each time: it goes when the post is deleted.
+      // Caches must revalidate, because the post may be deleted.
       .set('Cache-Control', 'no-cache')
       .send(html);
   }

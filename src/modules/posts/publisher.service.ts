@@ -14,12 +14,12 @@ import { CallLog } from '../quota/calls/call-log.service.js';
 import { periodOf } from '../quota/quota-period.js';
 import { QuotaService } from '../quota/quota.service.js';
 import { UsersService } from '../users/users.service.js';
-import type { PostDraft } from './post-draft.js';
+import type { PostDraft } from './create-post.request.js';
 import type { Post } from './post.entities.js';
 import { PostsRepository } from './posts.repository.js';
 import { PostsService } from './posts.service.js';
 
-/** What the service adds to what was sent; `createdAt` is ISO 8601 in UTC, with milliseconds. */
+/** The fields that the service adds to a draft. `createdAt` is ISO 8601 in UTC, with milliseconds. */
 export interface PublishedPost {
   id: string;
   permalink: string;
@@ -32,10 +32,10 @@ interface Publish {
   keep: ((tx: Transaction) => Promise<void>) | undefined;
 }
 
-/** Publishes posts, and spends the apps' quota for them. */
+/** Publishes posts and spends the apps' quota. */
 @Injectable()
 export class Publisher {
-  private readonly commits: GroupCommit<Publish, void>;
+  private readonly commits: GroupCommit<Publish, unknown>;
 
   constructor(
     private readonly repository: PostsRepository,
@@ -49,20 +49,17 @@ export class Publisher {
   ) {
     this.commits = new GroupCommit(transactions, {
       batch: (tx, publishes) => this.write(tx, publishes),
-      single: async (tx, publish) => {
-        await this.write(tx, [publish]);
-      },
+      single: (tx, publish) => this.write(tx, [publish]),
       groupOf,
       keyOf: ({ post }) => post.userId,
     });
   }
 
   /**
-   * Publishes in the caller's name and spends one post of the app's month. Key, post, counter, call record and quota commit
-   * together or not at all (source document, sections 3 and 8). With the Idempotency-Key of an earlier request, it answers
-   * what that one published.
-   * @throws QuotaExceeded when the app's posts of the current UTC month are spent; InvalidToken when the user was blocked
-   *   meanwhile; IdempotencyKeyReused; IdempotencyKeyInUse
+   * Publishes in the caller's name and spends one post of the app's month. Idempotency key, post, counter, call record and quota
+   * commit together (source document, sections 3 and 8). Repeating an Idempotency-Key returns the first result.
+   * @throws QuotaExceeded if the app has no posts left in this UTC month; InvalidToken if the user was blocked in the meantime;
+   *   IdempotencyKeyReused; IdempotencyKeyInUse
    */
   publish(caller: Caller, draft: PostDraft, key?: string): Promise<Outcome<PublishedPost>> {
     const { clientId, userId } = caller;
@@ -70,7 +67,8 @@ export class Publisher {
     const outcome = this.idempotency.once<PublishedPost>(request, (keep) =>
       this.publishOnce(caller, draft, keep),
     );
-    return this.calls.standFor(caller, outcome);
+    this.calls.awaitPublish(caller, outcome);
+    return outcome;
   }
 
   private async publishOnce(
@@ -79,39 +77,40 @@ export class Publisher {
     keep: Keep<PublishedPost> | undefined,
   ): Promise<PublishedPost> {
     const { clientId, userId } = caller;
-    const place =
-      draft.latitude === undefined ? await this.users.savedPlace(userId) : { neighborhood: null };
+    const location =
+      draft.latitude === undefined
+        ? await this.users.savedLocation(userId)
+        : { neighborhood: null };
     const createdAt = this.clock.now();
     const id = newId('post', createdAt);
-    const post: Post = { ...BLANK, ...place, ...draft, id, userId, clientId, createdAt };
+    const post: Post = { ...BLANK, ...location, ...draft, id, userId, clientId, createdAt };
     const permalink = this.posts.permalink(id);
     const published = { id, permalink, createdAt: createdAt.toISOString() };
     await this.commits.run({ caller, post, keep: keep && ((tx) => keep(tx, published)) });
     return published;
   }
 
-  /** All of one group. The app's row is written last, so that it is locked for one round trip only. */
-  private async write(tx: Transaction, publishes: readonly Publish[]): Promise<void[]> {
+  /** Writes one group. The app's quota row comes last, so that it is locked for one round trip only. */
+  private async write(tx: Transaction, publishes: readonly Publish[]): Promise<unknown[]> {
     const posts = publishes.map(({ post }) => post);
     const [first] = publishes as [Publish];
     for (const { keep } of publishes) await keep?.(tx);
     await this.repository.insertAll(tx, posts);
     const userIds = posts.map(({ userId }) => userId);
     if (!(await this.users.countPosts(tx, userIds))) throw InvalidToken.unknown();
-    await this.calls.recordPublishes(tx, publishes.map(this.callOf));
+    const now = this.clock.now().getTime();
+    const calls = publishes.map(({ caller: { clientId, userId, requestId, receivedAt }, post }) => {
+      const durationMs = now - receivedAt.getTime();
+      return { at: post.createdAt, clientId, userId, durationMs, requestId };
+    });
+    await this.calls.recordPublishes(tx, calls);
     const { clientId, postLimit } = first.caller;
     await this.quota.spend(tx, clientId, postLimit, first.post.createdAt, posts.length);
-    return posts.map(() => undefined);
+    return posts;
   }
-
-  private readonly callOf = ({ caller, post }: Publish) => {
-    const { clientId, userId, requestId, receivedAt } = caller;
-    const durationMs = this.clock.now().getTime() - receivedAt.getTime();
-    return { at: post.createdAt, clientId, userId, durationMs, requestId };
-  };
 }
 
-/** Publishes that spend the same month of the same app, so that no app waits for another's. */
+/** Groups share the month of one app, so that no app waits for another. Publishes with an idempotency key are not grouped. */
 function groupOf({ caller, post, keep }: Publish): string | undefined {
   const { clientId, postLimit } = caller;
   return keep ? undefined : `${clientId} ${postLimit} ${periodOf(post.createdAt)}`;

@@ -5,46 +5,41 @@ import { periodOf } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
 
-/** Posts and limits of the current month, for the apps that have published in it. */
+type Samples = Sample<'client_id'>[];
+
+/** Usage and limits of the apps that have published in the current month. */
 @Injectable()
 export class QuotaMetrics {
   constructor(
-    metrics: Metrics,
+    { registry }: Metrics,
     private readonly repository: QuotaRepository,
     private readonly quota: QuotaService,
     private readonly clock: Clock,
   ) {
-    registerStoredGauge(
-      metrics.registry,
-      {
-        name: 'quota_used_posts',
-        help: 'Posts that an app has published this month (UTC).',
-        labelNames: ['client_id'],
-      },
-      () => this.used(),
-    );
-    registerStoredGauge(
-      metrics.registry,
-      {
-        name: 'quota_limit_posts',
-        help: 'Posts that an app may publish this month; absent where there is no limit.',
-        labelNames: ['client_id'],
-      },
-      () => this.limits(),
-    );
+    const used = {
+      name: 'quota_used_posts',
+      help: 'Posts that an app has published this month (UTC).',
+    };
+    const limit = {
+      name: 'quota_limit_posts',
+      help: 'Posts that an app may publish this month; absent where there is no limit.',
+    };
+    const labelNames: ['client_id'] = ['client_id'];
+    registerStoredGauge(registry, { ...used, labelNames }, () => this.used());
+    registerStoredGauge(registry, { ...limit, labelNames }, () => this.limits());
   }
 
-  private async used(): Promise<Sample<'client_id'>[]> {
+  private async used(): Promise<Samples> {
     const usage = await this.repository.findUsage(periodOf(this.clock.now()));
-    return usage.map(({ clientId, used }) => ({ labels: { client_id: clientId }, value: used }));
+    return [...usage].map(([client_id, { used }]) => ({ labels: { client_id }, value: used }));
   }
 
-  private async limits(): Promise<Sample<'client_id'>[]> {
+  private async limits(): Promise<Samples> {
     const usage = await this.repository.findUsage(periodOf(this.clock.now()));
-    const arrangements = await this.repository.findArrangements();
-    return usage.flatMap(({ clientId }) => {
-      const limit = this.quota.limitOf(arrangements.get(clientId) ?? null);
-      return limit === null ? [] : [{ labels: { client_id: clientId }, value: limit }];
+    const assignments = await this.repository.findAssignments();
+    return [...usage.keys()].flatMap((client_id) => {
+      const limit = this.quota.limitOf(assignments.get(client_id));
+      return limit === null ? [] : [{ labels: { client_id }, value: limit }];
     });
   }
 }

@@ -14,37 +14,36 @@ import { User } from './user.entity.js';
 
 export type Profile = Pick<User, 'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood'>;
 export type Author = Pick<User, 'id' | 'name' | 'photoUrl'>;
-export type Place = Pick<User, 'latitude' | 'longitude' | 'neighborhood'>;
+export type Location = Pick<User, 'latitude' | 'longitude' | 'neighborhood'>;
 export type SignInUser = Pick<User, 'id' | 'name' | 'phone'>;
 
 const FIND_PROFILE = 'SELECT id, name, photo_url AS photoUrl, karma, neighborhood FROM users WHERE';
-const FIND_PLACE = 'SELECT id, latitude, longitude, neighborhood FROM users WHERE';
+const FIND_LOCATION = 'SELECT id, latitude, longitude, neighborhood FROM users WHERE';
 const FIND_POST_COUNT = 'SELECT id, post_count AS postCount FROM users WHERE';
 const COUNT_POST = "UPDATE users SET post_count = post_count + 1 WHERE status = 'active' AND id IN";
 
 @Injectable()
 export class UsersRepository {
   private readonly profiles: BatchLoader<Profile>;
-  private readonly places: BatchLoader<Place>;
+  private readonly locations: BatchLoader<Location>;
   private readonly postCounts: BatchLoader<Pick<User, 'postCount'>>;
 
   constructor(private readonly dataSource: DataSource) {
     this.profiles = new BatchLoader(dataSource, FIND_PROFILE, { id: 'id' });
-    this.places = new BatchLoader(dataSource, FIND_PLACE, { id: 'id' });
+    this.locations = new BatchLoader(dataSource, FIND_LOCATION, { id: 'id' });
     this.postCounts = new BatchLoader(dataSource, FIND_POST_COUNT, { id: 'id' });
   }
 
-  async findProfile(id: string): Promise<Profile | null> {
-    return (await this.profiles.find(id)) ?? null;
+  findProfile(id: string): Promise<Profile | undefined> {
+    return this.profiles.find(id);
   }
 
-  async findPlace(id: string): Promise<Place | null> {
-    return (await this.places.find(id)) ?? null;
+  findLocation(id: string): Promise<Location | undefined> {
+    return this.locations.find(id);
   }
 
-  /** Null when there is no such user. */
-  async findPostCount(id: string): Promise<number | null> {
-    return (await this.postCounts.find(id))?.postCount ?? null;
+  async findPostCount(id: string): Promise<number | undefined> {
+    return (await this.postCounts.find(id))?.postCount;
   }
 
   findAuthor(id: string): Promise<Author | null> {
@@ -62,19 +61,13 @@ export class UsersRepository {
     return this.dataSource.manager.findOneBy(User, { phone });
   }
 
-  findActive(id: string, tx?: Transaction): Promise<SignInUser | null> {
+  findActive(
+    key: { id: string } | { phone: string },
+    tx?: Transaction,
+  ): Promise<SignInUser | null> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
-    return manager.findOne(User, {
-      select: { id: true, name: true, phone: true },
-      where: { id, status: 'active' },
-    });
-  }
-
-  findActiveByPhone(phone: string): Promise<SignInUser | null> {
-    return this.dataSource.manager.findOne(User, {
-      select: { id: true, name: true, phone: true },
-      where: { phone, status: 'active' },
-    });
+    const select = { id: true, name: true, phone: true };
+    return manager.findOne(User, { select, where: { ...key, status: 'active' } });
   }
 
   async isEmpty(): Promise<boolean> {
@@ -86,13 +79,13 @@ export class UsersRepository {
     return manager.find(User, { where: { phone: In(phones) } });
   }
 
-  /** The users with these phones, whom nobody else changes until this transaction ends. */
-  async holdByPhones(tx: Transaction, phones: readonly string[]): Promise<User[]> {
+  /** Finds the users with these phones, and locks their rows until the end of the transaction. */
+  async lockByPhones(tx: Transaction, phones: readonly string[]): Promise<User[]> {
     await entities(tx).update(User, { phone: In(phones) }, { status: unchanged('status') });
     return this.findByPhones(phones, tx);
   }
 
-  /** Writes users back who are held. */
+  /** The rows must be locked. */
   async updateAll(tx: Transaction, users: User[]): Promise<void> {
     if (users.length > 0) await upsertAll(tx, User, users);
   }
@@ -101,16 +94,16 @@ export class UsersRepository {
     return insertAll(tx, User, users);
   }
 
-  async insert(tx: Transaction, user: User): Promise<void> {
-    await insertRow(tx, User, user);
+  insert(tx: Transaction, user: User): Promise<void> {
+    return insertRow(tx, User, user);
   }
 
-  /** One post of each of these users. False when one of them is not active (any more), or counted twice. */
+  /** Adds one post to each user. False if a user is not active, or is listed twice. */
   async countPosts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
     return (await writeRows(tx, `${COUNT_POST} ${placeholdersFor(ids)}`, ids)) === ids.length;
   }
 
-  /** The same of a user whatever their status. */
+  /** Also for a user who is not active. False if there is no such user. */
   async countRestoredPost(tx: Transaction, id: string): Promise<boolean> {
     const { affected } = await entities(tx).increment(User, { id }, 'postCount', 1);
     return affected === 1;
@@ -120,7 +113,7 @@ export class UsersRepository {
     await entities(tx).decrement(User, { id }, 'postCount', 1);
   }
 
-  /** False when the user has this status already, or is gone. */
+  /** False if the user already has this status, or does not exist. */
   async changeStatus(tx: Transaction, id: string, status: User['status']): Promise<boolean> {
     const { affected } = await entities(tx).update(User, { id, status: Not(status) }, { status });
     return affected === 1;

@@ -3,15 +3,14 @@ import { Clock } from '../../../platform/clock.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { periodOf, previousPeriod, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
-import { QuotaService, type Terms } from '../quota.service.js';
-import { QuotaMonthsRepository } from './quota-months.repository.js';
+import { type EffectiveQuota, QuotaService } from '../quota.service.js';
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 export interface ClosedMonths {
   /** The current month. */
   period: Period;
-  /** Rows of earlier months whose plan and limit were written now. */
+  /** The number of rows of earlier months that were closed. */
   closed: number;
   previous: { period: Period; apps: number; posts: number };
 }
@@ -20,7 +19,6 @@ export interface ClosedMonths {
 @Injectable()
 export class QuotaMonths {
   constructor(
-    private readonly months: QuotaMonthsRepository,
     private readonly repository: QuotaRepository,
     private readonly quota: QuotaService,
     private readonly transactions: TransactionRunner,
@@ -28,45 +26,50 @@ export class QuotaMonths {
   ) {}
 
   /**
-   * Writes into each earlier month under which plan and limit its apps ended it, and adds up the last one. A closed month never
-   * changes, so this is safe to run twice, late, never, or concurrently.
+   * Writes the apps' plan and limit into each earlier month, and sums up the previous one. A closed month never changes, so this
+   * is safe to run twice, late, never, or concurrently.
    */
   async closeEarlier(): Promise<ClosedMonths> {
     const now = this.clock.now();
     const period = periodOf(now);
     let closed = 0;
-    for (const earlier of await this.months.findUnclosedPeriods(period))
+    for (const earlier of await this.repository.findUnclosedPeriods(period))
       closed += await this.close(earlier, now);
     const last = previousPeriod(now);
-    return { period, closed, previous: { period: last, ...(await this.months.addUp(last)) } };
+    return {
+      period,
+      closed,
+      previous: { period: last, ...(await this.repository.sumUsage(last)) },
+    };
   }
 
-  private async close(period: Period, now: Date): Promise<number> {
+  private async close(period: Period, closedAt: Date): Promise<number> {
     let closed = 0;
-    let clientIds = await this.months.findUnclosed(period, '', AT_ONCE);
-    while (clientIds.length > 0) {
-      for (const { terms, under } of await this.byTerms(clientIds)) {
-        const closing = { closedPlan: terms.plan, closedLimit: terms.limit, closedAt: now };
+    for (;;) {
+      const clientIds = await this.repository.findUnclosed(period, BATCH_SIZE);
+      if (clientIds.length === 0) return closed;
+      for (const { plan, limit, members } of await this.groupByQuota(clientIds)) {
+        const values = { closedPlan: plan, closedLimit: limit, closedAt };
         closed += await this.transactions.run((tx) =>
-          this.months.close(tx, period, under, closing),
+          this.repository.close(tx, period, members, values),
         );
       }
-      clientIds = await this.months.findUnclosed(period, clientIds.at(-1) ?? '', AT_ONCE);
     }
-    return closed;
   }
 
   /** Most apps share a plan and its limit, so a few statements close them. */
-  private async byTerms(clientIds: string[]): Promise<{ terms: Terms; under: string[] }[]> {
-    const arrangements = await this.repository.findArrangements(clientIds);
-    const groups = new Map<string, { terms: Terms; under: string[] }>();
+  private async groupByQuota(
+    clientIds: string[],
+  ): Promise<Iterable<EffectiveQuota & { members: string[] }>> {
+    const assignments = await this.repository.findAssignments(clientIds);
+    const groups = new Map<string, EffectiveQuota & { members: string[] }>();
     for (const clientId of clientIds) {
-      const terms = this.quota.termsOf(arrangements.get(clientId) ?? null);
-      const key = `${terms.plan} ${terms.limit}`;
-      const group = groups.get(key) ?? { terms, under: [] };
-      group.under.push(clientId);
+      const quota = this.quota.effectiveQuota(assignments.get(clientId));
+      const key = `${quota.plan} ${quota.limit}`;
+      const group = groups.get(key) ?? { ...quota, members: [] };
+      group.members.push(clientId);
       groups.set(key, group);
     }
-    return [...groups.values()];
+    return groups.values();
   }
 }

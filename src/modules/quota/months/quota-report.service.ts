@@ -3,22 +3,21 @@ import { Clock, DAY } from '../../../platform/clock.js';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { periodOf, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
-import { QuotaService, type Terms } from '../quota.service.js';
+import { type EffectiveQuota, QuotaService } from '../quota.service.js';
 
-/** An app's month; null is unlimited. */
-export interface ReportLine extends Terms {
+/** An app's month. A null limit is unlimited. */
+export interface ReportLine extends EffectiveQuota {
   clientId: string;
   name: string;
   used: number;
   remaining: number | null;
   /** Of the limit, rounded down; null without one. */
   percent: number | null;
-  /** What the month comes to if the app goes on like this; of a month that is over, what it came to. */
+  /** Posts at the end of the month at the current rate; of a past month, the posts published. */
   projected: number;
   period: Period;
 }
 
-/** What all apps make of their quota. */
 @Injectable()
 export class QuotaReport {
   constructor(
@@ -28,34 +27,32 @@ export class QuotaReport {
   ) {}
 
   /**
-   * A line for each of these apps, who used most of its limit first. A month that was closed has the plans and limits of its
-   * end; any other one those of now. Two statements, however many apps there are.
+   * A line for each of these apps, highest percentage first. A closed month shows its stored plans and limits, any other month
+   * the current ones. Two statements, however many apps there are.
    * @param period the current month by default
-   * @throws InvalidRequest when the month has not begun
+   * @throws InvalidRequest if the month has not begun
    */
   async of(
     apps: readonly { clientId: string; name: string }[],
     period: Period = periodOf(this.clock.now()),
   ): Promise<ReportLine[]> {
-    const perPost = this.projection(period);
-    const usage = new Map(
-      (await this.repository.findUsage(period)).map((row) => [row.clientId, row]),
-    );
-    const arrangements = await this.repository.findArrangements();
+    const growth = this.projectedGrowth(period);
+    const usage = await this.repository.findUsage(period);
+    const assignments = await this.repository.findAssignments();
     const lines = apps.map(({ clientId, name }): ReportLine => {
       const month = usage.get(clientId);
-      const terms = month?.closedAt
+      const quota = month?.closedAt
         ? { plan: month.closedPlan ?? '', limit: month.closedLimit }
-        : this.quota.termsOf(arrangements.get(clientId) ?? null);
+        : this.quota.effectiveQuota(assignments.get(clientId));
       const used = month?.used ?? 0;
       return {
         clientId,
         name,
-        ...terms,
+        ...quota,
         used,
-        remaining: terms.limit === null ? null : Math.max(0, terms.limit - used),
-        percent: percentOf(used, terms.limit),
-        projected: Math.round(used * perPost),
+        remaining: quota.limit === null ? null : Math.max(0, quota.limit - used),
+        percent: percentOf(used, quota.limit),
+        projected: Math.round(used * growth),
         period,
       };
     });
@@ -64,8 +61,8 @@ export class QuotaReport {
     );
   }
 
-  /** What a post so far is at the end of the month. The first day counts as a whole one: a few hours tell nothing. */
-  private projection(period: Period): number {
+  /** The length of the month relative to its elapsed part, of which at least a day counts. */
+  private projectedGrowth(period: Period): number {
     const { from, to } = rangeOf(period);
     const now = this.clock.now();
     if (now < from) throw new InvalidRequest(`The month ${period} has not begun.`);

@@ -157,7 +157,7 @@ export class UserImport {
   ): Promise<Imported> {
     const now = this.clock.now();
     const known = byPhone(
-      await this.users.holdByPhones(
+      await this.users.lockByPhones(
         tx,
         typed.map(({ phone }) => phone),
       ),
