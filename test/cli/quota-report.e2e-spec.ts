@@ -1,6 +1,5 @@
 import { parse } from 'csv-parse/sync';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
-import { QuotaReport } from '../../src/modules/quota/months/quota-report.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { type PlanAssignment, QuotaService } from '../../src/modules/quota/quota.service.js';
 import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
@@ -33,7 +32,7 @@ onOneEngine('Command "quota report"', (database) => {
   }
   const report = async (month?: string) => {
     const apps = await manager().find(App);
-    return app().service(QuotaReport).of(apps, month);
+    return app().service(QuotaMonths).report(apps, month);
   };
 
   it('lists every app, sorted by the used percentage of its limit', async () => {

@@ -5,17 +5,12 @@ import { Scopes } from '../../platform/access/scopes.decorator.js';
 import { ApiFaults } from '../../platform/http/errors/api-errors.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
 import { TIME } from '../../platform/http/validation/schemas.js';
-import { idPattern } from '../../platform/ids.js';
-import { ApiPostId } from '../posts/post-id.param.js';
+import { ApiPostId, PERMALINK, POST_ID } from '../posts/post-id.param.js';
 import { PostsService } from '../posts/posts.service.js';
 
 @ApiSchema({ name: 'Analytics', description: 'How a post is doing.' })
 export class AnalyticsResponse {
-  @ApiProperty({
-    description: 'Id of the post.',
-    pattern: idPattern('post').source,
-    example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
-  })
+  @ApiProperty(POST_ID)
   id: string;
 
   @ApiProperty({
@@ -37,11 +32,7 @@ export class AnalyticsResponse {
   @ApiProperty({ ...TIME, description: 'When the post was published: UTC, with milliseconds.' })
   publishedAt: string;
 
-  @ApiProperty({
-    format: 'uri',
-    description: 'Public URL of the post.',
-    example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
-  })
+  @ApiProperty(PERMALINK)
   permalink: string;
 }
 

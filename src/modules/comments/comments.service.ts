@@ -78,8 +78,8 @@ export class CommentsService {
     key?: string,
   ): Promise<Outcome<AddedComment>> {
     const request = { clientId, userId, key, route: `POST /posts/${postId}/comments`, body: draft };
-    return this.idempotency.once<AddedComment>(request, (keep) =>
-      this.add(userId, postId, { ...draft, authorId: userId }, keep),
+    return this.idempotency.once<AddedComment>(request, (saveResult) =>
+      this.add(userId, postId, { ...draft, authorId: userId }, saveResult),
     );
   }
 
@@ -91,7 +91,7 @@ export class CommentsService {
     ownerId: string,
     postId: string,
     { text, parentId, authorId }: Draft & { authorId: string },
-    keep?: Keep<AddedComment>,
+    saveResult?: Keep<AddedComment>,
   ): Promise<AddedComment> {
     const createdAt = this.clock.now();
     const id = newId('cmt', createdAt);
@@ -104,7 +104,7 @@ export class CommentsService {
     const permalink = this.permalink(postId);
     const added = { id, author, createdAt: createdAt.toISOString(), permalink };
     await this.transactions.run(async (tx) => {
-      await keep?.(tx, added);
+      await saveResult?.(tx, added);
       await this.posts.countComment(tx, ownerId, postId);
       if (parentId !== null && !(await this.repository.existsOnPost(tx, parentId, postId)))
         throw parentNotOnPost();

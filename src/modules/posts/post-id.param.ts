@@ -4,17 +4,26 @@ import { idPattern } from '../../platform/ids.js';
 import { ApiErrors } from '../../platform/http/errors/api-errors.js';
 import { PostNotFound } from './posts.service.js';
 
+const ID = {
+  pattern: idPattern('post').source,
+  example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
+};
+
+/** Documentation of the fields that all responses about a post share. */
+export const POST_ID = { description: 'Id of the post.', ...ID };
+export const PERMALINK = {
+  format: 'uri',
+  description: 'Public URL of the post.',
+  example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+};
+
 /** Documents the post id in the path, and the error for an unknown post. */
 export const ApiPostId = (): MethodDecorator =>
   applyDecorators(
     ApiParam({
       name: 'id',
       description: "Id of one of the user's own posts.",
-      schema: {
-        type: 'string',
-        pattern: idPattern('post').source,
-        example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
-      },
+      schema: { type: 'string', ...ID },
     }),
     ApiErrors(new PostNotFound()),
   );

@@ -36,17 +36,16 @@ export class PostPageErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<Request>();
-    const { requestId } = request;
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
     const language = acceptedLanguage(request);
     const error = callerError(thrown);
-    const text = textFor(error, requestId, CATALOGUES[language]);
+    const text = textFor(error, request.requestId, CATALOGUES[language]);
     const status = ERROR_STATUS[error.code];
     request.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
       this.logger.error(error.code, (thrown as Error)?.stack);
-    host
-      .switchToHttp()
+    http
       .getResponse<Response>()
       .status(status)
       .vary('Accept-Language')
@@ -56,15 +55,9 @@ export class PostPageErrorFilter implements ExceptionFilter {
 }
 
 function textFor({ code }: AppError, requestId: string, { post, errors }: Catalogue): ErrorText {
+  if (code === 'not_found') return post.missing;
   const texts = errors(post.openAgain);
-  switch (code) {
-    case 'not_found':
-      return post.missing;
-    case 'service_unavailable':
-      return texts.unavailable;
-    default:
-      return texts.fault(requestId);
-  }
+  return code === 'service_unavailable' ? texts.unavailable : texts.fault(requestId);
 }
 
 /** Public posts at their permalinks, if this service is the site. */

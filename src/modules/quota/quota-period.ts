@@ -16,10 +16,6 @@ export function nextPeriodStart(time: Date): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1));
 }
 
-export function previousPeriod(time: Date): Period {
-  return periodOf(new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() - 1)));
-}
-
 /** From the start of the month to the start of the next one. */
 export function rangeOf(period: Period): { from: Date; to: Date } {
   const from = new Date(`${period}-01T00:00:00.000Z`);

@@ -1,11 +1,10 @@
 import { Module } from '@nestjs/common';
-import { CallLog, CallLogMiddleware } from './calls/call-log.service.js';
+import { CallLog } from './calls/call-log.service.js';
 import { CallsPersonalData } from './calls/calls.data-subject.js';
 import { CallsRepository } from './calls/calls.repository.js';
 import { UsageRollup } from './calls/usage-rollup.service.js';
 import { QuotaMonths } from './months/quota-months.service.js';
 import { QuotaReconciliation } from './months/quota-reconciliation.service.js';
-import { QuotaReport } from './months/quota-report.service.js';
 import { QuotaMetrics } from './quota-metrics.js';
 import { QuotaController } from './quota.controller.js';
 import { QuotaRepository } from './quota.repository.js';
@@ -15,7 +14,6 @@ const SERVICES = [
   QuotaService,
   QuotaMonths,
   QuotaReconciliation,
-  QuotaReport,
   CallLog,
   CallsPersonalData,
   UsageRollup,
@@ -23,7 +21,7 @@ const SERVICES = [
 
 @Module({
   controllers: [QuotaController],
-  providers: [QuotaRepository, CallsRepository, CallLogMiddleware, QuotaMetrics, ...SERVICES],
+  providers: [QuotaRepository, CallsRepository, QuotaMetrics, ...SERVICES],
   exports: SERVICES,
 })
 export class QuotaModule {}

@@ -38,10 +38,6 @@ export interface CurrentQuota {
   resetsAt: Date;
 }
 
-export interface QuotaStatus extends CurrentQuota {
-  plan: string;
-}
-
 /** A plan by its name, or a limit of the app's own, where null is unlimited. */
 export type PlanAssignment = { plan: string } | { limit: number | null };
 
@@ -50,6 +46,10 @@ export interface EffectiveQuota {
   plan: string;
   limit: number | null;
 }
+
+export type QuotaStatus = CurrentQuota & EffectiveQuota;
+
+type Assigned = Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null | undefined;
 
 /** Posts of an app per calendar month (source document, section 8). */
 @Injectable()
@@ -65,16 +65,14 @@ export class QuotaService {
   ) {}
 
   /** The default limit without an assignment. The configured limit of a plan counts, or the stored one if the plan no longer exists. */
-  limitOf(assigned: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null | undefined): number | null {
+  limitOf(assigned: Assigned): number | null {
     const { defaultLimit, plans } = this.config.quota;
     if (!assigned) return defaultLimit;
     const { plan, monthlyPostLimit } = assigned;
     return Object.hasOwn(plans, plan) ? (plans[plan] ?? null) : monthlyPostLimit;
   }
 
-  effectiveQuota(
-    assigned: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null | undefined,
-  ): EffectiveQuota {
+  effectiveQuota(assigned: Assigned): EffectiveQuota {
     return { plan: assigned?.plan ?? DEFAULT_PLAN, limit: this.limitOf(assigned) };
   }
 

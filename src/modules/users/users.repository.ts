@@ -12,45 +12,25 @@ import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from './user.entity.js';
 
-export type Profile = Pick<User, 'id' | 'name' | 'photoUrl' | 'karma' | 'neighborhood'>;
-export type Author = Pick<User, 'id' | 'name' | 'photoUrl'>;
-export type Location = Pick<User, 'latitude' | 'longitude' | 'neighborhood'>;
+export type Member = Omit<User, 'status' | 'phone' | 'createdAt'>;
 export type SignInUser = Pick<User, 'id' | 'name' | 'phone'>;
 
-const FIND_PROFILE = 'SELECT id, name, photo_url AS photoUrl, karma, neighborhood FROM users WHERE';
-const FIND_LOCATION = 'SELECT id, latitude, longitude, neighborhood FROM users WHERE';
-const FIND_POST_COUNT = 'SELECT id, post_count AS postCount FROM users WHERE';
+const FIND_MEMBER = `
+  SELECT id, name, photo_url AS photoUrl, karma, neighborhood, latitude, longitude, post_count AS postCount
+  FROM users WHERE`;
 const COUNT_POST = "UPDATE users SET post_count = post_count + 1 WHERE status = 'active' AND id IN";
 
 @Injectable()
 export class UsersRepository {
-  private readonly profiles: BatchLoader<Profile>;
-  private readonly locations: BatchLoader<Location>;
-  private readonly postCounts: BatchLoader<Pick<User, 'postCount'>>;
+  private readonly members: BatchLoader<Member>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.profiles = new BatchLoader(dataSource, FIND_PROFILE, { id: 'id' });
-    this.locations = new BatchLoader(dataSource, FIND_LOCATION, { id: 'id' });
-    this.postCounts = new BatchLoader(dataSource, FIND_POST_COUNT, { id: 'id' });
+    this.members = new BatchLoader(dataSource, FIND_MEMBER, { id: 'id' });
   }
 
-  findProfile(id: string): Promise<Profile | undefined> {
-    return this.profiles.find(id);
-  }
-
-  findLocation(id: string): Promise<Location | undefined> {
-    return this.locations.find(id);
-  }
-
-  async findPostCount(id: string): Promise<number | undefined> {
-    return (await this.postCounts.find(id))?.postCount;
-  }
-
-  findAuthor(id: string): Promise<Author | null> {
-    return this.dataSource.manager.findOne(User, {
-      select: { id: true, name: true, photoUrl: true },
-      where: { id },
-    });
+  /** A user of any status, without the fields for sign-in. Batches concurrent lookups. */
+  findMember(id: string): Promise<Member | undefined> {
+    return this.members.find(id);
   }
 
   findById(id: string): Promise<User | null> {

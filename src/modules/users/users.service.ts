@@ -6,13 +6,7 @@ import { type Transaction, TransactionRunner } from '../../platform/database/tra
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
 import type { User } from './user.entity.js';
-import {
-  type Author,
-  type Location,
-  type Profile,
-  type SignInUser,
-  UsersRepository,
-} from './users.repository.js';
+import { type Member, type SignInUser, UsersRepository } from './users.repository.js';
 
 export class PhoneTaken extends InvalidRequest {
   constructor() {
@@ -25,6 +19,9 @@ export class UnknownUser extends NotFound {
     super(`No user has the id ${id}. "user show --phone" finds it by the phone number.`);
   }
 }
+
+type Author = Pick<Member, 'id' | 'name' | 'photoUrl'>;
+type Location = Pick<Member, 'latitude' | 'longitude' | 'neighborhood'>;
 
 /** `phone` is E.164. */
 export type NewUser = Pick<User, 'phone' | 'name'> &
@@ -57,26 +54,27 @@ export class UsersService {
   ) {}
 
   /** @throws NotFound if the user no longer exists */
-  async profile(id: string): Promise<Profile> {
-    const profile = await this.repository.findProfile(id);
-    if (!profile) throw new NotFound('The user does not exist any more.');
-    return profile;
+  async profile(id: string): Promise<Member> {
+    const member = await this.repository.findMember(id);
+    if (!member) throw new NotFound('The user does not exist any more.');
+    return member;
   }
 
   /** The location of the user's posts that have none of their own (source document, section 4.2, rule 1). */
   async savedLocation(id: string): Promise<Location> {
-    const location = await this.repository.findLocation(id);
-    const { latitude = null, longitude = null, neighborhood = null } = location ?? {};
+    const member = await this.repository.findMember(id);
+    const { latitude = null, longitude = null, neighborhood = null } = member ?? {};
     return { latitude, longitude, neighborhood };
   }
 
   /** The number of the user's posts that are not deleted. */
   async postCount(id: string): Promise<number> {
-    return (await this.repository.findPostCount(id)) ?? 0;
+    return (await this.repository.findMember(id))?.postCount ?? 0;
   }
 
-  author(id: string): Promise<Author | null> {
-    return this.repository.findAuthor(id);
+  async author(id: string): Promise<Author | null> {
+    const member = await this.repository.findMember(id);
+    return member ? { id, name: member.name, photoUrl: member.photoUrl } : null;
   }
 
   /** Null if the user is blocked or does not exist. */

@@ -39,6 +39,7 @@ export class CallLog extends BackgroundWriter {
   constructor(
     private readonly repository: CallsRepository,
     private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
     metrics: Metrics,
   ) {
     super();
@@ -50,16 +51,27 @@ export class CallLog extends BackgroundWriter {
     });
   }
 
+  /** Middleware that records the calls of known apps when their response closes. */
+  readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
+    response.once('close', () => {
+      const { caller } = request;
+      if (!caller) return;
+      const route = `${request.method} ${routeOf(request)}`;
+      const status = answeredStatus(response);
+      const durationMs = this.clock.now().getTime() - caller.receivedAt.getTime();
+      this.record(caller, { route, status, durationMs });
+    });
+    next();
+  };
+
   /** Records successful publishes in their transaction. */
   recordPublishes(
     tx: Transaction,
     calls: readonly Omit<Call, 'route' | 'status'>[],
   ): Promise<void> {
     const publish = { route: PUBLISH_ROUTE, status: CREATED };
-    return this.repository.insertAll(
-      tx,
-      calls.map((call) => recordOf({ ...call, ...publish }, true)),
-    );
+    const records = calls.map((call) => recordOf({ ...call, ...publish }, true));
+    return this.repository.insertAll(tx, records);
   }
 
   /** Makes `record` wait for the outcome: a publish that succeeds for the first time has recorded its call. */
@@ -113,25 +125,4 @@ export class CallLog extends BackgroundWriter {
 
 function recordOf(call: Call, metered: boolean): ApiCall {
   return { id: newId('call', call.at), ...call, metered };
-}
-
-/** Records every developer API call of a known app when its response closes. */
-@Injectable()
-export class CallLogMiddleware {
-  constructor(
-    private readonly calls: CallLog,
-    private readonly clock: Clock,
-  ) {}
-
-  readonly record = (request: Request, response: Response, next: NextFunction): void => {
-    response.once('close', () => {
-      const { caller } = request;
-      if (!caller) return;
-      const route = `${request.method} ${routeOf(request)}`;
-      const status = answeredStatus(response);
-      const durationMs = this.clock.now().getTime() - caller.receivedAt.getTime();
-      this.calls.record(caller, { route, status, durationMs });
-    });
-    next();
-  };
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../../platform/clock.js';
+import { Clock, DAY, later } from '../../../platform/clock.js';
+import { InvalidRequest } from '../../../platform/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import { periodOf, previousPeriod, type Period } from '../quota-period.js';
+import { periodOf, periodStart, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
 import { type EffectiveQuota, QuotaService } from '../quota.service.js';
 
@@ -15,7 +16,19 @@ export interface ClosedMonths {
   previous: { period: Period; apps: number; posts: number };
 }
 
-/** Closes finished months, so that a report of October does not change with a plan of December. */
+/** An app's month. A null limit is unlimited. */
+export interface ReportLine extends EffectiveQuota {
+  clientId: string;
+  name: string;
+  used: number;
+  remaining: number | null;
+  /** Of the limit, rounded down; null without one. */
+  percent: number | null;
+  /** Posts at the end of the month at the current rate; of a past month, the posts published. */
+  projected: number;
+  period: Period;
+}
+
 @Injectable()
 export class QuotaMonths {
   constructor(
@@ -26,8 +39,8 @@ export class QuotaMonths {
   ) {}
 
   /**
-   * Writes the apps' plan and limit into each earlier month, and sums up the previous one. A closed month never changes, so this
-   * is safe to run twice, late, never, or concurrently.
+   * Writes the apps' plan and limit into each earlier month, so that a report of October does not change with a plan of December.
+   * Sums up the previous month. A closed month never changes, so this is safe to run twice, late, never, or concurrently.
    */
   async closeEarlier(): Promise<ClosedMonths> {
     const now = this.clock.now();
@@ -35,7 +48,7 @@ export class QuotaMonths {
     let closed = 0;
     for (const earlier of await this.repository.findUnclosedPeriods(period))
       closed += await this.close(earlier, now);
-    const last = previousPeriod(now);
+    const last = periodOf(later(periodStart(now), -1));
     return {
       period,
       closed,
@@ -72,4 +85,55 @@ export class QuotaMonths {
     }
     return groups.values();
   }
+
+  /**
+   * A line for each of these apps, highest percentage first. A closed month shows its stored plans and limits, any other month
+   * the current ones. Two statements, however many apps there are.
+   * @param period the current month by default
+   * @throws InvalidRequest if the month has not begun
+   */
+  async report(
+    apps: readonly { clientId: string; name: string }[],
+    period: Period = periodOf(this.clock.now()),
+  ): Promise<ReportLine[]> {
+    const growth = this.projectedGrowth(period);
+    const usage = await this.repository.findUsage(period);
+    const assignments = await this.repository.findAssignments();
+    const lines = apps.map(({ clientId, name }): ReportLine => {
+      const month = usage.get(clientId);
+      const quota = month?.closedAt
+        ? { plan: month.closedPlan ?? '', limit: month.closedLimit }
+        : this.quota.effectiveQuota(assignments.get(clientId));
+      const used = month?.used ?? 0;
+      return {
+        clientId,
+        name,
+        ...quota,
+        used,
+        remaining: quota.limit === null ? null : Math.max(0, quota.limit - used),
+        percent: percentOf(used, quota.limit),
+        projected: Math.round(used * growth),
+        period,
+      };
+    });
+    return lines.toSorted(
+      (one, other) => (other.percent ?? -1) - (one.percent ?? -1) || other.used - one.used,
+    );
+  }
+
+  /** The length of the month relative to its elapsed part, of which at least a day counts. */
+  private projectedGrowth(period: Period): number {
+    const { from, to } = rangeOf(period);
+    const now = this.clock.now();
+    if (now < from) throw new InvalidRequest(`The month ${period} has not begun.`);
+    if (now >= to) return 1;
+    const elapsed = Math.max(DAY, now.getTime() - from.getTime());
+    return (to.getTime() - from.getTime()) / elapsed;
+  }
+}
+
+function percentOf(used: number, limit: number | null): number | null {
+  if (limit === null) return null;
+  if (limit === 0) return used > 0 ? 100 : 0;
+  return Math.floor((used * 100) / limit);
 }
