@@ -59,7 +59,7 @@ const ormFiles = [
 
 /** What of another module may be imported: its module, its services, its errors and decorators, and its types. */
 const moduleFaces =
-  '\\.(module|service|errors|param|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|post-draft|quota-period|phone-number|posts-retention|comments-retention|oauth-retention|calls/call-log-retention|quota-alerts)\\.ts$';
+  '\\.(module|service|errors|param|entity|entities|data-subject|middleware)\\.ts$|/(grants|token-issuer|quota-period|phone-number|oauth-retention|quota-alerts)\\.ts$';
 
 const isType = { dependencyTypesNot: ['type-only'] };
 

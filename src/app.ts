@@ -7,7 +7,7 @@ import { serveDocumentation } from './docs/openapi-document.js';
 import { pinoFor, ServiceLogger } from './platform/observability/logger.js';
 import { RequestWatch } from './platform/observability/access-log.js';
 import { limitArrival, limitUnread } from './platform/http/server/request-body.js';
-import { CallLogMiddleware } from './modules/quota/calls/call-log.service.js';
+import { CallLog } from './modules/quota/calls/call-log.service.js';
 import { DEV_V1, developerApi, inTurn } from './platform/http/developer-api.js';
 import { readTargets } from './platform/http/server/express-server.js';
 import { requestContext } from './platform/http/request-context.js';
@@ -50,6 +50,6 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
     strictTransportSecurity: config.secure && { maxAge: 31_536_000, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });
-  app.use(`/${DEV_V1}`, inTurn(developerApi, app.get(CallLogMiddleware).record));
+  app.use(`/${DEV_V1}`, inTurn(developerApi, app.get(CallLog).middleware));
   serveDocumentation(app, config);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AppsService, RegisteredApp } from '../modules/oauth/clients/apps.service.js';
 import type { App } from '../modules/oauth/clients/client.entities.js';
-import type { Arrangement } from '../modules/quota/quota.service.js';
+import type { PlanAssignment } from '../modules/quota/quota.service.js';
 import { addAppSecretCommands, SHOWN_ONCE } from './app-secret.js';
 import { type Answer, examples, type RunCommand, type Session } from './command.js';
 import { collect, monthlyLimit, textUpTo } from './option-values.js';
@@ -53,7 +53,7 @@ interface CreateOptions {
   redirectUri: string[];
   scope: string;
   public?: boolean;
-  limit?: Arrangement;
+  limit?: PlanAssignment;
 }
 
 interface UpdateOptions {
@@ -114,7 +114,7 @@ function addCreate(app: Command, run: RunCommand): void {
           { name, kind, redirectUris, scope },
           session.change,
           async (tx, clientId) => {
-            if (limit !== undefined) await quota.arrange(tx, clientId, limit, session.change);
+            if (limit !== undefined) await quota.setIn(tx, clientId, limit, session.change);
           },
         );
         return appAnswer(created, secret);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { examples, type Answer, type RunCommand } from './command.js';
 import { textUpTo } from './option-values.js';
-import type { Restoration } from '../modules/posts/post-restoration.service.js';
+import type { Restoration } from '../modules/posts/posts.service.js';
 
 const RESTORE = 'post restore post_01h455vb4pex5vsknk084sn02q';
 
@@ -26,8 +26,8 @@ export function addPostCommands(program: Command, run: RunCommand): void {
     )
     .action((id: string, _options, command: Command) =>
       run(command, async (session) => {
-        const { PostRestoration } = await import('../modules/posts/post-restoration.service.js');
-        return restorationAnswer(await session.get(PostRestoration).restore(id, session.change));
+        const { PostsService } = await import('../modules/posts/posts.service.js');
+        return restorationAnswer(await session.get(PostsService).restore(id, session.change));
       }),
     );
 }

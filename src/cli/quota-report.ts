@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { examples, type Answer, type RunCommand } from './command.js';
 import { calendarMonth } from './option-values.js';
 import { list } from './tables.js';
-import type { ReportLine } from '../modules/quota/months/quota-report.service.js';
+import type { ReportLine } from '../modules/quota/months/quota-months.service.js';
 
 const COLUMNS = [
   'client_id',
@@ -44,9 +44,9 @@ export function addQuotaReportCommand(quota: Command, run: RunCommand): void {
         return command.error('error: give either --json or --csv');
       return run(command, async (session) => {
         const { AppsService } = await import('../modules/oauth/clients/apps.service.js');
-        const { QuotaReport } = await import('../modules/quota/months/quota-report.service.js');
+        const { QuotaMonths } = await import('../modules/quota/months/quota-months.service.js');
         const apps = await session.get(AppsService).list();
-        const lines = await session.get(QuotaReport).of(apps, period);
+        const lines = await session.get(QuotaMonths).report(apps, period);
         return answerOf(lines, csv ? await csvOf(lines) : textOf(lines));
       });
     });

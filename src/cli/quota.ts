@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
 import type { Difference } from '../modules/quota/months/quota-reconciliation.service.js';
-import type { Arrangement, QuotaStatus, Terms } from '../modules/quota/quota.service.js';
+import type {
+  EffectiveQuota,
+  PlanAssignment,
+  QuotaStatus,
+} from '../modules/quota/quota.service.js';
 import { QUOTA_RESET } from '../platform/lifecycle/job-names.js';
 import { type Answer, examples, type RunCommand, type Session } from './command.js';
 import { calendarMonth, monthlyLimit, textUpTo } from './option-values.js';
@@ -10,7 +14,7 @@ import { list, table } from './tables.js';
 export type AppName = (session: Session, clientId: string) => Promise<string>;
 
 interface SetOptions {
-  limit?: Arrangement;
+  limit?: PlanAssignment;
   plan?: string;
 }
 
@@ -69,32 +73,32 @@ function addSet(quota: Command, run: RunCommand, appName: AppName): void {
       ),
     )
     .action((clientId: string, options: SetOptions, command: Command) => {
-      const arrangement = arrangementOf(options);
-      if (arrangement === undefined) return command.error('error: give either --limit or --plan');
+      const assignment = assignmentOf(options);
+      if (assignment === undefined) return command.error('error: give either --limit or --plan');
       return run(command, async (session) => {
         const name = await appName(session, clientId);
         const { QuotaService } = await import('../modules/quota/quota.service.js');
         const service = session.get(QuotaService);
-        const was = termsInWords(await service.status(clientId));
+        const was = quotaInWords(await service.status(clientId));
         await session.confirm(
-          `Change the monthly quota of "${name}" from ${was} to ${wordsFor(arrangement)}?`,
+          `Change the monthly quota of "${name}" from ${was} to ${wordsFor(assignment)}?`,
         );
-        const status = await service.set(clientId, arrangement, session.change);
+        const status = await service.set(clientId, assignment, session.change);
         return { ...quotaAnswer(clientId, status), remark: `It was ${was}.` };
       });
     });
 }
 
-function arrangementOf({ limit, plan }: SetOptions): Arrangement | undefined {
+function assignmentOf({ limit, plan }: SetOptions): PlanAssignment | undefined {
   if ((limit === undefined) === (plan === undefined)) return undefined;
   return plan === undefined ? limit : { plan };
 }
 
-function wordsFor(arrangement: Arrangement): string {
-  return 'plan' in arrangement ? `the plan "${arrangement.plan}"` : limitInWords(arrangement.limit);
+function wordsFor(assignment: PlanAssignment): string {
+  return 'plan' in assignment ? `the plan "${assignment.plan}"` : limitInWords(assignment.limit);
 }
 
-function termsInWords({ plan, limit }: Terms): string {
+function quotaInWords({ plan, limit }: EffectiveQuota): string {
   return plan === 'custom' ? limitInWords(limit) : `the plan "${plan}", ${limitInWords(limit)}`;
 }
 

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
-import { demoGuide, DemoService } from '../modules/demo/demo.service.js';
+import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { pageHeaders } from '../pages/page-headers.js';
 import { acceptedLanguage, type Language } from '../pages/language.js';
 import { PageRenderer } from '../pages/page-renderer.js';
@@ -38,7 +38,7 @@ export class LandingController {
   async landing(@Req() request: Request, @Res() response: Response): Promise<void> {
     const hasDemo = this.config.demo && (await this.demo.isSeeded());
     const language = acceptedLanguage(request);
-    const view = { ...PLACES, ...(hasDemo && { demo: demoGuide }) };
+    const view = { ...PLACES, ...(hasDemo && { demo: { phone: ana.phone } }) };
     this.send(response.vary('Accept-Language'), this.pages.landing(view, language), language);
   }
 

@@ -4,11 +4,8 @@ import { InvalidToken } from '../../src/platform/access/access.errors.js';
 import { withDeadline } from '../../src/platform/request-context.js';
 import { writeRows } from '../../src/platform/database/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
-import { PostNotFound } from '../../src/modules/posts/posts.errors.js';
-import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { Publisher } from '../../src/modules/posts/publisher.service.js';
-import { QuotaExceeded } from '../../src/modules/quota/quota.errors.js';
-import { QuotaService } from '../../src/modules/quota/quota.service.js';
+import { PostNotFound, PostsService } from '../../src/modules/posts/posts.service.js';
+import { QuotaExceeded, QuotaService } from '../../src/modules/quota/quota.service.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { onOneEngine, onEachServer } from '../support/database.js';
 import { allEqual, countPublished } from '../support/fixtures.js';
@@ -34,7 +31,7 @@ async function callerOf({ app, token }: Member): Promise<Caller> {
 /** Starts one publish for each caller, all in the same turn of the event loop. */
 function publishAll(app: TestApp, callers: readonly Caller[]): Promise<unknown>[] {
   const draft = { content: 'Hi', latitude: 1, longitude: 2 };
-  const publisher = app.service(Publisher);
+  const publisher = app.service(PostsService);
   return callers.map((caller) => publisher.publish(caller, draft));
 }
 

@@ -1,8 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { App } from '../../src/modules/oauth/clients/client.entities.js';
-import { QuotaReport } from '../../src/modules/quota/months/quota-report.service.js';
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
-import { type Arrangement, QuotaService } from '../../src/modules/quota/quota.service.js';
+import { type PlanAssignment, QuotaService } from '../../src/modules/quota/quota.service.js';
 import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
@@ -25,7 +24,7 @@ onOneEngine('Command "quota report"', (database) => {
     app().clock.set('2026-10-11T00:00:00.000Z');
   });
 
-  async function appThatUsed(used: number | null, plan?: Arrangement, name?: string) {
+  async function appThatUsed(used: number | null, plan?: PlanAssignment, name?: string) {
     const { clientId } = await app().addClient(name === undefined ? {} : { name });
     if (used !== null) await manager().insert(QuotaUsage, { clientId, period, used });
     if (plan) await app().service(QuotaService).set(clientId, plan, change);
@@ -33,7 +32,7 @@ onOneEngine('Command "quota report"', (database) => {
   }
   const report = async (month?: string) => {
     const apps = await manager().find(App);
-    return app().service(QuotaReport).of(apps, month);
+    return app().service(QuotaMonths).report(apps, month);
   };
 
   it('lists every app, sorted by the used percentage of its limit', async () => {

@@ -14,7 +14,6 @@ import { RefreshTokenGrant } from '../../src/modules/oauth/tokens/refresh-token.
 import { type IssuedTokens, TokenIssuer } from '../../src/modules/oauth/tokens/token-issuer.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { Publisher } from '../../src/modules/posts/publisher.service.js';
 import { AppQuota } from '../../src/modules/quota/quota.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
 import { onEachEngine } from '../support/database.js';
@@ -137,16 +136,15 @@ onEachEngine('Statements that batch requests', (database) => {
   });
 
   it('publish posts by key, and find 64 posts by key in one statement', async () => {
-    const publisher = app().service(Publisher);
+    const posts = app().service(PostsService);
     const published: { id: string; userId: string }[] = [];
     const publish = async (caller: Caller): Promise<void> => {
-      const { made } = await publisher.publish(caller, { content: 'Hi' });
+      const { made } = await posts.publish(caller, { content: 'Hi' });
       published.push({ id: made.id, userId: caller.userId });
     };
     const publishBatch = () => Promise.all(callers.slice(0, BATCH).map(publish));
     expect(Math.max(...(await parametersOf('users', publishBatch)))).toBeGreaterThanOrEqual(BATCH);
     await Promise.all(callers.slice(BATCH).map(publish));
-    const posts = app().service(PostsService);
     const readAll = () => Promise.all(published.map(({ id, userId }) => posts.read(userId, id)));
     expect(await parametersOf('posts', readAll)).toEqual([2 * LOOKUPS]);
   });

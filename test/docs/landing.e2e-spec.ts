@@ -1,4 +1,4 @@
-import { demoGuide, DemoService } from '../../src/modules/demo/demo.service.js';
+import { ana, DemoService } from '../../src/modules/demo/demo.service.js';
 import { LANGUAGES } from '../../src/pages/language.js';
 import { onSqlite } from '../support/database.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
@@ -27,12 +27,12 @@ onSqlite('Front page', (database) => {
 
   it('explains the demo flow in both languages once the demo is seeded', async () => {
     for (const language of LANGUAGES)
-      expect(await landing(app(), language)).not.toContain(demoGuide.phone);
+      expect(await landing(app(), language)).not.toContain(ana.phone);
     await app().service(DemoService).seedIfEmpty();
     for (const language of LANGUAGES) {
       const page = await landing(app(), language);
       expect(page).toContain('Authorize');
-      expect(page).toContain(`<span class="phone">${demoGuide.phone}</span>`);
+      expect(page).toContain(`<span class="phone">${ana.phone}</span>`);
     }
   });
 });

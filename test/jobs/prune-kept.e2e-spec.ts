@@ -5,7 +5,6 @@ import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post, PostLike } from '../../src/modules/posts/post.entities.js';
 import { PostsService } from '../../src/modules/posts/posts.service.js';
-import { PostsPrune } from '../../src/modules/posts/posts-retention.js';
 import { ApiCall } from '../../src/modules/quota/quota.entities.js';
 import { Prune } from '../../src/modules/operations/prune.service.js';
 import { onOneEngine } from '../support/database.js';
@@ -128,7 +127,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     const post = await member.publish();
     await member.delete(`/posts/${post.id}`);
     app().clock.advance(31 * DAY);
-    const [, posts] = app().service(PostsPrune).expired([post.id], app().clock.now());
+    const [, posts] = app().service(PostsService).expired([post.id], app().clock.now());
     const keys = (await posts?.keys(1000)) ?? [];
     expect(keys).toEqual([{ id: post.id }]);
     await manager().update(Post, { id: post.id }, { deletedAt: null });

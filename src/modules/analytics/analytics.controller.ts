@@ -1,18 +1,46 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
 import { ApiFaults } from '../../platform/http/errors/api-errors.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
-import { ApiPostId } from '../posts/post-id.param.js';
-import { AnalyticsService } from './analytics.service.js';
-import { AnalyticsResponse } from './analytics.response.js';
+import { TIME } from '../../platform/http/validation/schemas.js';
+import { ApiPostId, PERMALINK, POST_ID } from '../posts/post-id.param.js';
+import { PostsService } from '../posts/posts.service.js';
+
+@ApiSchema({ name: 'Analytics', description: 'How a post is doing.' })
+export class AnalyticsResponse {
+  @ApiProperty(POST_ID)
+  id: string;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 12,
+    description: 'Members who like the post.',
+  })
+  likes: number;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 3,
+    description: 'Comments that are not deleted.',
+  })
+  comments: number;
+
+  @ApiProperty({ ...TIME, description: 'When the post was published: UTC, with milliseconds.' })
+  publishedAt: string;
+
+  @ApiProperty(PERMALINK)
+  permalink: string;
+}
 
 @ApiTags('analytics')
 @ApiFaults()
 @Controller(`${DEV_V1}/posts/:id/analytics`)
 export class AnalyticsController {
-  constructor(private readonly analytics: AnalyticsService) {}
+  constructor(private readonly posts: PostsService) {}
 
   @Get()
   @Scopes('analytics.read')
@@ -26,6 +54,13 @@ export class AnalyticsController {
     @CallerOf() { userId }: Caller,
     @Param('id') id: string,
   ): Promise<AnalyticsResponse> {
-    return AnalyticsResponse.from(await this.analytics.ofPost(userId, id));
+    const { likeCount, commentCount, createdAt } = await this.posts.counts(userId, id);
+    return {
+      id,
+      likes: likeCount,
+      comments: commentCount,
+      publishedAt: createdAt.toISOString(),
+      permalink: this.posts.permalink(id),
+    };
   }
 }

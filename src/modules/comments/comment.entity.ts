@@ -16,7 +16,7 @@ export class Comment {
   @Column(ID)
   userId: string;
 
-  /** The comment replied to, on the same post. */
+  /** The parent comment, on the same post. */
   @Column(optional(ID))
   parentId: string | null;
 

@@ -2,7 +2,13 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { idPattern } from '../../platform/ids.js';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.js';
+import { PERMALINK } from '../posts/post-id.param.js';
 import type { ListedComment } from './comments.repository.js';
+
+export const COMMENT_ID = {
+  pattern: idPattern('cmt').source,
+  example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
+};
 
 @ApiSchema({ name: 'Author', description: 'Who wrote a comment.' })
 export class AuthorResponse {
@@ -28,11 +34,7 @@ export class AuthorResponse {
 
 @ApiSchema({ name: 'Comment', description: 'A comment on a post.' })
 export class CommentResponse {
-  @ApiProperty({
-    description: 'Id of the comment.',
-    pattern: idPattern('cmt').source,
-    example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
-  })
+  @ApiProperty({ description: 'Id of the comment.', ...COMMENT_ID })
   id: string;
 
   @ApiProperty({
@@ -58,23 +60,18 @@ export class CommentResponse {
   @ApiProperty({ ...TIME, description: 'UTC, with milliseconds.' })
   createdAt: string;
 
-  @ApiProperty({
-    format: 'uri',
-    description: 'URL of the post.',
-    example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
-  })
+  @ApiProperty({ ...PERMALINK, description: 'URL of the post.' })
   permalink: string;
 
   static from(
     { id, text, parentId, author, createdAt }: ListedComment,
     permalink: string,
   ): CommentResponse {
-    const { photoUrl: avatar } = author;
     return {
       id,
       text,
       parentId,
-      author: { id: author.id, name: author.name, avatar },
+      author: { id: author.id, name: author.name, avatar: author.photoUrl },
       createdAt: createdAt.toISOString(),
       permalink,
     };

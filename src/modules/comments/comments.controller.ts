@@ -9,7 +9,6 @@ import {
 import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
-import { idPattern } from '../../platform/ids.js';
 import type { Page } from '../../platform/database/list-page.js';
 import { ApiErrors, ApiFaults } from '../../platform/http/errors/api-errors.js';
 import { DeletedResponse, DEV_V1 } from '../../platform/http/developer-api.js';
@@ -22,9 +21,8 @@ import {
   setReplayed,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
 import { ApiPostId } from '../posts/post-id.param.js';
-import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
-import { CommentsService } from './comments.service.js';
-import { CommentPageResponse, CommentResponse } from './comment.response.js';
+import { CommentNotFound, CommentsService, parentNotOnPost } from './comments.service.js';
+import { COMMENT_ID, CommentPageResponse, CommentResponse } from './comment.response.js';
 import { CreateCommentRequest } from './create-comment.request.js';
 
 class ListCommentsQuery extends pagingQuery('cmt', 100) {}
@@ -90,11 +88,7 @@ export class CommentsController {
   @ApiParam({
     name: 'id',
     description: 'Id of a comment that the user wrote.',
-    schema: {
-      type: 'string',
-      pattern: idPattern('cmt').source,
-      example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
-    },
+    schema: { type: 'string', ...COMMENT_ID },
   })
   @ApiErrors(new CommentNotFound())
   async deleteComment(

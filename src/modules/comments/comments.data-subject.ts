@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In } from 'typeorm';
+import { DataSource, In, type ObjectLiteral } from 'typeorm';
 import {
   childRows,
   expiredRows,
   type ExpiredRows,
 } from '../../platform/database/retention/expired-rows.js';
 import {
-  PersonalData,
   personalRows,
   type Person,
+  type PersonalData,
   type PersonalRows,
 } from '../../platform/database/retention/data-subject.js';
 import { deleteReturning } from '../../platform/database/sql.js';
@@ -18,21 +18,19 @@ import { postsOf } from '../posts/posts.data-subject.js';
 import { PostsService } from '../posts/posts.service.js';
 import { Comment } from './comment.entity.js';
 
-/** What a person wrote under posts. With their own posts, what others wrote there goes, too. */
+/** Comments by the user. Erasure also deletes all comments on the user's posts. */
 @Injectable()
-export class CommentsPersonalData extends PersonalData {
+export class CommentsPersonalData implements PersonalData {
   constructor(
     private readonly dataSource: DataSource,
     private readonly posts: PostsService,
-  ) {
-    super();
-  }
+  ) {}
 
-  override held({ userId }: Person): PersonalRows[] {
+  held({ userId }: Person): PersonalRows[] {
     return [personalRows(this.dataSource, Comment, [{ userId }])];
   }
 
-  override erased({ userId }: Person): ExpiredRows[] {
+  erased({ userId }: Person): ExpiredRows[] {
     return [
       childRows(this.dataSource, {
         parent: Post,
@@ -42,20 +40,17 @@ export class CommentsPersonalData extends PersonalData {
       }),
       {
         ...expiredRows(this.dataSource, Comment, { userId }, 'userId'),
-        delete: (tx, keys) =>
-          this.deleteElsewhere(
-            tx,
-            keys.map(({ id }) => id as string),
-          ),
+        delete: (tx, keys) => this.deleteAndUncount(tx, keys),
       },
     ];
   }
 
-  /** A comment that was marked as deleted is uncounted already. */
-  private async deleteElsewhere(tx: Transaction, ids: readonly string[]): Promise<number> {
+  private async deleteAndUncount(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number> {
+    const where = { id: In(keys.map(({ id }) => id as string)) };
     const select = { id: true, postId: true, deletedAt: true };
-    const comments = await deleteReturning(tx, Comment, { id: In(ids) }, select);
+    const comments = await deleteReturning(tx, Comment, where, select);
     const counts = new Map<string, number>();
+    // Comments marked as deleted are not in the counters.
     for (const { postId, deletedAt } of comments)
       if (deletedAt === null) counts.set(postId, (counts.get(postId) ?? 0) + 1);
     await this.posts.uncountComments(tx, counts);

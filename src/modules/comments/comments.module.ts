@@ -6,19 +6,11 @@ import { CommentsController } from './comments.controller.js';
 import { CommentsPersonalData } from './comments.data-subject.js';
 import { CommentsRepository } from './comments.repository.js';
 import { CommentsService } from './comments.service.js';
-import { CommentsPrune } from './comments-retention.js';
-import { DeletedCommentsRepository } from './deleted-comments.repository.js';
 
 @Module({
   imports: [UsersModule, PostsModule, IdempotencyModule],
   controllers: [CommentsController],
-  providers: [
-    CommentsRepository,
-    CommentsService,
-    DeletedCommentsRepository,
-    CommentsPrune,
-    CommentsPersonalData,
-  ],
-  exports: [CommentsService, CommentsPrune, CommentsPersonalData],
+  providers: [CommentsRepository, CommentsService, CommentsPersonalData],
+  exports: [CommentsService, CommentsPersonalData],
 })
 export class CommentsModule {}

@@ -1,15 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource, In, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { storedTime } from '../../platform/database/columns.js';
 import { insertRow, readRows } from '../../platform/database/sql.js';
 import { keptCounter, type CounterCache } from '../../platform/database/counter-cache.js';
+import {
+  expiredRows,
+  foundRows,
+  type ExpiredRows,
+} from '../../platform/database/retention/expired-rows.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { Post } from '../posts/post.entities.js';
 import { Comment } from './comment.entity.js';
 
-/** A comment with what its readers see of its author, who may be gone. */
+/** The author's name is empty if the user no longer exists. */
 export interface ListedComment extends Pick<Comment, 'id' | 'text' | 'parentId' | 'createdAt'> {
   author: { id: string; name: string; photoUrl: string | null };
 }
@@ -40,14 +45,14 @@ export class CommentsRepository {
     return insertRow(tx, Comment, comment);
   }
 
-  existsOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {
-    return entities(tx).existsBy(Comment, { id, postId, deletedAt: IsNull() });
+  async existsOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {
+    return isId('cmt', id) && entities(tx).existsBy(Comment, { id, postId, deletedAt: IsNull() });
   }
 
-  /** Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped. */
+  /** Newest first, with one comment more than the page holds if the list continues. */
   async findPage(postId: string, paging: Paging, total: number): Promise<ListedComment[]> {
     const rows = await readRows<Row>(this.dataSource, ...this.pages.of(postId, paging, total));
-    // Named one by one: what a rest gathers is copied slowly.
+    // Without rest properties, which copy slowly.
     return rows.map(({ id, text, parentId, createdAt, userId, name, photoUrl }) => ({
       id,
       text,
@@ -57,8 +62,7 @@ export class CommentsRepository {
     }));
   }
 
-  /** The post that a comment is on. */
-  async postOf(tx: Transaction, id: string): Promise<string> {
+  async findPostId(tx: Transaction, id: string): Promise<string> {
     const { postId } = await entities(tx).findOneOrFail(Comment, {
       select: { postId: true },
       where: { id },
@@ -66,18 +70,28 @@ export class CommentsRepository {
     return postId;
   }
 
-  /** False when the user has no such comment (any more). */
+  /** False if the user has no such comment. */
   async markDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
     if (!isId('cmt', id)) return false;
-    const { affected } = await entities(tx).update(
-      Comment,
-      { id, userId, deletedAt: IsNull() },
-      { deletedAt: now },
-    );
+    const own = { id, userId, deletedAt: IsNull() };
+    const { affected } = await entities(tx).update(Comment, own, { deletedAt: now });
     return affected === 1;
   }
 
-  /** The counter of comments. */
+  /** The comments deleted at `moment` or before. */
+  deletedUntil(moment: Date): ExpiredRows {
+    const where = { deletedAt: LessThanOrEqual(moment) };
+    return expiredRows(this.dataSource, Comment, where, 'deletedAt');
+  }
+
+  /** All other comments on these posts. */
+  othersOnPosts(postIds: readonly string[], moment: Date): ExpiredRows {
+    const deletedAt = Or(IsNull(), MoreThan(moment));
+    return foundRows(this.dataSource, Comment, (query) =>
+      query.where({ postId: In(postIds), deletedAt }),
+    );
+  }
+
   counters(): CounterCache[] {
     return [
       keptCounter(this.dataSource, {

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../platform/access/caller.js';
 import { Clock } from '../../platform/clock.js';
-import { isId, newId } from '../../platform/ids.js';
+import { InvalidRequest, NotFound } from '../../platform/errors.js';
+import { newId } from '../../platform/ids.js';
 import { pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
-import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
+import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
+import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,
   type Keep,
@@ -12,11 +14,25 @@ import {
 } from '../../platform/http/idempotency/idempotency.service.js';
 import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
-import type { Comment } from './comment.entity.js';
-import { CommentNotFound, parentNotOnPost } from './comments.errors.js';
 import { CommentsRepository, type ListedComment } from './comments.repository.js';
 
-/** What the service adds to what was sent; `createdAt` is ISO 8601 in UTC, with milliseconds. */
+/** The comment does not exist, was deleted, or has another author (source document, section 4.2, rule 4). */
+export class CommentNotFound extends NotFound {
+  constructor() {
+    super('There is no such comment by this user.');
+  }
+}
+
+/** Source document, section 4.2, rule 5. */
+export function parentNotOnPost(): InvalidRequest {
+  return InvalidRequest.field(
+    'parentId',
+    'invalid_reference',
+    'parentId must be the id of a comment on this post.',
+  );
+}
+
+/** The fields that the service adds to a draft. `createdAt` is ISO 8601 in UTC, with milliseconds. */
 export interface AddedComment extends Pick<ListedComment, 'id' | 'author'> {
   createdAt: string;
   permalink: string;
@@ -27,7 +43,6 @@ interface Draft {
   parentId: string | null;
 }
 
-/** Comments on a user's own posts, and a user's own comments anywhere. */
 @Injectable()
 export class CommentsService {
   constructor(
@@ -39,22 +54,21 @@ export class CommentsService {
     private readonly clock: Clock,
   ) {}
 
-  /** One page, newest first, with the number of all. @throws PostNotFound */
+  /** A page of the comments on the user's post, newest first. @throws PostNotFound */
   async list(userId: string, postId: string, paging: Paging): Promise<Page<ListedComment>> {
     const { commentCount } = await this.posts.counts(userId, postId);
     const found = await this.repository.findPage(postId, paging, commentCount);
     return pageOf(found, paging, commentCount);
   }
 
-  /** The public URL of the post, where its comments are. */
+  /** The public URL of the post. */
   permalink(postId: string): string {
     return this.posts.permalink(postId);
   }
 
   /**
-   * Adds a comment in the caller's name to one of their posts. With the Idempotency-Key of an earlier request, it answers
-   * what that one added.
-   * @throws PostNotFound; InvalidRequest when `parentId` is not a comment on this post; IdempotencyKeyReused;
+   * Adds a comment in the caller's name to one of the caller's posts. Repeating an Idempotency-Key returns the first result.
+   * @throws PostNotFound; InvalidRequest if `parentId` is not a comment on this post; IdempotencyKeyReused;
    *   IdempotencyKeyInUse
    */
   comment(
@@ -64,66 +78,64 @@ export class CommentsService {
     key?: string,
   ): Promise<Outcome<AddedComment>> {
     const request = { clientId, userId, key, route: `POST /posts/${postId}/comments`, body: draft };
-    return this.idempotency.once<AddedComment>(request, (keep) =>
-      this.add(userId, postId, { ...draft, authorId: userId }, keep),
+    return this.idempotency.once<AddedComment>(request, (saveResult) =>
+      this.add(userId, postId, { ...draft, authorId: userId }, saveResult),
     );
   }
 
   /**
-   * Adds a comment by anybody to a post of `ownerId`, as the network itself does.
-   * @throws PostNotFound; InvalidRequest when `parentId` is not a comment on this post
+   * Adds a comment by any author to a post of `ownerId`.
+   * @throws PostNotFound; InvalidRequest if `parentId` is not a comment on this post
    */
   async add(
     ownerId: string,
     postId: string,
     { text, parentId, authorId }: Draft & { authorId: string },
-    keep?: Keep<AddedComment>,
+    saveResult?: Keep<AddedComment>,
   ): Promise<AddedComment> {
-    const now = this.clock.now();
-    const id = newId('cmt', now);
-    const comment: Comment = {
-      id,
-      postId,
-      userId: authorId,
-      parentId,
-      text,
-      createdAt: now,
-      deletedAt: null,
-    };
-    // Read before anything is written: a failure after the commit would look like a comment that was not added.
+    const createdAt = this.clock.now();
+    const id = newId('cmt', createdAt);
+    // Read before the transaction: an error after the commit would look as if the comment was not added.
     const author = (await this.users.author(authorId)) ?? {
       id: authorId,
       name: '',
       photoUrl: null,
     };
     const permalink = this.permalink(postId);
-    const added = { id, author, createdAt: now.toISOString(), permalink };
+    const added = { id, author, createdAt: createdAt.toISOString(), permalink };
     await this.transactions.run(async (tx) => {
-      await keep?.(tx, added);
+      await saveResult?.(tx, added);
       await this.posts.countComment(tx, ownerId, postId);
-      if (parentId !== null && !(await this.isOnPost(tx, parentId, postId)))
+      if (parentId !== null && !(await this.repository.existsOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
+      const comment = { id, postId, userId: authorId, parentId, text, createdAt, deletedAt: null };
       await this.repository.insert(tx, comment);
     });
     return added;
   }
 
-  /** @throws CommentNotFound when the user wrote no such comment, or deleted it before */
+  /** @throws CommentNotFound if the user wrote no such comment, or already deleted it */
   async delete(userId: string, id: string): Promise<void> {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
-      // Written before anything is read: on SQLite, a unit that reads first loses against whoever writes meanwhile.
+      // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
       if (!(await this.repository.markDeleted(tx, userId, id, now))) throw new CommentNotFound();
-      await this.posts.uncountComment(tx, await this.repository.postOf(tx, id));
+      const postId = await this.repository.findPostId(tx, id);
+      await this.posts.uncountComments(tx, new Map([[postId, 1]]));
     });
   }
 
-  /** What is kept in step with comments, and can be counted again. */
   counters(): CounterCache[] {
     return this.repository.counters();
   }
 
-  private async isOnPost(tx: Transaction, id: string, postId: string): Promise<boolean> {
-    return isId('cmt', id) && this.repository.existsOnPost(tx, id, postId);
+  /** Deleted comments past retention, which is as long as that of posts. */
+  expired(now: Date): ExpiredRows {
+    return this.repository.deletedUntil(this.posts.deletionCutoff(now));
+  }
+
+  /** The comments on posts past retention, except those of `expired`. */
+  expiredOnPosts(postIds: readonly string[], now: Date): ExpiredRows {
+    return this.repository.othersOnPosts(postIds, this.posts.deletionCutoff(now));
   }
 }

@@ -11,18 +11,16 @@ import { CommentsService } from '../comments/comments.service.js';
 import { AppsService, type Registration } from '../oauth/clients/apps.service.js';
 import { GrantsService } from '../oauth/tokens/grants.service.js';
 import { TokenIssuer } from '../oauth/tokens/token-issuer.js';
-import type { PostDraft } from '../posts/post-draft.js';
+import type { PostDraft } from '../posts/create-post.request.js';
 import { PostsService } from '../posts/posts.service.js';
-import { Publisher } from '../posts/publisher.service.js';
 import { type NewUser, PhoneTaken, UsersService } from '../users/users.service.js';
 
-/** Ids of the demo are fixed: they tell a demo database from a real one, and examples may name them. */
+/** The ids are fixed: they identify a demo database, and examples may use them. */
 export const DEMO_USER_ID = 'usr_00000000000000000000000001';
-const DEMO_NEIGHBOUR_ID = 'usr_00000000000000000000000002';
 export const DEMO_PUBLIC_CLIENT_ID = 'svc_app_00000000000000000000000001';
 export const DEMO_CONFIDENTIAL_CLIENT_ID = 'svc_app_00000000000000000000000002';
 
-export const ana: NewUser & { id: string } = {
+export const ana = {
   id: DEMO_USER_ID,
   phone: '+14155550101',
   name: 'Ana Lee',
@@ -31,19 +29,19 @@ export const ana: NewUser & { id: string } = {
   neighborhood: 'Riverside',
   latitude: 37.7749,
   longitude: -122.4194,
-};
+} satisfies NewUser;
 
-export const ben: NewUser & { id: string } = {
-  id: DEMO_NEIGHBOUR_ID,
+export const ben = {
+  id: 'usr_00000000000000000000000002',
   phone: '+14155550102',
   name: 'Ben Okafor',
   karma: 64,
   neighborhood: 'Riverside',
-};
+} satisfies NewUser;
 
-const ALL_SCOPES = 'profile.read posts.read posts.write analytics.read';
+const ALL_SCOPES = SCOPES.join(' ');
 
-export type DemoApp = Registration & { clientId: string };
+type DemoApp = Registration & { clientId: string };
 
 export function demoApps(publicUrl: string): DemoApp[] {
   return [
@@ -71,55 +69,52 @@ export function demoApps(publicUrl: string): DemoApp[] {
   ];
 }
 
-export const anasPosts: readonly { draft: PostDraft; likedByBen: boolean; bensComment?: string }[] =
-  [
-    {
-      draft: {
-        title: 'Block party on Saturday',
-        content: 'Bring a chair and something to share.',
-        tags: ['party'],
-        type: 'event',
-      },
-      likedByBen: true,
-      bensComment: 'Count me in! I bring the grill.',
-    },
-    {
-      draft: {
-        content: 'Found a grey cat near the playground. Is it yours?',
-        tags: ['lost and found'],
-        reachKm: 2,
-      },
-      likedByBen: true,
-      bensComment: 'It looks like the one from number 12.',
-    },
-    {
-      draft: { content: 'Our tool library is open on Sundays from ten to noon.' },
-      likedByBen: false,
-    },
-  ];
+interface DemoPost {
+  draft: PostDraft;
+  likedByBen: boolean;
+  bensComment?: string;
+}
 
-/** What a demo database was seeded with; the secret is told this once, by the start that made it. */
+export const anasPosts: readonly DemoPost[] = [
+  {
+    draft: {
+      title: 'Block party on Saturday',
+      content: 'Bring a chair and something to share.',
+      tags: ['party'],
+      type: 'event',
+    },
+    likedByBen: true,
+    bensComment: 'Count me in! I bring the grill.',
+  },
+  {
+    draft: {
+      content: 'Found a grey cat near the playground. Is it yours?',
+      tags: ['lost and found'],
+      reachKm: 2,
+    },
+    likedByBen: true,
+    bensComment: 'It looks like the one from number 12.',
+  },
+  {
+    draft: { content: 'Our tool library is open on Sundays from ten to noon.' },
+    likedByBen: false,
+  },
+];
+
+/** The secret is present only after the seeding that created the confidential app. */
 export interface SeededDemo {
   clientSecret?: string;
 }
 
 const CHANGE = { actor: 'demo' };
 
-/** What a demo has to offer whoever tries it. */
-export const demoGuide = {
-  phone: ana.phone,
-  publicClientId: DEMO_PUBLIC_CLIENT_ID,
-  confidentialClientId: DEMO_CONFIDENTIAL_CLIENT_ID,
-} as const;
-
-/** Something to try on a database that was empty. */
+/** Seeds example data into an empty database. */
 @Injectable()
 export class DemoService {
   constructor(
     private readonly users: UsersService,
     private readonly apps: AppsService,
     private readonly posts: PostsService,
-    private readonly publisher: Publisher,
     private readonly comments: CommentsService,
     private readonly grants: GrantsService,
     private readonly tokens: TokenIssuer,
@@ -129,26 +124,25 @@ export class DemoService {
   ) {}
 
   /**
-   * Seeds three apps, two users and some posts into a database without users and apps, or goes on where an earlier start was
-   * interrupted. Answers undefined when there was nothing to do. Several processes may do so at once.
+   * Seeds three apps, two users and some posts into a database without users and apps, or continues an interrupted seeding.
+   * Returns undefined if there is nothing to do. Several processes may seed concurrently.
    */
   async seedIfEmpty(): Promise<SeededDemo | undefined> {
-    const present = new Set((await this.apps.list()).map(({ clientId }) => clientId));
-    const registrations = demoApps(this.config.publicUrl);
-    const ours = new Set(registrations.map(({ clientId }) => clientId));
-    if (![...present].every((clientId) => ours.has(clientId))) return undefined;
-    if (!(await this.isUnfinished())) return undefined;
-    return this.seed(registrations.filter(({ clientId }) => !present.has(clientId)));
+    const present = (await this.apps.list()).map(({ clientId }) => clientId);
+    const apps = demoApps(this.config.publicUrl);
+    const hasOtherApps = present.some((id) => apps.every(({ clientId }) => clientId !== id));
+    if (hasOtherApps || !(await this.isUnfinished())) return undefined;
+    return this.seed(apps.filter(({ clientId }) => !present.includes(clientId)));
   }
 
-  /** Whether the database was seeded by this service. */
+  /** Whether this is a demo database. */
   async isSeeded(): Promise<boolean> {
     return (await this.users.active(DEMO_USER_ID)) !== null;
   }
 
   /**
    * An access token of the demo user with every scope, without the consent page.
-   * @throws InvalidRequest on a database that is not a demo
+   * @throws InvalidRequest if the database is not a demo
    */
   async accessToken(): Promise<string> {
     if (this.config.production || !(await this.isSeeded())) {
@@ -163,7 +157,7 @@ export class DemoService {
     return accessToken;
   }
 
-  /** Ben is the mark: apps and Ana come before, and whoever adds Ben publishes the posts. */
+  /** Ben is added after the apps and Ana. The process that adds Ben publishes the posts. */
   private async isUnfinished(): Promise<boolean> {
     if (await this.users.isEmpty()) return true;
     return (await this.isSeeded()) && (await this.users.active(ben.id)) === null;
@@ -179,7 +173,7 @@ export class DemoService {
       if (!(await this.isSeeded())) await this.users.add(ana, CHANGE);
       await this.users.add(ben, CHANGE);
     } catch (error) {
-      // Another process seeds at the same time, and is ahead: the rest is up to it.
+      // Another process is seeding, and does the rest.
       if (isDuplicateKey(error) || error instanceof PhoneTaken) return { clientSecret };
       throw error;
     }
@@ -187,11 +181,7 @@ export class DemoService {
     return { clientSecret };
   }
 
-  private async publish({
-    draft,
-    likedByBen,
-    bensComment,
-  }: (typeof anasPosts)[number]): Promise<void> {
+  private async publish({ draft, likedByBen, bensComment }: DemoPost): Promise<void> {
     const now = this.clock.now();
     const caller: Caller = {
       userId: ana.id,
@@ -202,11 +192,10 @@ export class DemoService {
       requestId: newId('req', now),
       receivedAt: now,
     };
-    const { made } = await this.publisher.publish(caller, draft);
-    const { id } = made;
-    if (likedByBen) await this.posts.like(ben.id, id);
-    if (bensComment !== undefined) {
-      await this.comments.add(ana.id, id, { text: bensComment, parentId: null, authorId: ben.id });
-    }
+    const { made } = await this.posts.publish(caller, draft);
+    if (likedByBen) await this.posts.like(ben.id, made.id);
+    if (bensComment === undefined) return;
+    const comment = { text: bensComment, parentId: null, authorId: ben.id };
+    await this.comments.add(ana.id, made.id, comment);
   }
 }

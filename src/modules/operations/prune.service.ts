@@ -15,10 +15,10 @@ import { Idempotency } from '../../platform/http/idempotency/idempotency.service
 import { PRUNE, USAGE_ROLLUP } from '../../platform/lifecycle/job-names.js';
 import { hourOf, JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
-import { CommentsPrune } from '../comments/comments-retention.js';
+import { CommentsService } from '../comments/comments.service.js';
 import { OAuthPruneService } from '../oauth/oauth-retention.js';
-import { PostsPrune } from '../posts/posts-retention.js';
-import { CallLogPrune } from '../quota/calls/call-log-retention.js';
+import { PostsService } from '../posts/posts.service.js';
+import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
 
 const RUNS_MS = 90 * DAY;
 
@@ -31,10 +31,10 @@ export class Prune {
   constructor(
     private readonly oauth: OAuthPruneService,
     private readonly idempotency: Idempotency,
-    private readonly calls: CallLogPrune,
+    private readonly usage: UsageRollup,
     private readonly audit: ExpiredAuditEvents,
-    private readonly posts: PostsPrune,
-    private readonly comments: CommentsPrune,
+    private readonly posts: PostsService,
+    private readonly comments: CommentsService,
     private readonly runs: JobRunsRepository,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -42,7 +42,9 @@ export class Prune {
 
   /** What a run would delete now. */
   async preview(): Promise<RowsByTable> {
-    const counts = await countByTable(this.expired(this.calls.expired()), (rows) => rows.count());
+    const counts = await countByTable(this.expired(this.usage.expiredCalls()), (rows) =>
+      rows.count(),
+    );
     return { ...POSTS_TABLES, ...counts };
   }
 
@@ -56,7 +58,7 @@ export class Prune {
     const remove = (rows: ExpiredRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
     await remove(this.oauth.cleared());
-    const calls = await this.calls.counted(until);
+    const calls = await this.usage.countExpiredCalls(until);
     return { ...POSTS_TABLES, ...(await countByTable(this.expired(calls, until), remove)) };
   }
 
@@ -70,10 +72,10 @@ export class Prune {
     yield this.audit.at(now);
     yield this.runs.before(PRUNE, before);
     yield this.runs.before(USAGE_ROLLUP, before);
-    yield this.comments.deleted(now);
-    for await (const ids of this.posts.gone(now)) {
+    yield this.comments.expired(now);
+    for await (const ids of this.posts.expiredIds(now)) {
       if (this.isOver(until)) return;
-      yield this.comments.onPosts(ids, now);
+      yield this.comments.expiredOnPosts(ids, now);
       yield* this.posts.expired(ids, now);
     }
   }

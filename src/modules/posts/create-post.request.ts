@@ -7,7 +7,12 @@ import {
   UrlListField,
 } from '../../platform/http/validation/fields.js';
 import { RequestSchema } from '../../platform/http/validation/request-schema.js';
-import { VISIBILITIES, type PostDraft, type Visibility } from './post-draft.js';
+import { VISIBILITIES, type Visibility } from './post.entities.js';
+
+/** The members that were sent, without those that are null (source document, section 2). */
+export type PostDraft = {
+  [K in keyof Omit<CreatePostRequest, 'toDraft'>]: NonNullable<CreatePostRequest[K]>;
+};
 
 @RequestSchema({
   name: 'CreatePost',
@@ -94,7 +99,6 @@ export class CreatePostRequest {
   })
   visibility?: Visibility | null;
 
-  /** The members that were supplied; an explicit null is the same as leaving the member out. */
   toDraft(): PostDraft {
     return Object.fromEntries(
       Object.entries(this).filter(([, value]) => value !== null && value !== undefined),

@@ -2,19 +2,28 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { idPattern } from '../../platform/ids.js';
 import { ApiErrors } from '../../platform/http/errors/api-errors.js';
-import { PostNotFound } from './posts.errors.js';
+import { PostNotFound } from './posts.service.js';
 
-/** Documents the post id of the path and what is answered when there is no such post. */
+const ID = {
+  pattern: idPattern('post').source,
+  example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
+};
+
+/** Documentation of the fields that all responses about a post share. */
+export const POST_ID = { description: 'Id of the post.', ...ID };
+export const PERMALINK = {
+  format: 'uri',
+  description: 'Public URL of the post.',
+  example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+};
+
+/** Documents the post id in the path, and the error for an unknown post. */
 export const ApiPostId = (): MethodDecorator =>
   applyDecorators(
     ApiParam({
       name: 'id',
       description: "Id of one of the user's own posts.",
-      schema: {
-        type: 'string',
-        pattern: idPattern('post').source,
-        example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
-      },
+      schema: { type: 'string', ...ID },
     }),
     ApiErrors(new PostNotFound()),
   );

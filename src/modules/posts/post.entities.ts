@@ -9,9 +9,11 @@ import {
   text,
   TIME,
 } from '../../platform/database/columns.js';
-import type { Visibility } from './post-draft.js';
 
-/** A post (source document, section 2). Deleting marks it; reads do not see it any more. */
+export const VISIBILITIES = ['public', 'neighborhood', 'private'] as const;
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/** A post (source document, section 2). Deletion sets `deletedAt`, and reads skip the post. */
 @Entity('posts')
 @Index('ix_posts_user_id', ['userId', 'deletedAt', 'id'])
 @Index('ix_posts_deleted_at', ['deletedAt'])
@@ -22,7 +24,7 @@ export class Post {
   @Column(ID)
   userId: string;
 
-  /** The app that published it; null when the network itself did. */
+  /** The app that published it; null if the network itself did. */
   @Column(optional(ID))
   clientId: string | null;
 
@@ -47,7 +49,7 @@ export class Post {
   @Column(optional(DOUBLE))
   longitude: number | null;
 
-  /** Copied from the user when the post came without a location. */
+  /** Copied from the user if the post has no location of its own. */
   @Column(optional(text(200)))
   neighborhood: string | null;
 
@@ -70,7 +72,7 @@ export class Post {
   deletedAt: Date | null;
 }
 
-/** One user's like of one post. The network writes these; `posts.like_count` is their number. */
+/** The network writes these; `posts.like_count` is their number. */
 @Entity('post_likes')
 @Index('ix_post_likes_user_id', ['userId', 'postId'])
 export class PostLike {

@@ -1,20 +1,16 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { idPattern } from '../../platform/ids.js';
 import { PageMeta, type PageResponse } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.js';
-import type { PostDraft, Visibility } from './post-draft.js';
-import type { PostDetails, PostItem } from './posts.repository.js';
-import type { PublishedPost } from './publisher.service.js';
+import type { PostDraft } from './create-post.request.js';
+import type { Visibility } from './post.entities.js';
+import { PERMALINK, POST_ID } from './post-id.param.js';
 
-const ID = {
-  description: 'Id of the post.',
-  example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
-  pattern: idPattern('post').source,
-};
-const PERMALINK = {
-  format: 'uri',
-  description: 'Public URL of the post.',
-  example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
+const ID = { description: POST_ID.description, example: POST_ID.example, pattern: POST_ID.pattern };
+const CONTENT = {
+  type: String,
+  nullable: true,
+  description: 'Body text, or null.',
+  example: 'Bring a chair and something to share.',
 };
 const CREATED_AT = { ...TIME, description: 'When it was published: UTC, with milliseconds.' };
 const VISIBILITY = {
@@ -28,12 +24,7 @@ export class PostItemResponse {
   @ApiProperty(ID)
   id: string;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Body text, or null.',
-    example: 'Bring a chair and something to share.',
-  })
+  @ApiProperty(CONTENT)
   content: string | null;
 
   @ApiProperty(PERMALINK)
@@ -41,10 +32,6 @@ export class PostItemResponse {
 
   @ApiProperty(CREATED_AT)
   createdAt: string;
-
-  static from({ id, content, createdAt }: PostItem, permalink: string): PostItemResponse {
-    return { id, content, permalink, createdAt: createdAt.toISOString() };
-  }
 }
 
 @ApiSchema({ name: 'Post', description: "One of the user's posts." })
@@ -52,12 +39,7 @@ export class PostResponse {
   @ApiProperty(ID)
   id: string;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Body text, or null.',
-    example: 'Bring a chair and something to share.',
-  })
+  @ApiProperty(CONTENT)
   content: string | null;
 
   @ApiProperty({
@@ -83,19 +65,6 @@ export class PostResponse {
 
   @ApiProperty(CREATED_AT)
   createdAt: string;
-
-  static from(post: PostDetails, permalink: string): PostResponse {
-    const { id, content, tags, reachKm, visibility, createdAt } = post;
-    return {
-      id,
-      content,
-      tags,
-      reachKm,
-      visibility,
-      permalink,
-      createdAt: createdAt.toISOString(),
-    };
-  }
 }
 
 @ApiSchema({
@@ -149,10 +118,6 @@ export class CreatedPostResponse implements PostDraft {
 
   @ApiProperty(CREATED_AT)
   createdAt: string;
-
-  static from(draft: PostDraft, { id, ...added }: PublishedPost): CreatedPostResponse {
-    return { id, ...draft, ...added };
-  }
 }
 
 @ApiSchema({ name: 'PostPage', description: "A page of the user's posts, newest first." })

@@ -15,8 +15,7 @@ import {
   REPLAYED_HEADER,
   setReplayed,
 } from '../../platform/http/idempotency/idempotency-key.decorator.js';
-import { QuotaExceeded } from '../quota/quota.errors.js';
-import { QuotaService } from '../quota/quota.service.js';
+import { QuotaExceeded, QuotaService } from '../quota/quota.service.js';
 import { CreatePostRequest } from './create-post.request.js';
 import {
   CreatedPostResponse,
@@ -26,7 +25,6 @@ import {
 } from './post.response.js';
 import { ApiPostId } from './post-id.param.js';
 import { PostsService } from './posts.service.js';
-import { Publisher } from './publisher.service.js';
 
 class ListPostsQuery extends pagingQuery('post', 50) {}
 
@@ -36,7 +34,6 @@ class ListPostsQuery extends pagingQuery('post', 50) {}
 export class PostsController {
   constructor(
     private readonly posts: PostsService,
-    private readonly publisher: Publisher,
     private readonly quota: QuotaService,
   ) {}
 
@@ -70,11 +67,12 @@ export class PostsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<CreatedPostResponse> {
     const draft = request.toDraft();
-    const { made, replayed } = await this.publisher.publish(caller, draft, key);
+    const { made, replayed } = await this.posts.publish(caller, draft, key);
     response.location(`/${DEV_V1}/posts/${made.id}`);
-    response.set(await this.quota.rateLimit(caller.clientId, caller.postLimit));
+    response.set(await this.quota.rateLimitHeaders(caller.clientId, caller.postLimit));
     setReplayed(response, replayed);
-    return CreatedPostResponse.from(draft, made);
+    const { id, ...added } = made;
+    return { id, ...draft, ...added };
   }
 
   @Get()
@@ -86,9 +84,12 @@ export class PostsController {
     @Query() paging: ListPostsQuery,
   ): Promise<Page<PostItemResponse>> {
     const page = await this.posts.list(userId, paging);
-    const items = page.items.map((post) =>
-      PostItemResponse.from(post, this.posts.permalink(post.id)),
-    );
+    const items = page.items.map(({ id, content, createdAt }) => ({
+      id,
+      content,
+      permalink: this.posts.permalink(id),
+      createdAt: createdAt.toISOString(),
+    }));
     return { ...page, items };
   }
 
@@ -98,7 +99,10 @@ export class PostsController {
   @ApiOkResponse({ type: PostResponse })
   @ApiPostId()
   async getPost(@CallerOf() { userId }: Caller, @Param('id') id: string): Promise<PostResponse> {
-    return PostResponse.from(await this.posts.read(userId, id), this.posts.permalink(id));
+    const { content, tags, reachKm, visibility, createdAt } = await this.posts.read(userId, id);
+    const permalink = this.posts.permalink(id);
+    const published = createdAt.toISOString();
+    return { id, content, tags, reachKm, visibility, permalink, createdAt: published };
   }
 
   @Delete(':id')

@@ -6,33 +6,28 @@ import {
   type ExpiredRows,
 } from '../../platform/database/retention/expired-rows.js';
 import {
-  PersonalData,
   personalRows,
   type Person,
+  type PersonalData,
   type PersonalRows,
 } from '../../platform/database/retention/data-subject.js';
 import { deleteReturning } from '../../platform/database/sql.js';
+import { entities } from '../../platform/database/transaction.js';
 import { Post, PostLike } from './post.entities.js';
-import { PostsRepository } from './posts.repository.js';
 
-/** Posts, deleted ones that are kept included, and likes. */
+/** Posts, including deleted ones that are still stored, and likes. */
 @Injectable()
-export class PostsPersonalData extends PersonalData {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly posts: PostsRepository,
-  ) {
-    super();
-  }
+export class PostsPersonalData implements PersonalData {
+  constructor(private readonly dataSource: DataSource) {}
 
-  override held({ userId }: Person): PersonalRows[] {
+  held({ userId }: Person): PersonalRows[] {
     return [
       personalRows(this.dataSource, Post, postsOf(userId)),
       personalRows(this.dataSource, PostLike, [{ userId }], ['userId']),
     ];
   }
 
-  override erased({ userId }: Person): ExpiredRows[] {
+  erased({ userId }: Person): ExpiredRows[] {
     return [
       childRows(this.dataSource, {
         parent: Post,
@@ -45,24 +40,22 @@ export class PostsPersonalData extends PersonalData {
     ];
   }
 
-  /** Likes of others' posts, which count one less each. */
+  /** Deleting these likes lowers the counters of the posts. */
   private likesBy(userId: string): ExpiredRows {
     return {
       ...expiredRows(this.dataSource, PostLike, { userId }, 'userId'),
       delete: async (tx, keys) => {
         const postId = In(keys.map((key) => key.postId as string));
         const likes = await deleteReturning(tx, PostLike, { userId, postId }, { postId: true });
-        await this.posts.uncountLikes(
-          tx,
-          likes.map((like) => like.postId),
-        );
+        const id = In(likes.map((like) => like.postId));
+        if (likes.length > 0) await entities(tx).decrement(Post, { id }, 'likeCount', 1);
         return likes.length;
       },
     };
   }
 }
 
-/** A person's posts, in two parts: each has the order of its ids in the index. */
+/** A user's posts, as two conditions: the index has the ids of each in order. */
 export function postsOf(userId: string): FindOptionsWhere<Post>[] {
   return [
     { userId, deletedAt: IsNull() },

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, IsNull, type FindOptionsWhere } from 'typeorm';
+import { DataSource, In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { storedTime } from '../../platform/database/columns.js';
@@ -12,14 +12,26 @@ import {
 } from '../../platform/database/sql.js';
 import { keptCounter, type CounterCache } from '../../platform/database/counter-cache.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
+import { foundRows, type ExpiredRows } from '../../platform/database/retention/expired-rows.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from '../users/user.entity.js';
 import { Post, PostLike } from './post.entities.js';
-import { PostNotFound } from './posts.errors.js';
+
+const PUBLIC_COLUMNS = {
+  id: true,
+  userId: true,
+  title: true,
+  content: true,
+  images: true,
+  tags: true,
+  neighborhood: true,
+  createdAt: true,
+} as const;
 
 export type PostItem = Pick<Post, 'id' | 'content' | 'createdAt'>;
 export type PostDetails = PostItem & Pick<Post, 'tags' | 'reachKm' | 'visibility'>;
 export type PostCounts = Pick<Post, 'id' | 'likeCount' | 'commentCount' | 'createdAt'>;
+export type PublicPost = Pick<Post, keyof typeof PUBLIC_COLUMNS>;
 
 const FIND_OWN = `
   SELECT id, user_id AS userId, content, created_at AS createdAt, tags, reach_km AS reachKm, visibility
@@ -31,7 +43,15 @@ const COUNT_OWN_COMMENT = `
   UPDATE posts SET comment_count = comment_count + 1
   WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
 
-/** Every read names the owner, so that none returns a post of somebody else's. */
+/** Rows whose comments and likes one statement deletes. */
+const DELETED_PAGE_SIZE = 1000;
+
+/** A row as the drivers return it. */
+type Stored<T extends { createdAt: Date }> = {
+  [K in keyof T]: K extends 'createdAt' ? Date | string : T[K] extends string[] ? string : T[K];
+};
+
+/** Methods named "own" return the posts of one user only. They find nothing by an id that is not valid. */
 @Injectable()
 export class PostsRepository {
   private readonly pages: PageStatements;
@@ -56,23 +76,20 @@ export class PostsRepository {
   }
 
   async findOwn(userId: string, id: string): Promise<PostDetails | null> {
-    const post = await this.own.find(postId(id), userId);
+    const post = isId('post', id) ? await this.own.find(id, userId) : undefined;
     if (!post) return null;
-    return {
-      ...post,
-      tags: JSON.parse(post.tags) as string[],
-      createdAt: storedTime(post.createdAt),
-    };
+    const tags = JSON.parse(post.tags) as string[];
+    return { ...post, tags, createdAt: storedTime(post.createdAt) };
   }
 
   async findOwnCounts(userId: string, id: string): Promise<PostCounts | null> {
-    const post = await this.ownCounts.find(postId(id), userId);
+    const post = isId('post', id) ? await this.ownCounts.find(id, userId) : undefined;
     return post ? { ...post, createdAt: storedTime(post.createdAt) } : null;
   }
 
   /**
-   * Newest first, and one more than the page holds where the list goes on. Ids come from the index: no row is read to be skipped.
-   * @param total of the user's posts, where that is known
+   * Newest first, with one post more than the page holds if the list continues.
+   * @param total number of the user's posts, if known
    */
   async findOwnPage(userId: string, paging: Paging, total?: number): Promise<PostItem[]> {
     const statement = this.pages.of(userId, paging, total);
@@ -80,22 +97,43 @@ export class PostsRepository {
     return posts.map((post) => ({ ...post, createdAt: storedTime(post.createdAt) }));
   }
 
-  /** False when the user has no such post (any more). */
-  async markDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
-    const { affected } = await entities(tx).update(Post, ownPost(userId, id), { deletedAt: now });
+  /** Null also for a post that is not public. */
+  findPublic(id: string): Promise<PublicPost | null> {
+    return this.dataSource.manager.findOne(Post, {
+      select: PUBLIC_COLUMNS,
+      where: { id, visibility: 'public', deletedAt: IsNull() },
+    });
+  }
+
+  /** False if the user has no such post. */
+  async markOwnDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
+    if (!isId('post', id)) return false;
+    const own = { id, userId, deletedAt: IsNull() };
+    const { affected } = await entities(tx).update(Post, own, { deletedAt: now });
     return affected === 1;
   }
 
-  /** Counts a new comment on the user's post. False when the user has no such post: the comment must not be added. */
+  /** False if the post does not exist, is not deleted, or was deleted at `since` or before. */
+  async undelete(tx: Transaction, id: string, since: Date): Promise<boolean> {
+    const deleted = { id, deletedAt: MoreThan(since) };
+    const { affected } = await entities(tx).update(Post, deleted, { deletedAt: null });
+    return affected === 1;
+  }
+
+  /** A post of any user, deleted or not. */
+  findAny(tx: Transaction, id: string): Promise<Pick<Post, 'userId' | 'deletedAt'> | null> {
+    return entities(tx).findOne(Post, {
+      select: { id: true, userId: true, deletedAt: true },
+      where: { id },
+    });
+  }
+
+  /** False if the user has no such post. */
   async countOwnComment(tx: Transaction, userId: string, id: string): Promise<boolean> {
-    return (await writeRows(tx, COUNT_OWN_COMMENT, [postId(id), userId])) === 1;
+    return isId('post', id) && (await writeRows(tx, COUNT_OWN_COMMENT, [id, userId])) === 1;
   }
 
-  async uncountComment(tx: Transaction, id: string): Promise<void> {
-    await entities(tx).decrement(Post, { id }, 'commentCount', 1);
-  }
-
-  /** Counts so many comments less on each of these posts. */
+  /** Subtracts the number of comments given for each post id. */
   async uncountComments(tx: Transaction, counts: ReadonlyMap<string, number>): Promise<void> {
     for (const count of new Set(counts.values())) {
       const ids = [...counts.keys()].filter((id) => counts.get(id) === count);
@@ -103,17 +141,42 @@ export class PostsRepository {
     }
   }
 
-  /** Counts one like less on each of these posts. */
-  async uncountLikes(tx: Transaction, ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await entities(tx).decrement(Post, { id: In(ids) }, 'likeCount', 1);
-  }
-
   async insertLike(tx: Transaction, like: PostLike): Promise<void> {
     await insertRow(tx, PostLike, like);
     await entities(tx).increment(Post, { id: like.postId }, 'likeCount', 1);
   }
 
-  /** The counters of posts and likes. */
+  /** The ids of posts deleted at `moment` or before, oldest deletion first. */
+  async *findDeletedIds(moment: Date): AsyncGenerator<string[]> {
+    let last = { id: '', deletedAt: new Date(0) as Date | null };
+    for (;;) {
+      const posts = await this.dataSource.manager
+        .createQueryBuilder(Post, 'post')
+        .select(['post.id', 'post.deletedAt'])
+        .where('post.deletedAt <= :moment', { moment })
+        .andWhere('post.deletedAt >= :deletedAt', last)
+        .andWhere('(post.deletedAt > :deletedAt OR post.id > :id)', last)
+        .orderBy('post.deletedAt')
+        .addOrderBy('post.id')
+        .limit(DELETED_PAGE_SIZE)
+        .getMany();
+      if (posts.length > 0) yield posts.map(({ id }) => id);
+      if (posts.length < DELETED_PAGE_SIZE) return;
+      last = posts.at(-1) as Post;
+    }
+  }
+
+  /** The likes of these posts, then those of the posts that were deleted at `moment` or before. */
+  expired(ids: readonly string[], moment: Date): ExpiredRows[] {
+    const deletedAt = LessThanOrEqual(moment);
+    return [
+      foundRows(this.dataSource, PostLike, (query) => query.where({ postId: In(ids) })),
+      foundRows(this.dataSource, Post, (query) => query.where({ id: In(ids), deletedAt }), {
+        deletedAt,
+      }),
+    ];
+  }
+
   counters(): CounterCache[] {
     return [
       keptCounter(this.dataSource, {
@@ -131,19 +194,4 @@ export class PostsRepository {
       }),
     ];
   }
-}
-
-/** A row as the drivers give it. */
-type Stored<T extends { createdAt: Date }> = {
-  [K in keyof T]: K extends 'createdAt' ? Date | string : T[K] extends string[] ? string : T[K];
-};
-
-function ownPost(userId: string, id: string): FindOptionsWhere<Post> {
-  return { id: postId(id), userId, deletedAt: IsNull() };
-}
-
-/** @throws PostNotFound when the id could not be one of a post: nothing else reaches SQL */
-function postId(id: string): string {
-  if (!isId('post', id)) throw new PostNotFound();
-  return id;
 }

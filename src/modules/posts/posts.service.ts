@@ -1,30 +1,149 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../platform/clock.js';
-import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
+import { InvalidToken } from '../../platform/access/access.errors.js';
+import type { Caller } from '../../platform/access/caller.js';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { Clock, DAY, later, MINUTE } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import type { CounterCache } from '../../platform/database/counter-cache.js';
+import { GroupCommit } from '../../platform/database/group-commit.js';
+import { isDeep, pageOf, type Page, type Paging } from '../../platform/database/list-page.js';
+import type { ExpiredRows } from '../../platform/database/retention/expired-rows.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
+import { InvalidRequest, NotFound } from '../../platform/errors.js';
+import { Idempotency, type Outcome } from '../../platform/http/idempotency/idempotency.service.js';
+import { isId, newId } from '../../platform/ids.js';
+import { CallLog } from '../quota/calls/call-log.service.js';
+import { periodOf } from '../quota/quota-period.js';
+import { QuotaService } from '../quota/quota.service.js';
 import { UsersService } from '../users/users.service.js';
-import { PostNotFound } from './posts.errors.js';
+import type { PostDraft } from './create-post.request.js';
+import type { Post } from './post.entities.js';
 import {
   PostsRepository,
   type PostCounts,
   type PostDetails,
   type PostItem,
+  type PublicPost,
 } from './posts.repository.js';
 
-/** A user's own posts. */
+/** More than the clocks of two processes may differ by: no process erases a post that another may still restore. */
+const CLOCK_MARGIN_MS = MINUTE;
+
+const DEFAULTS = {
+  title: null,
+  content: null,
+  type: 'general',
+  images: [],
+  tags: [],
+  latitude: null,
+  longitude: null,
+  reachKm: null,
+  visibility: 'public',
+  likeCount: 0,
+  commentCount: 0,
+  deletedAt: null,
+} satisfies Partial<Post>;
+
+/** The same for a missing, a deleted and another user's post, so that callers cannot tell them apart (source document, section 4.2, rule 2). */
+export class PostNotFound extends NotFound {
+  constructor() {
+    super('There is no such post among the posts of this user.');
+  }
+}
+
+/** The fields that the service adds to a draft. `createdAt` is ISO 8601 in UTC, with milliseconds. */
+export interface PublishedPost {
+  id: string;
+  permalink: string;
+  createdAt: string;
+}
+
+interface Publish {
+  caller: Caller;
+  post: Post;
+  saveResult: ((tx: Transaction) => Promise<void>) | undefined;
+}
+
+/** `restored` is false if the post was not deleted. */
+export interface Restoration {
+  id: string;
+  userId: string;
+  restored: boolean;
+}
+
 @Injectable()
 export class PostsService {
+  private readonly commits: GroupCommit<Publish, unknown>;
+
   constructor(
     private readonly repository: PostsRepository,
     private readonly users: UsersService,
+    private readonly quota: QuotaService,
+    private readonly calls: CallLog,
+    private readonly idempotency: Idempotency,
+    private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
     private readonly config: AppConfig,
-  ) {}
+  ) {
+    this.commits = new GroupCommit(transactions, {
+      batch: (tx, publishes) => this.write(tx, publishes),
+      single: (tx, publish) => this.write(tx, [publish]),
+      groupOf,
+      keyOf: ({ post }) => post.userId,
+    });
+  }
 
-  /** One page, newest first, with the number of all. */
+  /**
+   * Publishes in the caller's name and spends one post of the app's month. Idempotency key, post, counter, call record and quota
+   * commit together (source document, sections 3 and 8). Repeating an Idempotency-Key returns the first result.
+   * @throws QuotaExceeded if the app has no posts left in this UTC month; InvalidToken if the user was blocked in the meantime;
+   *   IdempotencyKeyReused; IdempotencyKeyInUse
+   */
+  publish(caller: Caller, draft: PostDraft, key?: string): Promise<Outcome<PublishedPost>> {
+    const { clientId, userId } = caller;
+    const request = { clientId, userId, key, route: 'POST /posts', body: draft };
+    const outcome = this.idempotency.once<PublishedPost>(request, async (saveResult) => {
+      const location =
+        draft.latitude === undefined
+          ? await this.users.savedLocation(userId)
+          : { neighborhood: null };
+      const createdAt = this.clock.now();
+      const id = newId('post', createdAt);
+      const post: Post = { ...DEFAULTS, ...location, ...draft, id, userId, clientId, createdAt };
+      const permalink = this.permalink(id);
+      const published = { id, permalink, createdAt: createdAt.toISOString() };
+      await this.commits.run({
+        caller,
+        post,
+        saveResult: saveResult && ((tx) => saveResult(tx, published)),
+      });
+      return published;
+    });
+    this.calls.awaitPublish(caller, outcome);
+    return outcome;
+  }
+
+  /** Writes one group. The app's quota row comes last, so that it is locked for one round trip only. */
+  private async write(tx: Transaction, publishes: readonly Publish[]): Promise<unknown[]> {
+    const posts = publishes.map(({ post }) => post);
+    const [first] = publishes as [Publish];
+    for (const { saveResult } of publishes) await saveResult?.(tx);
+    await this.repository.insertAll(tx, posts);
+    const userIds = posts.map(({ userId }) => userId);
+    if (!(await this.users.countPosts(tx, userIds))) throw InvalidToken.unknown();
+    const now = this.clock.now().getTime();
+    const calls = publishes.map(({ caller: { clientId, userId, requestId, receivedAt }, post }) => {
+      const durationMs = now - receivedAt.getTime();
+      return { at: post.createdAt, clientId, userId, durationMs, requestId };
+    });
+    await this.calls.recordPublishes(tx, calls);
+    const { clientId, postLimit } = first.caller;
+    await this.quota.spend(tx, clientId, postLimit, first.post.createdAt, posts.length);
+    return posts;
+  }
+
+  /** A page of the user's posts, newest first. */
   async list(userId: string, paging: Paging): Promise<Page<PostItem>> {
     const count = this.users.postCount(userId);
     const known = isDeep(paging) ? await count : undefined;
@@ -37,38 +156,78 @@ export class PostsService {
 
   /** @throws PostNotFound */
   async read(userId: string, id: string): Promise<PostDetails> {
-    return present(await this.repository.findOwn(userId, id));
+    const post = await this.repository.findOwn(userId, id);
+    if (!post) throw new PostNotFound();
+    return post;
   }
 
   /** Likes and comments of a post. @throws PostNotFound */
   async counts(userId: string, id: string): Promise<PostCounts> {
-    return present(await this.repository.findOwnCounts(userId, id));
+    const counts = await this.repository.findOwnCounts(userId, id);
+    if (!counts) throw new PostNotFound();
+    return counts;
   }
 
-  /** @throws PostNotFound, also when it was deleted before */
+  /** @throws PostNotFound also if the post is not public, or permalinks lead to another site */
+  async readPublic(id: string): Promise<PublicPost & { author: string }> {
+    if (this.config.siteUrl !== this.config.publicUrl) throw new PostNotFound();
+    const post = isId('post', id) ? await this.repository.findPublic(id) : null;
+    if (!post) throw new PostNotFound();
+    const author = await this.users.author(post.userId);
+    if (!author) throw new PostNotFound();
+    return { ...post, author: author.name };
+  }
+
+  /** @throws PostNotFound also if the post is already deleted */
   async delete(userId: string, id: string): Promise<void> {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
-      if (!(await this.repository.markDeleted(tx, userId, id, now))) throw new PostNotFound();
+      if (!(await this.repository.markOwnDeleted(tx, userId, id, now))) throw new PostNotFound();
       await this.users.uncountPost(tx, userId);
     });
   }
 
-  /** Counts a comment that is being added to the user's post, and holds the post until the transaction ends. @throws PostNotFound */
+  /**
+   * Restores a post that was deleted by mistake, for operators. Its comments return with it, except those that were deleted
+   * themselves.
+   * @throws NotFound if the post or its author was erased; InvalidRequest if the post was deleted too long ago
+   */
+  restore(id: string, change: Change): Promise<Restoration> {
+    if (!isId('post', id)) throw unknownPost(id);
+    const days = this.config.retention.deletedPosts;
+    const since = later(this.clock.now(), -days * DAY);
+    return this.transactions.run(async (tx) => {
+      // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
+      const restored = await this.repository.undelete(tx, id, since);
+      const post = await this.repository.findAny(tx, id);
+      if (!post) throw unknownPost(id);
+      const { userId, deletedAt } = post;
+      if (deletedAt)
+        throw new InvalidRequest(
+          `${id} was deleted at ${deletedAt.toISOString()}, more than ${days} days ago (DELETED_POST_DAYS): it is about to be erased, and cannot be restored.`,
+        );
+      if (restored) {
+        if (!(await this.users.countRestoredPost(tx, userId)))
+          throw new NotFound(
+            `The author of ${id} was erased, and a post without an author is not shown.`,
+          );
+        await this.audit.record(tx, 'post.restored', id, change, { userId });
+      }
+      return { id, userId, restored };
+    });
+  }
+
+  /** Counts a new comment on the user's post, and locks the post until the transaction ends. @throws PostNotFound */
   async countComment(tx: Transaction, userId: string, id: string): Promise<void> {
     if (!(await this.repository.countOwnComment(tx, userId, id))) throw new PostNotFound();
   }
 
-  uncountComment(tx: Transaction, id: string): Promise<void> {
-    return this.repository.uncountComment(tx, id);
-  }
-
-  /** Uncounts so many comments of each of these posts. */
+  /** @param counts the number of removed comments by post id */
   uncountComments(tx: Transaction, counts: ReadonlyMap<string, number>): Promise<void> {
     return this.repository.uncountComments(tx, counts);
   }
 
-  /** Likes a post, as the network itself does: the developer API has no endpoint for it. */
+  /** For the network itself and the demo: the developer API has no endpoint for likes. */
   async like(userId: string, postId: string): Promise<void> {
     const createdAt = this.clock.now();
     await this.transactions.run((tx) =>
@@ -76,9 +235,23 @@ export class PostsService {
     );
   }
 
-  /** What is kept in step with posts and likes, and can be counted again. */
   counters(): CounterCache[] {
     return this.repository.counters();
+  }
+
+  /** Posts and comments deleted at this moment or before have passed their retention. */
+  deletionCutoff(now: Date): Date {
+    return later(now, -this.config.retention.deletedPosts * DAY - CLOCK_MARGIN_MS);
+  }
+
+  /** The ids of the posts past retention, in batches. Rows that belong to a post are deleted before it. */
+  expiredIds(now: Date): AsyncIterable<string[]> {
+    return this.repository.findDeletedIds(this.deletionCutoff(now));
+  }
+
+  /** These posts and their likes, in the order of deletion. */
+  expired(ids: readonly string[], now: Date): ExpiredRows[] {
+    return this.repository.expired(ids, this.deletionCutoff(now));
   }
 
   /** The public URL of a post (source document, section 2). */
@@ -87,7 +260,14 @@ export class PostsService {
   }
 }
 
-function present<T>(post: T | null): T {
-  if (!post) throw new PostNotFound();
-  return post;
+function unknownPost(id: string): NotFound {
+  return new NotFound(
+    `There is no post ${id}: it never existed, or it was erased for good. The id is in the app's request, and in the post's permalink.`,
+  );
+}
+
+/** Groups share the month of one app, so that no app waits for another. Publishes with an idempotency key are not grouped. */
+function groupOf({ caller, post, saveResult }: Publish): string | undefined {
+  const { clientId, postLimit } = caller;
+  return saveResult ? undefined : `${clientId} ${postLimit} ${periodOf(post.createdAt)}`;
 }

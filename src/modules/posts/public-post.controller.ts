@@ -23,9 +23,9 @@ import { AppConfig } from '../../platform/config/app-config.js';
 import { type AppError, ServiceUnavailable } from '../../platform/errors.js';
 import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
 import { callerError } from '../../platform/http/errors/http-error.js';
-import { PublicPostsService } from './public-posts.service.js';
+import { PostsService } from './posts.service.js';
 
-/** Answers what goes wrong with the page of a post by a page. Why there is none, it does not tell. */
+/** Renders errors as pages. The page does not say why a post is missing. */
 @Catch()
 export class PostPageErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PostPageErrorFilter.name);
@@ -36,45 +36,38 @@ export class PostPageErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<Request>();
-    const { requestId } = request.context;
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
     const language = acceptedLanguage(request);
     const error = callerError(thrown);
-    const words = wordsFor(error, requestId, CATALOGUES[language]);
+    const text = textFor(error, request.context.requestId, CATALOGUES[language]);
     const status = ERROR_STATUS[error.code];
     request.context.errorCode = error.code;
     if (status >= 500 && !(thrown instanceof ServiceUnavailable))
       this.logger.error(error.code, (thrown as Error)?.stack);
-    host
-      .switchToHttp()
+    http
       .getResponse<Response>()
       .status(status)
       .vary('Accept-Language')
       .set({ ...pageHeaders({ secure: this.config.secure, language }), ...error.extras.headers })
-      .send(this.pages.message({ ...words, error: true }, language));
+      .send(this.pages.message({ ...text, error: true }, language));
   }
 }
 
-function wordsFor({ code }: AppError, requestId: string, { post, errors }: Catalogue): ErrorText {
+function textFor({ code }: AppError, requestId: string, { post, errors }: Catalogue): ErrorText {
+  if (code === 'not_found') return post.missing;
   const texts = errors(post.openAgain);
-  switch (code) {
-    case 'not_found':
-      return post.missing;
-    case 'service_unavailable':
-      return texts.unavailable;
-    default:
-      return texts.fault(requestId);
-  }
+  return code === 'service_unavailable' ? texts.unavailable : texts.fault(requestId);
 }
 
-/** Where permalinks lead when this service is the site: a public post, for anybody. */
+/** Public posts at their permalinks, if this service is the site. */
 @ApiExcludeController()
 @Public()
 @UseFilters(PostPageErrorFilter)
 @Controller('post')
 export class PostPageController {
   constructor(
-    private readonly posts: PublicPostsService,
+    private readonly posts: PostsService,
     private readonly pages: PageRenderer,
     private readonly config: AppConfig,
   ) {}
@@ -86,11 +79,11 @@ export class PostPageController {
     @Res() response: Response,
   ): Promise<void> {
     const language = acceptedLanguage(request);
-    const html = this.pages.post(await this.posts.read(id), language);
+    const html = this.pages.post(await this.posts.readPublic(id), language);
     response
       .vary('Accept-Language')
       .set(pageHeaders({ secure: this.config.secure, language }))
-      // Browsers and proxies may keep it, but ask each time: it goes when the post is deleted.
+      // Caches must revalidate, because the post may be deleted.
       .set('Cache-Control', 'no-cache')
       .send(html);
   }

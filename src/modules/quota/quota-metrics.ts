@@ -1,50 +1,40 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
-import { Metrics, registerStoredGauge, type Sample } from '../../platform/observability/metrics.js';
+import { Metrics, registerStoredGauge } from '../../platform/observability/metrics.js';
 import { periodOf } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
 
-/** Posts and limits of the current month, for the apps that have published in it. */
+/** Usage and limits of the apps that have published in the current month. */
 @Injectable()
 export class QuotaMetrics {
   constructor(
-    metrics: Metrics,
-    private readonly repository: QuotaRepository,
-    private readonly quota: QuotaService,
-    private readonly clock: Clock,
+    { registry }: Metrics,
+    repository: QuotaRepository,
+    quota: QuotaService,
+    clock: Clock,
   ) {
-    registerStoredGauge(
-      metrics.registry,
-      {
-        name: 'quota_used_posts',
-        help: 'Posts that an app has published this month (UTC).',
-        labelNames: ['client_id'],
-      },
-      () => this.used(),
-    );
-    registerStoredGauge(
-      metrics.registry,
-      {
-        name: 'quota_limit_posts',
-        help: 'Posts that an app may publish this month; absent where there is no limit.',
-        labelNames: ['client_id'],
-      },
-      () => this.limits(),
-    );
-  }
-
-  private async used(): Promise<Sample<'client_id'>[]> {
-    const usage = await this.repository.findUsage(periodOf(this.clock.now()));
-    return usage.map(({ clientId, used }) => ({ labels: { client_id: clientId }, value: used }));
-  }
-
-  private async limits(): Promise<Sample<'client_id'>[]> {
-    const usage = await this.repository.findUsage(periodOf(this.clock.now()));
-    const arrangements = await this.repository.findArrangements();
-    return usage.flatMap(({ clientId }) => {
-      const limit = this.quota.limitOf(arrangements.get(clientId) ?? null);
-      return limit === null ? [] : [{ labels: { client_id: clientId }, value: limit }];
+    const used = {
+      name: 'quota_used_posts',
+      help: 'Posts that an app has published this month (UTC).',
+      labelNames: ['client_id'],
+    };
+    registerStoredGauge(registry, used, async () => {
+      const usage = await repository.findUsage(periodOf(clock.now()));
+      return [...usage].map(([client_id, month]) => ({ labels: { client_id }, value: month.used }));
+    });
+    const limit = {
+      name: 'quota_limit_posts',
+      help: 'Posts that an app may publish this month; absent where there is no limit.',
+      labelNames: ['client_id'],
+    };
+    registerStoredGauge(registry, limit, async () => {
+      const usage = await repository.findUsage(periodOf(clock.now()));
+      const assignments = await repository.findAssignments();
+      return [...usage.keys()].flatMap((client_id) => {
+        const value = quota.limitOf(assignments.get(client_id));
+        return value === null ? [] : [{ labels: { client_id }, value }];
+      });
     });
   }
 }

@@ -4,7 +4,7 @@ import { type Caller, CallerOf } from '../../platform/access/caller.js';
 import { AnyScope } from '../../platform/access/scopes.decorator.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
 import { ApiFaults } from '../../platform/http/errors/api-errors.js';
-import { QuotaService, type QuotaStanding } from './quota.service.js';
+import { QuotaService } from './quota.service.js';
 
 @ApiSchema({ name: 'Quota', description: 'What the app may still publish in this calendar month.' })
 export class QuotaResponse {
@@ -42,10 +42,6 @@ export class QuotaResponse {
     example: '2026-12-01T00:00:00.000Z',
   })
   resetsAt: string;
-
-  static from({ limit, used, remaining, period, resetsAt }: QuotaStanding): QuotaResponse {
-    return { limit, used, remaining, period, resetsAt: resetsAt.toISOString() };
-  }
 }
 
 @ApiTags('quota')
@@ -63,6 +59,7 @@ export class QuotaController {
   })
   @ApiOkResponse({ type: QuotaResponse })
   async getQuota(@CallerOf() { clientId, postLimit }: Caller): Promise<QuotaResponse> {
-    return QuotaResponse.from(await this.quota.standing(clientId, postLimit));
+    const quota = await this.quota.current(clientId, postLimit);
+    return { ...quota, resetsAt: quota.resetsAt.toISOString() };
   }
 }

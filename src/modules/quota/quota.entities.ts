@@ -9,7 +9,7 @@ import {
   TIME,
 } from '../../platform/database/columns.js';
 
-/** An app's arrangement with the operator. An app without one has the default limit. */
+/** The plan assigned to an app. An app without a row has the default limit. */
 @Entity('app_quotas')
 export class AppQuota {
   @PrimaryColumn(ID)
@@ -19,12 +19,12 @@ export class AppQuota {
   @Column(text(32))
   plan: string;
 
-  /** Posts per calendar month; null is unlimited. Of a plan: what it gave when it was arranged. */
+  /** Posts per calendar month; null is unlimited. Of a plan: its limit at the time of the assignment. */
   @Column(optional(INTEGER))
   monthlyPostLimit: number | null;
 }
 
-/** Posts that an app published in a calendar month. The month is in the key, so a new one starts at zero by itself. */
+/** Posts that an app published in a calendar month. The month is part of the key, so a new one starts at zero by itself. */
 @Entity('quota_usage')
 @Index('ix_quota_usage_period', ['period'])
 export class QuotaUsage {
@@ -38,7 +38,7 @@ export class QuotaUsage {
   @Column(COUNTER)
   used: number;
 
-  /** Plan and limit (null is unlimited) at the month's end, once the month is closed. */
+  /** Plan and limit (null is unlimited) at the end of the month. Set when the month is closed. */
   @Column(optional(text(32)))
   closedPlan: string | null;
 
@@ -49,7 +49,7 @@ export class QuotaUsage {
   closedAt: Date | null;
 }
 
-/** One recorded developer API call (source document, section 8). Rows are only ever added. */
+/** A developer API call (source document, section 8). The log is append-only. */
 @Entity('api_calls')
 @Index('ix_api_calls_user_id', ['userId', 'at'])
 export class ApiCall {
@@ -70,7 +70,7 @@ export class ApiCall {
   @Column(text(100))
   route: string;
 
-  /** Of the answer; 499 when the client left before it. */
+  /** Of the response; 499 if the client disconnected before it. */
   @Column({ type: 'smallint' })
   status: number;
 
@@ -80,12 +80,12 @@ export class ApiCall {
   @Column(text(64))
   requestId: string;
 
-  /** Whether it cost one of the month's posts. The answer of a publish that is only told again did not. */
+  /** Whether it cost one of the month's posts. A replayed publish did not. */
   @Column(FLAG)
   metered: boolean;
 }
 
-/** The call log added up: calls of one app to one route with one status on one UTC day. */
+/** The number of calls of one app to one route with one status on one UTC day. */
 @Entity('api_usage_daily')
 export class ApiUsageDaily {
   /** Such as `2026-11-21`. */

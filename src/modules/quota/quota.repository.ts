@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, MoreThan } from 'typeorm';
-import { insertMissing, insertRow, writeRows, unchanged } from '../../platform/database/sql.js';
+import { DataSource, In, IsNull, LessThan } from 'typeorm';
+import { insertMissing, unchanged, upsert, writeRows } from '../../platform/database/sql.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { AppQuota, QuotaUsage } from './quota.entities.js';
@@ -22,8 +22,8 @@ export class QuotaRepository {
   }
 
   /**
-   * Adds so many posts to the period's count unless they exceed the limit (null: none). One statement: no read-then-write.
-   * False means that they do, or that the period has no row yet.
+   * Adds posts to the period's count unless they exceed the limit (null: none). One statement: no read-then-write.
+   * False if they do, or if the period has no row.
    */
   async spend(
     tx: Transaction,
@@ -43,52 +43,108 @@ export class QuotaRepository {
     return entities(tx).existsBy(QuotaUsage, { clientId, period });
   }
 
-  /** Opens the period at zero for these apps, at least one, unless somebody has. */
-  async open(tx: Transaction, clientIds: readonly string[], period: Period): Promise<void> {
-    const rows = clientIds.map((clientId) => ({ clientId, period, used: 0 }));
-    await insertMissing(tx, QuotaUsage, rows);
+  /** Inserts the period's row unless it exists. */
+  async open(tx: Transaction, clientId: string, period: Period): Promise<void> {
+    await insertMissing(tx, QuotaUsage, [{ clientId, period, used: 0 }]);
   }
 
   async findUsed(clientId: string, period: Period): Promise<number> {
     return (await this.usages.find(clientId, period))?.used ?? 0;
   }
 
-  /** What every app used in a month, or at most `limit` of them, by client id after `after`. */
-  findUsage(period: Period, page?: { after: string; limit: number }): Promise<QuotaUsage[]> {
-    return this.dataSource.manager.find(QuotaUsage, {
-      where: { period, ...(page && { clientId: MoreThan(page.after) }) },
+  /** The usage of every app that published in the period, by client id. */
+  async findUsage(period: Period): Promise<ReadonlyMap<string, QuotaUsage>> {
+    const rows = await this.dataSource.manager.find(QuotaUsage, {
+      where: { period },
       order: { clientId: 'ASC' },
-      take: page?.limit,
     });
+    return new Map(rows.map((row) => [row.clientId, row]));
   }
 
-  /** The arrangements of these apps, or all, by client id. */
-  async findArrangements(clientIds?: readonly string[]): Promise<ReadonlyMap<string, AppQuota>> {
+  async sumUsage(period: Period): Promise<{ apps: number; posts: number }> {
+    const row = await this.dataSource.manager
+      .createQueryBuilder(QuotaUsage, 'usage')
+      .select('COUNT(*)', 'apps')
+      .addSelect('SUM(usage.used)', 'posts')
+      .where({ period })
+      .getRawOne<{ apps: string | number; posts: string | number | null }>();
+    return { apps: Number(row?.apps ?? 0), posts: Number(row?.posts ?? 0) };
+  }
+
+  /**
+   * Locks the app's counter, so that publishes wait until the transaction ends. The write changes nothing: SQLite has no other
+   * lock.
+   * @returns the counter, or null if there is no row to lock
+   */
+  async lockUsed(tx: Transaction, clientId: string, period: Period): Promise<number | null> {
+    const key = { clientId, period };
+    const { affected } = await entities(tx).update(QuotaUsage, key, { used: unchanged('used') });
+    if (affected !== 1) return null;
+    const { used } = await entities(tx).findOneByOrFail(QuotaUsage, key);
+    return used;
+  }
+
+  async setUsed(tx: Transaction, clientId: string, period: Period, used: number): Promise<void> {
+    await entities(tx).update(QuotaUsage, { clientId, period }, { used });
+  }
+
+  /** The months before `period` that have rows that are not closed, oldest first. */
+  async findUnclosedPeriods(period: Period): Promise<Period[]> {
+    const rows = await this.dataSource.manager
+      .createQueryBuilder(QuotaUsage, 'usage')
+      .select('usage.period', 'period')
+      .where({ period: LessThan(period), closedAt: IsNull() })
+      .groupBy('usage.period')
+      .getRawMany<{ period: Period }>();
+    return rows.map((row) => row.period).toSorted();
+  }
+
+  /** The ids of at most `limit` apps whose month is not closed. */
+  async findUnclosed(period: Period, limit: number): Promise<string[]> {
+    const rows = await this.dataSource.manager.find(QuotaUsage, {
+      select: { clientId: true, period: true },
+      where: { period, closedAt: IsNull() },
+      order: { clientId: 'ASC' },
+      take: limit,
+    });
+    return rows.map(({ clientId }) => clientId);
+  }
+
+  /** Closes the month of these apps, except where it is already closed. @returns the number of rows closed */
+  async close(
+    tx: Transaction,
+    period: Period,
+    clientIds: readonly string[],
+    closed: Pick<QuotaUsage, 'closedPlan' | 'closedLimit' | 'closedAt'>,
+  ): Promise<number> {
+    const unclosed = { period, clientId: In(clientIds), closedAt: IsNull() };
+    const { affected } = await entities(tx).update(QuotaUsage, unclosed, closed);
+    return affected ?? 0;
+  }
+
+  /** The assignments of these apps, or of all, by client id. */
+  async findAssignments(clientIds?: readonly string[]): Promise<ReadonlyMap<string, AppQuota>> {
     const rows = await this.dataSource.manager.find(AppQuota, {
       where: clientIds && { clientId: In(clientIds) },
     });
     return new Map(rows.map((row) => [row.clientId, row]));
   }
 
-  findArrangement(clientId: string, tx?: Transaction): Promise<AppQuota | null> {
+  findAssignment(clientId: string, tx?: Transaction): Promise<AppQuota | null> {
     const manager = tx ? entities(tx) : this.dataSource.manager;
     return manager.findOneBy(AppQuota, { clientId });
   }
 
-  /**
-   * Locks the row of the app, if there is one. A write that changes nothing, because SQLite has no other lock and refuses a
-   * transaction that reads before another process writes.
-   */
-  async lockArrangement(tx: Transaction, clientId: string): Promise<void> {
+  /** Locks the app's row, if there is one, as `lockUsed` does. A transaction that read first would fail on SQLite. */
+  async lockAssignment(tx: Transaction, clientId: string): Promise<void> {
     await entities(tx).update(AppQuota, { clientId }, { plan: unchanged('plan') });
   }
 
-  async saveArrangement(tx: Transaction, quota: AppQuota): Promise<void> {
-    await entities(tx).delete(AppQuota, { clientId: quota.clientId });
-    await insertRow(tx, AppQuota, quota);
+  saveAssignment(tx: Transaction, quota: AppQuota): Promise<void> {
+    return upsert(tx, AppQuota, quota);
   }
 
-  async removeArrangement(tx: Transaction, clientId: string): Promise<void> {
+  async removeAssignment(tx: Transaction, clientId: string): Promise<void> {
     await entities(tx).delete(AppQuota, { clientId });
   }
 }

@@ -1,18 +1,36 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
-import { Clock } from '../../platform/clock.js';
-import { InvalidRequest } from '../../platform/errors.js';
+import { Clock, secondsUntil } from '../../platform/clock.js';
+import { AppError, InvalidRequest } from '../../platform/errors.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../platform/database/transaction.js';
 import type { AppQuota } from './quota.entities.js';
 import { nextPeriodStart, type Period, periodOf, postsMonthHeaders } from './quota-period.js';
-import { QuotaExceeded } from './quota.errors.js';
 import { QuotaRepository } from './quota.repository.js';
 
 const DEFAULT_PLAN = 'default';
 
-/** An app's quota in the current month; null means unlimited. */
-export interface QuotaStanding {
+/** The app has no posts left in this month (source document, sections 7 and 8). */
+export class QuotaExceeded extends AppError {
+  static readonly code = 'quota_exceeded';
+
+  constructor(limit: number, now: Date) {
+    const opens = nextPeriodStart(now);
+    super(
+      QuotaExceeded.code,
+      `The app's quota of ${limit} ${limit === 1 ? 'post' : 'posts'} per month is spent. Publishing opens again at ${opens.toISOString()}; the operator can raise the quota.`,
+      {
+        headers: {
+          'Retry-After': String(secondsUntil(opens, now)),
+          ...postsMonthHeaders({ limit, remaining: 0 }, now),
+        },
+      },
+    );
+  }
+}
+
+/** An app's quota in the current month. A null limit is unlimited. */
+export interface CurrentQuota {
   limit: number | null;
   used: number;
   remaining: number | null;
@@ -20,21 +38,20 @@ export interface QuotaStanding {
   resetsAt: Date;
 }
 
-/** The same with the arrangement that it comes from. */
-export interface QuotaStatus extends QuotaStanding {
-  plan: string;
-}
+/** A plan by its name, or a limit of the app's own, where null is unlimited. */
+export type PlanAssignment = { plan: string } | { limit: number | null };
 
-/** What an operator may arrange for an app: a plan by its name, or a limit of the app's own, where null is unlimited. */
-export type Arrangement = { plan: string } | { limit: number | null };
-
-/** What an app may publish in a month, and the name of the plan that says so; null is unlimited. */
-export interface Terms {
+/** The posts that an app may publish in a month, and the name of its plan. A null limit is unlimited. */
+export interface EffectiveQuota {
   plan: string;
   limit: number | null;
 }
 
-/** How many posts an app may publish in a calendar month (source document, section 8). */
+export type QuotaStatus = CurrentQuota & EffectiveQuota;
+
+type Assigned = Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null | undefined;
+
+/** Posts of an app per calendar month (source document, section 8). */
 @Injectable()
 export class QuotaService {
   private readonly logger = new Logger(QuotaService.name);
@@ -47,26 +64,22 @@ export class QuotaService {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * The limit that an arrangement gives, or the default where there is none; null is unlimited. A plan's number is the
-   * configured one; the number that was stored with it counts once the plan is gone.
-   */
-  limitOf(arrangement: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null): number | null {
+  /** The default limit without an assignment. The configured limit of a plan counts, or the stored one if the plan no longer exists. */
+  limitOf(assigned: Assigned): number | null {
     const { defaultLimit, plans } = this.config.quota;
-    if (!arrangement) return defaultLimit;
-    const { plan, monthlyPostLimit } = arrangement;
+    if (!assigned) return defaultLimit;
+    const { plan, monthlyPostLimit } = assigned;
     return Object.hasOwn(plans, plan) ? (plans[plan] ?? null) : monthlyPostLimit;
   }
 
-  /** The same with the name of the plan. */
-  termsOf(arrangement: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null): Terms {
-    return { plan: arrangement?.plan ?? DEFAULT_PLAN, limit: this.limitOf(arrangement) };
+  effectiveQuota(assigned: Assigned): EffectiveQuota {
+    return { plan: assigned?.plan ?? DEFAULT_PLAN, limit: this.limitOf(assigned) };
   }
 
   /**
-   * Spends so many posts of the month that `now` is in, or none of them. The last statement of the publish's transaction, so
-   * that the app's row is locked for one round trip only.
-   * @throws QuotaExceeded when fewer are left
+   * Spends posts of the month of `now`: all or none. Runs as the last statement of the publish's transaction, so that the app's
+   * row is locked for one round trip only.
+   * @throws QuotaExceeded
    */
   async spend(
     tx: Transaction,
@@ -79,18 +92,18 @@ export class QuotaService {
     const spend = (): Promise<boolean> => this.repository.spend(tx, clientId, period, limit, posts);
     if (await spend()) return;
     if (!(await this.repository.isOpen(tx, clientId, period)))
-      await this.repository.open(tx, [clientId], period);
+      await this.repository.open(tx, clientId, period);
     if (await spend()) return;
     throw new QuotaExceeded(limit ?? 0, now);
   }
 
   async status(clientId: string): Promise<QuotaStatus> {
-    const { plan, limit } = this.termsOf(await this.repository.findArrangement(clientId));
-    return { plan, ...(await this.standing(clientId, limit)) };
+    const assigned = await this.repository.findAssignment(clientId);
+    const { plan, limit } = this.effectiveQuota(assigned);
+    return { plan, ...(await this.current(clientId, limit)) };
   }
 
-  /** Where the app stands in the current month, under a limit that is known. */
-  async standing(clientId: string, limit: number | null): Promise<QuotaStanding> {
+  async current(clientId: string, limit: number | null): Promise<CurrentQuota> {
     const now = this.clock.now();
     const period = periodOf(now);
     const used = await this.repository.findUsed(clientId, period);
@@ -98,14 +111,11 @@ export class QuotaService {
     return { limit, used, remaining, period, resetsAt: nextPeriodStart(now) };
   }
 
-  /**
-   * The RateLimit headers for an app after a publish; none where it may publish without limit. None either when they cannot
-   * be told: the post is published, and an error would say that it is not.
-   */
-  async rateLimit(clientId: string, limit: number | null): Promise<Record<string, string>> {
+  /** The RateLimit headers after a publish. None if they cannot be read: an error would hide that the post was published. */
+  async rateLimitHeaders(clientId: string, limit: number | null): Promise<Record<string, string>> {
     if (limit === null) return {};
     try {
-      return postsMonthHeaders(await this.standing(clientId, limit), this.clock.now());
+      return postsMonthHeaders(await this.current(clientId, limit), this.clock.now());
     } catch (error) {
       this.logger.warn('The RateLimit headers of a publish could not be told.', error);
       return {};
@@ -113,34 +123,35 @@ export class QuotaService {
   }
 
   /**
-   * Arranges the app's quota, at once and for every month to come.
-   * @returns what that comes to in the current month
-   * @throws InvalidRequest when no plan has this name
+   * Takes effect at once and for all later months.
+   * @returns the status in the current month
+   * @throws InvalidRequest if the plan does not exist
    */
-  async set(clientId: string, arrangement: Arrangement, change: Change): Promise<QuotaStatus> {
-    await this.transactions.run((tx) => this.arrange(tx, clientId, arrangement, change));
+  async set(clientId: string, assignment: PlanAssignment, change: Change): Promise<QuotaStatus> {
+    await this.transactions.run((tx) => this.setIn(tx, clientId, assignment, change));
     return this.status(clientId);
   }
 
-  /** The same inside the caller's transaction. @throws InvalidRequest when no plan has this name */
-  async arrange(
+  /** The same inside the caller's transaction. @throws InvalidRequest if the plan does not exist */
+  async setIn(
     tx: Transaction,
     clientId: string,
-    arrangement: Arrangement,
+    assignment: PlanAssignment,
     change: Change,
   ): Promise<void> {
-    const quota = this.quotaUnder(arrangement);
-    const terms = this.termsOf(quota);
-    await this.repository.lockArrangement(tx, clientId);
-    const before = this.termsOf(await this.repository.findArrangement(clientId, tx));
-    if (quota) await this.repository.saveArrangement(tx, { clientId, ...quota });
-    else await this.repository.removeArrangement(tx, clientId);
-    await this.audit.record(tx, 'quota.set', clientId, change, { ...terms, before });
+    const assigned = this.assignedQuota(assignment);
+    const quota = this.effectiveQuota(assigned);
+    await this.repository.lockAssignment(tx, clientId);
+    const before = this.effectiveQuota(await this.repository.findAssignment(clientId, tx));
+    if (assigned) await this.repository.saveAssignment(tx, { clientId, ...assigned });
+    else await this.repository.removeAssignment(tx, clientId);
+    await this.audit.record(tx, 'quota.set', clientId, change, { ...quota, before });
   }
 
-  private quotaUnder(arrangement: Arrangement): Omit<AppQuota, 'clientId'> | null {
-    if ('limit' in arrangement) return { plan: 'custom', monthlyPostLimit: arrangement.limit };
-    const { plan } = arrangement;
+  /** Null for the default plan, which has no row. */
+  private assignedQuota(assignment: PlanAssignment): Omit<AppQuota, 'clientId'> | null {
+    if ('limit' in assignment) return { plan: 'custom', monthlyPostLimit: assignment.limit };
+    const { plan } = assignment;
     if (plan === DEFAULT_PLAN) return null;
     const { plans } = this.config.quota;
     const monthlyPostLimit = Object.hasOwn(plans, plan) ? plans[plan] : undefined;

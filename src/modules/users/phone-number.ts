@@ -1,11 +1,11 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js';
 
-/** At most 15 digits (ITU-T E.164, section 6); the library thinks longer ones possible in some countries. */
+/** At most 15 digits (ITU-T E.164, section 6). The library accepts more for some countries. */
 const E164 = /^\+[1-9]\d{1,14}$/;
 
 /**
- * A typed phone number as E.164, or undefined if it is none. A number without `+` is as people dial it in `defaultCountry`:
- * national, or with the prefix for calls abroad, which is 00 in many countries and 011 in the US.
+ * Converts a phone number to E.164; undefined if it is not valid. A number without `+` is read as dialled in `defaultCountry`:
+ * national, or with the international prefix, such as 00 or 011.
  */
 export function parsePhone(typed: string, defaultCountry?: string): string | undefined {
   const text = typed.normalize('NFKC').trim();
@@ -16,15 +16,15 @@ export function parsePhone(typed: string, defaultCountry?: string): string | und
   return number?.isPossible() && E164.test(number.number) ? number.number : undefined;
 }
 
-/** A phone as its owner recognizes it and nobody else can use it: `+1 ••• ••01`. */
+/** Hides all but the country code and the last two digits: `+1 ••• ••01`. */
 export function maskPhone(phone: string): string {
   const calling = parsePhoneNumberFromString(phone)?.countryCallingCode ?? '';
   return `+${calling} ••• ••${phone.slice(-2)}`;
 }
 
 /**
- * The two-letter country of an E.164 number, or undefined when it belongs to none: satellite and toll-free networks, or an
- * area that nobody has in a numbering plan of several countries, such as +1.
+ * The ISO 3166 two-letter country of an E.164 number. Undefined for satellite and toll-free networks, and for unassigned areas
+ * of a numbering plan that countries share, such as +1.
  */
 export function countryOf(phone: string): string | undefined {
   return parsePhoneNumberFromString(phone)?.country;

@@ -41,7 +41,7 @@ export class User {
   @Column(optional(DOUBLE))
   longitude: number | null;
 
-  /** Posts that are not deleted, kept in the transaction that publishes or deletes. */
+  /** Number of posts that are not deleted. Updated in the transaction that publishes or deletes. */
   @Column(COUNTER)
   postCount: number;
 

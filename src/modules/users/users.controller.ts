@@ -1,11 +1,44 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
 import { ApiFaults } from '../../platform/http/errors/api-errors.js';
 import { DEV_V1 } from '../../platform/http/developer-api.js';
-import { ProfileResponse } from './profile.response.js';
+import { idPattern } from '../../platform/ids.js';
 import { UsersService } from './users.service.js';
+
+@ApiSchema({ name: 'User', description: 'The user who authorized the app.' })
+export class ProfileResponse {
+  @ApiProperty({
+    description: 'Id of the user.',
+    pattern: idPattern('usr').source,
+    example: 'usr_01kahq5f3veqdr8bn3tdmx3q0a',
+  })
+  id: string;
+
+  @ApiProperty({ description: 'Display name.', example: 'Ana Lee' })
+  name: string;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    format: 'uri',
+    description: 'URL of a photo, or null.',
+    example: 'https://example.com/photos/ana.jpg',
+  })
+  photoUrl: string | null;
+
+  @ApiProperty({ type: 'integer', description: 'Standing in the network.', example: 128 })
+  karma: number;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The saved neighbourhood, or null.',
+    example: 'Riverside',
+  })
+  neighborhood: string | null;
+}
 
 @ApiTags('users')
 @ApiFaults()
@@ -20,7 +53,8 @@ export class UsersController {
     summary: 'Read the profile of the user who authorized the app',
   })
   @ApiOkResponse({ type: ProfileResponse })
-  async getMe(@CallerOf() caller: Caller): Promise<ProfileResponse> {
-    return ProfileResponse.from(await this.users.profile(caller.userId));
+  async getMe(@CallerOf() { userId }: Caller): Promise<ProfileResponse> {
+    const { id, name, photoUrl, karma, neighborhood } = await this.users.profile(userId);
+    return { id, name, photoUrl, karma, neighborhood };
   }
 }

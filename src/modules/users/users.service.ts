@@ -6,13 +6,7 @@ import { type Transaction, TransactionRunner } from '../../platform/database/tra
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
 import type { User } from './user.entity.js';
-import {
-  type Author,
-  type Place,
-  type Profile,
-  type SignInUser,
-  UsersRepository,
-} from './users.repository.js';
+import { type Member, type SignInUser, UsersRepository } from './users.repository.js';
 
 export class PhoneTaken extends InvalidRequest {
   constructor() {
@@ -20,18 +14,20 @@ export class PhoneTaken extends InvalidRequest {
   }
 }
 
-/** No user has this id. */
 export class UnknownUser extends NotFound {
   constructor(id: string) {
     super(`No user has the id ${id}. "user show --phone" finds it by the phone number.`);
   }
 }
 
-/** What an operator tells about a new user. `phone` is E.164. */
+type Author = Pick<Member, 'id' | 'name' | 'photoUrl'>;
+type Location = Pick<Member, 'latitude' | 'longitude' | 'neighborhood'>;
+
+/** `phone` is E.164. */
 export type NewUser = Pick<User, 'phone' | 'name'> &
   Partial<Pick<User, 'id' | 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'>>;
 
-/** A user as they begin. */
+/** Fills in the initial values of a user. */
 export function newUser(user: NewUser, now: Date): User {
   return {
     id: newId('usr', now),
@@ -47,7 +43,7 @@ export function newUser(user: NewUser, now: Date): User {
   };
 }
 
-/** The network's members, as far as the platform needs them. */
+/** Phone numbers are E.164. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -57,59 +53,60 @@ export class UsersService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws NotFound when the user is gone */
-  async profile(id: string): Promise<Profile> {
-    const profile = await this.repository.findProfile(id);
-    if (!profile) throw new NotFound('The user does not exist any more.');
-    return profile;
+  /** @throws NotFound if the user no longer exists */
+  async profile(id: string): Promise<Member> {
+    const member = await this.repository.findMember(id);
+    if (!member) throw new NotFound('The user does not exist any more.');
+    return member;
   }
 
-  /** Where the user's posts are placed when they come without a location (source document, section 4.2, rule 1). */
-  async savedPlace(id: string): Promise<Place> {
-    const { latitude, longitude, neighborhood } = (await this.repository.findPlace(id)) ?? NOWHERE;
+  /** The location of the user's posts that have none of their own (source document, section 4.2, rule 1). */
+  async savedLocation(id: string): Promise<Location> {
+    const member = await this.repository.findMember(id);
+    const { latitude = null, longitude = null, neighborhood = null } = member ?? {};
     return { latitude, longitude, neighborhood };
   }
 
-  /** How many posts the user has that are not deleted. */
+  /** The number of the user's posts that are not deleted. */
   async postCount(id: string): Promise<number> {
-    return (await this.repository.findPostCount(id)) ?? 0;
+    return (await this.repository.findMember(id))?.postCount ?? 0;
   }
 
-  /** What readers see of who wrote something; null when they are gone. */
-  author(id: string): Promise<Author | null> {
-    return this.repository.findAuthor(id);
+  async author(id: string): Promise<Author | null> {
+    const member = await this.repository.findMember(id);
+    return member ? { id, name: member.name, photoUrl: member.photoUrl } : null;
   }
 
-  /** The user who may sign in under this id, or null; as a part of a larger unit with `tx`. */
+  /** Null if the user is blocked or does not exist. */
   active(id: string, tx?: Transaction): Promise<SignInUser | null> {
-    return this.repository.findActive(id, tx);
+    return this.repository.findActive({ id }, tx);
   }
 
-  /** The user who may sign in with this phone (E.164), or null. */
+  /** Null if the user is blocked or does not exist. */
   activeByPhone(phone: string): Promise<SignInUser | null> {
-    return this.repository.findActiveByPhone(phone);
+    return this.repository.findActive({ phone });
   }
 
-  /** A user, whether they may sign in or not. @throws UnknownUser */
+  /** A user of any status. @throws UnknownUser */
   async show(id: string): Promise<User> {
     const user = isId('usr', id) ? await this.repository.findById(id) : null;
     if (!user) throw new UnknownUser(id);
     return user;
   }
 
-  /** The same by phone (E.164). @throws NotFound when nobody has it */
+  /** A user of any status. @throws NotFound */
   async showByPhone(phone: string): Promise<User> {
     const user = await this.repository.findByPhone(phone);
     if (!user) throw new NotFound('No user has this phone number.');
     return user;
   }
 
-  /** The phone (E.164) of a user, whether they may sign in or not. @throws UnknownUser */
+  /** The phone of a user of any status. @throws UnknownUser */
   async phoneOf(id: string): Promise<string> {
     return (await this.show(id)).phone;
   }
 
-  /** Takes effect with the next call: every token and sign-in asks for the user's status. @throws UnknownUser */
+  /** Takes effect with the next request, because every token and sign-in checks the status. @throws UnknownUser */
   async changeStatus(
     id: string,
     status: User['status'],
@@ -122,7 +119,7 @@ export class UsersService {
     return { user: Object.assign(user, { status }), changedNow };
   }
 
-  /** The same as a part of a larger unit. False when the user has this status already, or is gone. */
+  /** The same inside the caller's transaction. False if the user already has this status, or does not exist. */
   async changeStatusIn(
     tx: Transaction,
     id: string,
@@ -140,14 +137,14 @@ export class UsersService {
   }
 
   /**
-   * Counts a post of each of these users that is being published, and holds the users until the unit ends. False when one of
-   * them was blocked or erased since the call began: then the posts must not be published.
+   * Counts a new post for each of these users, and locks their rows until the transaction ends. False if a user was blocked or
+   * erased in the meantime: then the posts must not be published.
    */
   countPosts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
     return this.repository.countPosts(tx, ids);
   }
 
-  /** Counts a post that is brought back, also of a user who is blocked. False when the user was erased. */
+  /** Also for a blocked user. False if the user was erased. */
   countRestoredPost(tx: Transaction, id: string): Promise<boolean> {
     return this.repository.countRestoredPost(tx, id);
   }
@@ -156,7 +153,7 @@ export class UsersService {
     return this.repository.uncountPost(tx, id);
   }
 
-  /** @throws PhoneTaken when another user has the phone */
+  /** @throws PhoneTaken */
   async add(user: NewUser, change: Change): Promise<User> {
     const added = newUser(user, this.clock.now());
     try {
@@ -171,5 +168,3 @@ export class UsersService {
     return added;
   }
 }
-
-const NOWHERE: Place = { latitude: null, longitude: null, neighborhood: null };

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import {
-  PersonalData,
   personalRows,
   type Person,
+  type PersonalData,
   type PersonalRows,
 } from '../../../platform/database/retention/data-subject.js';
 import {
@@ -12,18 +12,16 @@ import {
 } from '../../../platform/database/retention/expired-rows.js';
 import { ApiCall } from '../quota.entities.js';
 
-/** Calls that apps made for a person. They stay, as they are the app's, and forget whom they were made for. */
+/** Calls that apps made for the user. They belong to the app, so erasure only clears the user id. */
 @Injectable()
-export class CallsPersonalData extends PersonalData {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class CallsPersonalData implements PersonalData {
+  constructor(private readonly dataSource: DataSource) {}
 
-  override held({ userId }: Person): PersonalRows[] {
+  held({ userId }: Person): PersonalRows[] {
     return [personalRows(this.dataSource, ApiCall, [{ userId }], ['userId'])];
   }
 
-  override erased({ userId }: Person): ExpiredRows[] {
+  erased({ userId }: Person): ExpiredRows[] {
     return [clearedRows(this.dataSource, ApiCall, { userId }, 'userId', { userId: null })];
   }
 }

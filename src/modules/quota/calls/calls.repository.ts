@@ -9,13 +9,15 @@ import {
   type Span,
   within,
 } from '../../../platform/database/retention/expired-rows.js';
-import { insertAll } from '../../../platform/database/sql.js';
+import { insertAll, upsertAll } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
-import { ApiCall } from '../quota.entities.js';
+import { ApiCall, ApiUsageDaily } from '../quota.entities.js';
 
-/** How many calls of one app to one route had one status. */
+const TOTALS_PER_STATEMENT = 200;
+
 export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status'> & { calls: number };
 
+/** The call log and its daily totals. */
 @Injectable()
 export class CallsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -24,14 +26,14 @@ export class CallsRepository {
     return insertAll(tx, ApiCall, calls);
   }
 
-  /** When the first call within `span` was made; null when none was. */
+  /** The time of the first call; null if there is none. */
   findFirst(span: Span): Promise<Date | null> {
     return firstWithin(this.dataSource, ApiCall, span);
   }
 
   /**
-   * The hours within `span` that hold calls, oldest first: a statement about one of them ends in time, however long the log
-   * is. Requests come in between, also on SQLite, whose driver makes the process wait.
+   * The hours that contain calls, oldest first. A statement about one hour ends in time, however long the log is. Other requests
+   * run in between, also on SQLite, whose driver blocks the process.
    */
   async *hours({ from, to }: Span): AsyncGenerator<Span> {
     let first = await this.findFirst({ from, to });
@@ -57,7 +59,7 @@ export class CallsRepository {
     return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
   }
 
-  /** How many calls cost each app one of its posts, by client id. */
+  /** The number of metered calls by client id. */
   async countMetered(hour: Span): Promise<ReadonlyMap<string, number>> {
     const rows = await this.within(hour)
       .andWhere({ metered: true })
@@ -68,14 +70,32 @@ export class CallsRepository {
     return new Map(rows.map(({ clientId, calls }) => [clientId, Number(calls)]));
   }
 
-  /** The same of one app, as the transaction sees it. */
   countMeteredOf(tx: Transaction, clientId: string, span: Span): Promise<number> {
     return this.within(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
   }
 
-  /** The calls before a moment. */
   before(moment: Date): ExpiredRows {
     return expiredLogRows(this.dataSource, ApiCall, moment);
+  }
+
+  /** The newest day that has totals, such as `2026-11-21`. */
+  async findNewestDay(): Promise<string | null> {
+    const newest = await this.dataSource.manager.findOne(ApiUsageDaily, {
+      select: { day: true },
+      where: {},
+      order: { day: 'DESC' },
+    });
+    return newest?.day ?? null;
+  }
+
+  findTotals(day: string): Promise<ApiUsageDaily[]> {
+    return this.dataSource.manager.findBy(ApiUsageDaily, { day });
+  }
+
+  /** Inserts these totals, or overwrites the stored ones. */
+  async saveTotals(tx: Transaction, totals: readonly ApiUsageDaily[]): Promise<void> {
+    for (let from = 0; from < totals.length; from += TOTALS_PER_STATEMENT)
+      await upsertAll(tx, ApiUsageDaily, totals.slice(from, from + TOTALS_PER_STATEMENT));
   }
 
   private within(span: Span, manager = this.dataSource.manager): SelectQueryBuilder<ApiCall> {

@@ -1,26 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../../platform/clock.js';
+import { Clock, DAY, later } from '../../../platform/clock.js';
+import { InvalidRequest } from '../../../platform/errors.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
-import { periodOf, previousPeriod, type Period } from '../quota-period.js';
+import { periodOf, periodStart, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
-import { QuotaService, type Terms } from '../quota.service.js';
-import { QuotaMonthsRepository } from './quota-months.repository.js';
+import { type EffectiveQuota, QuotaService } from '../quota.service.js';
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 export interface ClosedMonths {
   /** The current month. */
   period: Period;
-  /** Rows of earlier months whose plan and limit were written now. */
+  /** The number of rows of earlier months that were closed. */
   closed: number;
   previous: { period: Period; apps: number; posts: number };
 }
 
-/** Closes finished months, so that a report of October does not change with a plan of December. */
+/** An app's month. A null limit is unlimited. */
+export interface ReportLine extends EffectiveQuota {
+  clientId: string;
+  name: string;
+  used: number;
+  remaining: number | null;
+  /** Of the limit, rounded down; null without one. */
+  percent: number | null;
+  /** Posts at the end of the month at the current rate; of a past month, the posts published. */
+  projected: number;
+  period: Period;
+}
+
 @Injectable()
 export class QuotaMonths {
   constructor(
-    private readonly months: QuotaMonthsRepository,
     private readonly repository: QuotaRepository,
     private readonly quota: QuotaService,
     private readonly transactions: TransactionRunner,
@@ -28,45 +39,101 @@ export class QuotaMonths {
   ) {}
 
   /**
-   * Writes into each earlier month under which plan and limit its apps ended it, and adds up the last one. A closed month never
-   * changes, so this is safe to run twice, late, never, or concurrently.
+   * Writes the apps' plan and limit into each earlier month, so that a report of October does not change with a plan of December.
+   * Sums up the previous month. A closed month never changes, so this is safe to run twice, late, never, or concurrently.
    */
   async closeEarlier(): Promise<ClosedMonths> {
     const now = this.clock.now();
     const period = periodOf(now);
     let closed = 0;
-    for (const earlier of await this.months.findUnclosedPeriods(period))
+    for (const earlier of await this.repository.findUnclosedPeriods(period))
       closed += await this.close(earlier, now);
-    const last = previousPeriod(now);
-    return { period, closed, previous: { period: last, ...(await this.months.addUp(last)) } };
+    const last = periodOf(later(periodStart(now), -1));
+    return {
+      period,
+      closed,
+      previous: { period: last, ...(await this.repository.sumUsage(last)) },
+    };
   }
 
-  private async close(period: Period, now: Date): Promise<number> {
+  private async close(period: Period, closedAt: Date): Promise<number> {
     let closed = 0;
-    let clientIds = await this.months.findUnclosed(period, '', AT_ONCE);
-    while (clientIds.length > 0) {
-      for (const { terms, under } of await this.byTerms(clientIds)) {
-        const closing = { closedPlan: terms.plan, closedLimit: terms.limit, closedAt: now };
+    for (;;) {
+      const clientIds = await this.repository.findUnclosed(period, BATCH_SIZE);
+      if (clientIds.length === 0) return closed;
+      for (const { plan, limit, members } of await this.groupByQuota(clientIds)) {
+        const values = { closedPlan: plan, closedLimit: limit, closedAt };
         closed += await this.transactions.run((tx) =>
-          this.months.close(tx, period, under, closing),
+          this.repository.close(tx, period, members, values),
         );
       }
-      clientIds = await this.months.findUnclosed(period, clientIds.at(-1) ?? '', AT_ONCE);
     }
-    return closed;
   }
 
   /** Most apps share a plan and its limit, so a few statements close them. */
-  private async byTerms(clientIds: string[]): Promise<{ terms: Terms; under: string[] }[]> {
-    const arrangements = await this.repository.findArrangements(clientIds);
-    const groups = new Map<string, { terms: Terms; under: string[] }>();
+  private async groupByQuota(
+    clientIds: string[],
+  ): Promise<Iterable<EffectiveQuota & { members: string[] }>> {
+    const assignments = await this.repository.findAssignments(clientIds);
+    const groups = new Map<string, EffectiveQuota & { members: string[] }>();
     for (const clientId of clientIds) {
-      const terms = this.quota.termsOf(arrangements.get(clientId) ?? null);
-      const key = `${terms.plan} ${terms.limit}`;
-      const group = groups.get(key) ?? { terms, under: [] };
-      group.under.push(clientId);
+      const quota = this.quota.effectiveQuota(assignments.get(clientId));
+      const key = `${quota.plan} ${quota.limit}`;
+      const group = groups.get(key) ?? { ...quota, members: [] };
+      group.members.push(clientId);
       groups.set(key, group);
     }
-    return [...groups.values()];
+    return groups.values();
   }
+
+  /**
+   * A line for each of these apps, highest percentage first. A closed month shows its stored plans and limits, any other month
+   * the current ones. Two statements, however many apps there are.
+   * @param period the current month by default
+   * @throws InvalidRequest if the month has not begun
+   */
+  async report(
+    apps: readonly { clientId: string; name: string }[],
+    period: Period = periodOf(this.clock.now()),
+  ): Promise<ReportLine[]> {
+    const growth = this.projectedGrowth(period);
+    const usage = await this.repository.findUsage(period);
+    const assignments = await this.repository.findAssignments();
+    const lines = apps.map(({ clientId, name }): ReportLine => {
+      const month = usage.get(clientId);
+      const quota = month?.closedAt
+        ? { plan: month.closedPlan ?? '', limit: month.closedLimit }
+        : this.quota.effectiveQuota(assignments.get(clientId));
+      const used = month?.used ?? 0;
+      return {
+        clientId,
+        name,
+        ...quota,
+        used,
+        remaining: quota.limit === null ? null : Math.max(0, quota.limit - used),
+        percent: percentOf(used, quota.limit),
+        projected: Math.round(used * growth),
+        period,
+      };
+    });
+    return lines.toSorted(
+      (one, other) => (other.percent ?? -1) - (one.percent ?? -1) || other.used - one.used,
+    );
+  }
+
+  /** The length of the month relative to its elapsed part, of which at least a day counts. */
+  private projectedGrowth(period: Period): number {
+    const { from, to } = rangeOf(period);
+    const now = this.clock.now();
+    if (now < from) throw new InvalidRequest(`The month ${period} has not begun.`);
+    if (now >= to) return 1;
+    const elapsed = Math.max(DAY, now.getTime() - from.getTime());
+    return (to.getTime() - from.getTime()) / elapsed;
+  }
+}
+
+function percentOf(used: number, limit: number | null): number | null {
+  if (limit === null) return null;
+  if (limit === 0) return used > 0 ? 100 : 0;
+  return Math.floor((used * 100) / limit);
 }

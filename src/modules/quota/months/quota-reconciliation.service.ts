@@ -5,31 +5,29 @@ import { InvalidRequest } from '../../../platform/errors.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { Span } from '../../../platform/database/retention/expired-rows.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
-import { callsKeptSince } from '../calls/call-log-retention.js';
 import { CallsRepository } from '../calls/calls.repository.js';
+import { callLogStart } from '../calls/usage-rollup.service.js';
 import { periodOf, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
-import { QuotaCountersRepository } from './quota-counters.repository.js';
 
-/** An app whose counter of a month is not what the call log has recorded. */
+/** An app whose counter of a month differs from the call log. */
 export interface Difference {
   clientId: string;
   period: Period;
   used: number;
   recorded: number;
-  /** The part of `recorded` that no publish under way can change, and until when it goes. */
+  /** The part of `recorded` that running publishes cannot change, and its end. */
   settled: { until: Date; posts: number };
 }
 
-/** A publish is recorded under the moment it began; this is far longer than it may take until its COMMIT. */
+/** A publish is recorded under its start time. This is far longer than it may take until COMMIT. */
 const SETTLED_MS = HOUR;
 
-/** Checks the counters of the quota against the recorded calls that they stand for (source document, section 8). */
+/** Compares quota counters with the call log (source document, section 8). */
 @Injectable()
 export class QuotaReconciliation {
   constructor(
     private readonly calls: CallsRepository,
-    private readonly counters: QuotaCountersRepository,
     private readonly quota: QuotaRepository,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -38,42 +36,42 @@ export class QuotaReconciliation {
   ) {}
 
   /**
-   * The apps whose counter is wrong, by client id. Posts that are published meanwhile make no difference.
+   * The apps whose counter is wrong, by client id. Safe while apps publish.
    * @param period the current month by default
-   * @throws InvalidRequest when not all calls of the month are kept, or it has not begun
+   * @throws InvalidRequest if calls of the month were already deleted, or the month has not begun
    */
   async differences(period: Period = periodOf(this.clock.now())): Promise<Difference[]> {
-    const { from, to } = this.checkedRange(period);
+    const { from, to } = this.loggedRange(period);
     const until = this.settledUntil({ from, to });
     const settled = await this.count({ from, to: until });
     const recent = await this.count({ from: until, to });
-    const used = await this.counters.findUsed(period);
+    const usage = await this.quota.findUsage(period);
     const differences: Difference[] = [];
-    for (const clientId of new Set([...used.keys(), ...settled.keys(), ...recent.keys()])) {
+    for (const clientId of new Set([...usage.keys(), ...settled.keys(), ...recent.keys()])) {
       const posts = settled.get(clientId) ?? 0;
-      if ((used.get(clientId) ?? 0) === posts + (recent.get(clientId) ?? 0)) continue;
+      if ((usage.get(clientId)?.used ?? 0) === posts + (recent.get(clientId) ?? 0)) continue;
       const candidate = { clientId, period, settled: { until, posts } };
-      const standing = await this.transactions.run((tx) => this.compare(tx, candidate));
-      if (standing.used !== standing.recorded) differences.push({ ...candidate, ...standing });
+      const counts = await this.transactions.run((tx) => this.compare(tx, candidate));
+      if (counts.used !== counts.recorded) differences.push({ ...candidate, ...counts });
     }
     return differences.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
   }
 
-  /** Sets the counter to what is recorded by then, in a transaction of its own. Does nothing when it is right by then. */
+  /** Sets the counter to the number of calls recorded by then, if it is still wrong. */
   async fix(difference: Difference, change: Change): Promise<void> {
     const { clientId, period } = difference;
     await this.transactions.run(async (tx) => {
-      if ((await this.counters.hold(tx, clientId, period)) === null)
-        await this.quota.open(tx, [clientId], period);
+      if ((await this.quota.lockUsed(tx, clientId, period)) === null)
+        await this.quota.open(tx, clientId, period);
       const { used, recorded } = await this.compare(tx, difference);
       if (used === recorded) return;
-      await this.counters.change(tx, clientId, period, recorded);
+      await this.quota.setUsed(tx, clientId, period, recorded);
       const details = { period, from: used, to: recorded };
       await this.audit.record(tx, 'quota.reconciled', clientId, change, details);
     });
   }
 
-  /** Counter and record of one app, while no publish can change them. */
+  /** Reads the counter and the recorded calls of an app while no publish can change them. */
   private async compare(
     tx: Transaction,
     { clientId, period, settled }: Pick<Difference, 'clientId' | 'period' | 'settled'>,
@@ -81,11 +79,11 @@ export class QuotaReconciliation {
     const { to } = rangeOf(period);
     const count = (): Promise<number> =>
       this.calls.countMeteredOf(tx, clientId, { from: settled.until, to });
-    let used = await this.counters.hold(tx, clientId, period);
+    let used = await this.quota.lockUsed(tx, clientId, period);
     let recent = await count();
     if (used === null) {
-      // The app's first publish of the month may have come between the two.
-      used = await this.counters.hold(tx, clientId, period);
+      // The app's first publish of the month may have committed between the two statements.
+      used = await this.quota.lockUsed(tx, clientId, period);
       if (used !== null) recent = await count();
     }
     return { used: used ?? 0, recorded: settled.posts + recent };
@@ -105,11 +103,11 @@ export class QuotaReconciliation {
     return settled > to ? to : settled;
   }
 
-  private checkedRange(period: Period): Span {
+  private loggedRange(period: Period): Span {
     const span = rangeOf(period);
     const now = this.clock.now();
     if (span.from > now) throw new InvalidRequest(`The month ${period} has not begun.`);
-    if (span.from < callsKeptSince(now, this.config)) {
+    if (span.from < callLogStart(now, this.config)) {
       const { callLog } = this.config.retention;
       throw new InvalidRequest(
         `Not all calls of ${period} are kept: CALL_LOG_DAYS is ${callLog}. Choose a later month.`,

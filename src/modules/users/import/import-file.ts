@@ -5,7 +5,6 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { InvalidRequest } from '../../../platform/errors.js';
 import { nearestWord } from '../../../platform/text.js';
 
-/** What a file may tell about a user; the first two are required. */
 export const COLUMNS = [
   'phone',
   'name',
@@ -17,47 +16,89 @@ export const COLUMNS = [
 export type Column = (typeof COLUMNS)[number];
 export const REQUIRED: readonly Column[] = ['phone', 'name'];
 
-/** What a line tells of each column that it has, as it was written; an empty text means that there is nothing. */
+/** The text of each column in the file. Empty text clears the field. */
 export type Values = Partial<Record<Column, string>>;
 
-/** A line of the file: what it tells, or the sentence about what is wrong with it. */
+/** A line of the file: its values, or the reason why it cannot be read. */
 export type FileRecord = { line: number } & ({ values: Values } | { problem: string });
 
-export const INVALID_UTF8 = 'It is not valid UTF-8.';
-export const TOO_LONG = 'It is too long to be a user.';
-
-/** A column by its name. @throws UnknownColumn */
-export function columnNamed(name: string): Column {
-  const column = COLUMNS.find((one) => one === name);
-  if (column === undefined) throw new UnknownColumn(name);
-  return column;
-}
-
-/** A name that is no column's, with the one that was probably meant. */
-export class UnknownColumn extends Error {
-  constructor(name: string) {
-    const shown = name.slice(0, 40);
-    const nearest = nearestWord(shown, COLUMNS);
-    const hint =
-      nearest === undefined
-        ? `The columns are ${COLUMNS.join(', ')}.`
-        : `Did you mean "${nearest}"?`;
-    super(`"${shown}" is not a column. ${hint}`);
-  }
-}
-
-/** A line of a text file; the first is number 1. `text` is undefined when the line is longer than may be held. */
+/** `number` starts at 1. `text` is undefined if the line is too long. */
 export interface Line {
   number: number;
   text: string | undefined;
 }
 
-/** Far more than a user's columns may come to. */
-const LONGEST = 32_768;
+/** Far longer than a valid line. */
+const MAX_LINE_LENGTH = 32_768;
+const BATCH_SIZE = 500;
+
+const TOO_LONG = 'It is too long to be a user.';
+const INVALID_UTF8 = 'It is not valid UTF-8.';
+const NOT_AN_OBJECT = 'It is not a JSON object; is the file complete?';
+const QUOTES =
+  'Its quotes do not match. A quoted value ends on its line, and a quote in it is doubled.';
+
+export const FORMATS = ['csv', 'ndjson'] as const;
+export type Format = (typeof FORMATS)[number];
+
+const FORMAT_OF: Readonly<Record<string, Format>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+};
+
+/** The format by the file name. Standard input is CSV. */
+export function formatOf(path: string): Format | undefined {
+  return path === '-' ? 'csv' : FORMAT_OF[extname(path).toLowerCase()];
+}
+
+export interface ImportFile {
+  /** In batches of at most 500 lines. */
+  records: AsyncIterable<FileRecord[]>;
+  /** The part that was read, from 0 to 1; undefined if the size is not known. */
+  partRead: () => number | undefined;
+}
+
+/** Opens a file, or `input` for `-`. @throws InvalidRequest if the file cannot be read */
+export async function openImportFile(
+  path: string,
+  format: Format,
+  input: AsyncIterable<string | Buffer>,
+): Promise<ImportFile> {
+  const parse = format === 'csv' ? csvRecords : ndjsonRecords;
+  if (path === '-')
+    return { records: parse(batchesOfLines(input, BATCH_SIZE)), partRead: () => undefined };
+  const found = await stat(path).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  if (found.isDirectory()) throw new InvalidRequest(`${path} is a directory. Name a file in it.`);
+  const stream = createReadStream(path);
+  return {
+    records: parse(batchesOfLines(readable(path, stream), BATCH_SIZE)),
+    partRead: () => (found.size === 0 ? undefined : Math.min(1, stream.bytesRead / found.size)),
+  };
+}
+
+async function* readable(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): InvalidRequest {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reasons: Record<string, string> = {
+    ENOENT: `There is no file ${path}.`,
+    EACCES: `You may not read ${path}.`,
+  };
+  return new InvalidRequest(reasons[code ?? ''] ?? `${path} cannot be read: ${message}.`);
+}
 
 /**
- * Cuts a byte stream into batches of lines that are not empty, without their ends and without a byte order mark. What is not
- * UTF-8 becomes U+FFFD. However long the file and its lines, little of it is held at once.
+ * Splits a byte stream into batches of non-blank lines, without line ends and byte order mark. Invalid UTF-8 becomes U+FFFD.
+ * Memory is bounded, also for long lines.
  */
 export async function* batchesOfLines(
   source: AsyncIterable<string | Buffer>,
@@ -77,54 +118,44 @@ export async function* batchesOfLines(
 }
 
 async function* numberedLines(source: AsyncIterable<string | Buffer>): AsyncGenerator<Line[]> {
+  const decoder = new TextDecoder();
   let rest = '';
   let number = 0;
   let isTooLong = false;
-  const lineOf = (text: string): Line => {
+  const lineOf = (content: string): Line => {
     number += 1;
-    const kept = isTooLong || text.length > LONGEST ? undefined : text.replace(/\r$/, '');
+    const fits = !isTooLong && content.length <= MAX_LINE_LENGTH;
     isTooLong = false;
-    return { number, text: kept };
+    return { number, text: fits ? content.replace(/\r$/, '') : undefined };
   };
-  for await (const text of decoded(source)) {
-    const parts = (rest + text).split('\n');
+  for await (const chunk of source) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    const parts = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = parts.pop() ?? '';
     yield parts.map(lineOf);
-    if (rest.length <= LONGEST) continue;
+    if (rest.length <= MAX_LINE_LENGTH) continue;
     isTooLong = true;
     rest = '';
   }
+  rest += decoder.decode();
   if (rest !== '' || isTooLong) yield [lineOf(rest)];
 }
 
-async function* decoded(source: AsyncIterable<string | Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const part of source)
-    yield decoder.decode(typeof part === 'string' ? Buffer.from(part) : part, { stream: true });
-  yield decoder.decode();
-}
-
-const QUOTES =
-  'Its quotes do not match. A quoted value ends on its line, and a quote in it is doubled.';
-
 /**
- * Reads CSV (RFC 4180) whose values are on one line, so that a wrong quote spoils one line and not the rest of the file. The
- * header's columns may come in any order.
- * @throws InvalidRequest when the first line is no header
+ * Parses CSV (RFC 4180) without line breaks in values, so that a wrong quote invalidates one line and not the rest of the file.
+ * The columns of the header may have any order.
  */
-export async function* csvRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileRecord[]> {
+async function* csvRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileRecord[]> {
   let columns: Column[] | undefined;
   for await (const batch of batches) {
-    const [first] = batch;
-    const isFirst = columns === undefined;
-    columns ??= headerOf(first);
-    yield recordsOf(isFirst ? batch.slice(1) : batch, columns);
+    const lines = columns ? batch : batch.slice(1);
+    columns ??= headerOf(batch[0]?.text ?? '');
+    yield recordsOf(lines, columns);
   }
-  if (columns === undefined) throw wrongHeader('The file is empty.');
+  if (!columns) throw wrongHeader('The file is empty.');
 }
 
-function headerOf(line: Line | undefined): Column[] {
-  const text = line?.text ?? '';
+function headerOf(text: string): Column[] {
   if (text.includes('\uFFFD') || text.includes('\0'))
     throw wrongHeader('The file is not UTF-8: save it as "CSV UTF-8".');
   if (text.includes('\r')) throw wrongHeader('Its lines do not end: save it as "CSV UTF-8".');
@@ -132,33 +163,40 @@ function headerOf(line: Line | undefined): Column[] {
   if (!cells) throw wrongHeader(QUOTES);
   if (cells.length === 1 && /[;\t]/.test(text))
     throw wrongHeader('Separate the columns by commas.');
-  const columns = cells.map((cell) => knownColumn(cell.trim()));
-  const twice = columns.find((column, place) => columns.indexOf(column) !== place);
+  const columns = cells.map((cell) => {
+    const name = cell.trim();
+    if (!isColumn(name)) throw wrongHeader(unknownColumn(name));
+    return name;
+  });
+  const twice = columns.find((column, index) => columns.indexOf(column) !== index);
   if (twice !== undefined) throw wrongHeader(`The column "${twice}" is there twice.`);
   const missing = REQUIRED.find((column) => !columns.includes(column));
   if (missing !== undefined) throw wrongHeader(`The column "${missing}" is missing.`);
   return columns;
 }
 
-function knownColumn(name: string): Column {
-  try {
-    return columnNamed(name);
-  } catch (error) {
-    throw error instanceof UnknownColumn ? wrongHeader(error.message) : error;
-  }
+function wrongHeader(reason: string): InvalidRequest {
+  return new InvalidRequest(`${reason} The first line names the columns: ${COLUMNS.join(',')}`);
 }
 
-function wrongHeader(why: string): InvalidRequest {
-  return new InvalidRequest(`${why} The first line names the columns: ${COLUMNS.join(',')}`);
+function isColumn(name: string): name is Column {
+  return COLUMNS.some((column) => column === name);
+}
+
+function unknownColumn(name: string): string {
+  const shown = name.slice(0, 40);
+  const nearest = nearestWord(shown, COLUMNS);
+  const hint =
+    nearest === undefined ? `The columns are ${COLUMNS.join(', ')}.` : `Did you mean "${nearest}"?`;
+  return `"${shown}" is not a column. ${hint}`;
 }
 
 function recordsOf(lines: readonly Line[], columns: readonly Column[]): FileRecord[] {
-  const texts = lines.map(({ text }) => text ?? '');
-  const rows = rowsOf(texts);
-  return lines.map(({ number: line, text }, place) => {
+  const rows = rowsOf(lines.map(({ text }) => text ?? ''));
+  return lines.map(({ number: line, text }, index) => {
     if (text === undefined) return { line, problem: TOO_LONG };
     if (text.includes('\uFFFD')) return { line, problem: INVALID_UTF8 };
-    const cells = rows ? rows[place] : rowsOf([text])?.[0];
+    const cells = rows ? rows[index] : rowsOf([text])?.[0];
     if (!cells) return { line, problem: QUOTES };
     if (cells.length !== columns.length) return { line, problem: wrongWidth(cells, columns) };
     return { line, values: Object.fromEntries(columns.map((name, at) => [name, cells[at]])) };
@@ -172,11 +210,11 @@ function wrongWidth(cells: readonly string[], columns: readonly Column[]): strin
     : `${found}; a value with a comma needs quotes.`;
 }
 
-/** The cells of each line, or undefined when a quote of some line does not match. */
+/** The cells of each line; undefined if the quotes of any line do not match. */
 function rowsOf(lines: readonly string[]): string[][] | undefined {
   try {
     const rows = parseCsv(lines.join('\n'), {
-      // It would take a stray carriage return in the first line for the end of every line.
+      // Without it, a carriage return in the first line would become the record delimiter.
       record_delimiter: '\n',
       relax_column_count: true,
       skip_empty_lines: false,
@@ -187,10 +225,8 @@ function rowsOf(lines: readonly string[]): string[][] | undefined {
   }
 }
 
-const NO_OBJECT = 'It is not a JSON object; is the file complete?';
-
-/** Reads one JSON object a line, whose members have the names of the columns. @throws InvalidRequest when there is no line */
-export async function* ndjsonRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileRecord[]> {
+/** Parses one JSON object per line, whose members have the names of the columns. */
+async function* ndjsonRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileRecord[]> {
   let isEmpty = true;
   for await (const batch of batches) {
     isEmpty = false;
@@ -202,93 +238,24 @@ export async function* ndjsonRecords(batches: AsyncIterable<Line[]>): AsyncGener
 function recordOf({ number: line, text }: Line): FileRecord {
   if (text === undefined) return { line, problem: TOO_LONG };
   if (text.includes('\uFFFD')) return { line, problem: INVALID_UTF8 };
-  try {
-    return { line, values: valuesOf(JSON.parse(text)) };
-  } catch (error) {
-    return { line, problem: error instanceof SyntaxError ? NO_OBJECT : (error as Error).message };
-  }
-}
-
-function valuesOf(object: unknown): Values {
-  if (typeof object !== 'object' || object === null || Array.isArray(object))
-    throw new SyntaxError(NO_OBJECT);
+  const object = parsedObject(text);
+  if (!object) return { line, problem: NOT_AN_OBJECT };
   const values: Values = {};
   for (const [name, value] of Object.entries(object)) {
-    const column = columnNamed(name);
-    const wanted = column === 'latitude' || column === 'longitude' ? 'number' : 'string';
-    if (value !== null && typeof value !== wanted) throw new WrongType(column, wanted);
-    values[column] = String(value ?? '');
+    if (!isColumn(name)) return { line, problem: unknownColumn(name) };
+    const type = name === 'latitude' || name === 'longitude' ? 'number' : 'string';
+    if (value !== null && typeof value !== type)
+      return { line, problem: `${name}: It must be a ${type}.` };
+    values[name] = String(value ?? '');
   }
-  return values;
+  return { line, values };
 }
 
-class WrongType extends Error {
-  constructor(column: string, wanted: string) {
-    super(`${column}: It must be a ${wanted}.`);
-  }
-}
-
-export const FORMATS = ['csv', 'ndjson'] as const;
-export type Format = (typeof FORMATS)[number];
-
-const BATCH = 500;
-const CHUNK_BYTES = 65_536;
-const FORMAT_OF: Readonly<Record<string, Format>> = {
-  '.csv': 'csv',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-};
-
-/** What a file's name tells about its format; standard input, which has no name, is CSV. */
-export function formatOf(path: string): Format | undefined {
-  return path === '-' ? 'csv' : FORMAT_OF[extname(path).toLowerCase()];
-}
-
-/** A file that is being read, in batches of at most 500 lines. */
-export interface ImportFile {
-  records: AsyncIterable<FileRecord[]>;
-  /** How much of it was read, from 0 to 1, or undefined where its size is not known. */
-  partRead: () => number | undefined;
-}
-
-/** Opens a file, or `input` for `-`. @throws InvalidRequest when there is no such file, or it cannot be read */
-export async function openImportFile(
-  path: string,
-  format: Format,
-  input: AsyncIterable<string | Buffer>,
-): Promise<ImportFile> {
-  const parse = format === 'csv' ? csvRecords : ndjsonRecords;
-  if (path === '-')
-    return { records: parse(batchesOfLines(input, BATCH)), partRead: () => undefined };
-  const size = await sizeOf(path);
-  const stream = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  return {
-    records: parse(batchesOfLines(readable(path, stream), BATCH)),
-    partRead: () => (size === 0 ? undefined : Math.min(1, stream.bytesRead / size)),
-  };
-}
-
-async function sizeOf(path: string): Promise<number> {
-  const found = await stat(path).catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
-  if (found.isDirectory()) throw new InvalidRequest(`${path} is a directory. Name a file in it.`);
-  return found.size;
-}
-
-async function* readable(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+function parsedObject(text: string): object | undefined {
   try {
-    yield* chunks;
-  } catch (error) {
-    throw unreadable(path, error);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
-}
-
-function unreadable(path: string, error: unknown): InvalidRequest {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const why: Record<string, string> = {
-    ENOENT: `There is no file ${path}.`,
-    EACCES: `You may not read ${path}.`,
-  };
-  return new InvalidRequest(why[code ?? ''] ?? `${path} cannot be read: ${message}.`);
 }
