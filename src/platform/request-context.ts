@@ -51,10 +51,19 @@ export function currentRequest(): RequestContext | undefined {
   return storage.getStore()?.request;
 }
 
-/** Runs `work` with a deadline of its own: in a batch for several requests, or again after a failed batch. */
-export function withDeadline<T>(work: () => T): T {
-  const { request, isOver = () => false } = storage.getStore() ?? {};
-  return storage.run({ request, startedAt: performance.now(), isOver }, work);
+/**
+ * Runs `work` with a deadline of its own, and its time does not count for the request: in a batch for several requests, again after
+ * a failed batch, or for a record that the response does not depend on.
+ */
+export async function withDeadline<T>(work: () => Promise<T>): Promise<T> {
+  const outer = storage.getStore();
+  const startedAt = performance.now();
+  const { request, isOver = () => false } = outer ?? {};
+  try {
+    return await storage.run({ request, startedAt, isOver }, work);
+  } finally {
+    if (outer) outer.startedAt += performance.now() - startedAt;
+  }
 }
 
 /** Starts the time of the current request anew: its body has arrived and it has its permit. */

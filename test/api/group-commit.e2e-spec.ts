@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { AccessTokenVerifier, type Caller } from '../../src/platform/access/caller.js';
 import { InvalidToken } from '../../src/platform/access/access.errors.js';
-import { withDeadline } from '../../src/platform/request-context.js';
+import { duringRequest } from '../../src/platform/request-context.js';
 import { writeRows } from '../../src/platform/database/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { PostNotFound, PostsService } from '../../src/modules/posts/posts.service.js';
@@ -132,11 +132,18 @@ onEachServer('Batch of publishes that includes a locked row', (database) => {
       .service(TransactionRunner)
       .run(async (tx) => {
         await writeRows(tx, 'UPDATE users SET name = name WHERE id = ?', [id]);
-        const [first, ...others] = outside.runInAsyncScope(() =>
-          withDeadline(() => publishAll(app(), callers)),
+        let publishes: Promise<unknown>[] = [];
+        const request = {
+          requestId: 'req_1',
+          receivedAt: new Date(),
+          address: null,
+          violations: [],
+        };
+        outside.runInAsyncScope(() =>
+          duringRequest(request, () => (publishes = publishAll(app(), callers))),
         );
-        waiting = Promise.allSettled([first]);
-        await Promise.all(others);
+        waiting = Promise.allSettled(publishes.slice(0, 1));
+        await Promise.all(publishes.slice(1));
       });
     expect(await waiting).toMatchObject([{ status: 'fulfilled' }]);
     expect(await countPublished(app(), ...members)).toEqual(allEqual(MEMBERS));
