@@ -4,9 +4,8 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { programFile } from '../platform/program-file.js';
 
-const FOR_AN_HOUR = 'public, max-age=3600';
+const ONE_HOUR = 'public, max-age=3600';
 
-/** The one stylesheet of the server-rendered pages, and their icon. */
 @ApiExcludeController()
 @Public()
 @Controller('assets')
@@ -16,14 +15,14 @@ export class AssetsController {
 
   @Get('style.css')
   @Header('Content-Type', 'text/css; charset=utf-8')
-  @Header('Cache-Control', FOR_AN_HOUR)
+  @Header('Cache-Control', ONE_HOUR)
   stylesheet(): string {
     return this.css;
   }
 
   @Get('icon.svg')
   @Header('Content-Type', 'image/svg+xml')
-  @Header('Cache-Control', FOR_AN_HOUR)
+  @Header('Cache-Control', ONE_HOUR)
   icon(): string {
     return this.svg;
   }

@@ -1,10 +1,7 @@
-/**
- * The day of a moment in UTC: for programs as `2026-11-21`, for people as "21 November 2026".
- * @param locale the language of the words (BCP 47)
- */
-export function calendarDay(moment: Date, locale: string): { iso: string; words: string } {
+/** The UTC day of a time, as `2026-11-21` and as "21 November 2026" in a locale (BCP 47). */
+export function calendarDay(time: Date, locale: string): { iso: string; words: string } {
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
-  return { iso: moment.toISOString().slice(0, 10), words: format.format(moment) };
+  return { iso: time.toISOString().slice(0, 10), words: format.format(time) };
 }
 
 const UNITS = [
@@ -14,10 +11,8 @@ const UNITS = [
 ] as const;
 
 /**
- * A whole number of the largest unit of which there are two: "30 days", "24 hours", "61 segundos".
- * Rounded up, so a page never tells a user that access ends before it does; in a smaller unit that adds less.
- * @param seconds shown as seconds below two minutes
- * @param locale the language (BCP 47)
+ * A duration in the largest unit of which there are at least two, in a locale (BCP 47): "30 days", "24 hours", "61 segundos".
+ * Rounded up, so that access never outlives what a page says.
  */
 export function inWords(seconds: number, locale: string): string {
   const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ['second', 1];

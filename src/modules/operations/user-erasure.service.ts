@@ -28,9 +28,9 @@ import { CallsPersonalData } from '../quota/calls/calls.data-subject.js';
 import { UsersPersonalData } from '../users/users.data-subject.js';
 import { UsersService } from '../users/users.service.js';
 
-/** Everything that the platform keeps about people. */
+/** The personal data of every module. */
 @Injectable()
-export class EverythingPersonal {
+export class AllPersonalData {
   private readonly parts: readonly PersonalData[];
 
   constructor(
@@ -44,7 +44,7 @@ export class EverythingPersonal {
     calls: CallsPersonalData,
     audit: AuditPersonalData,
   ) {
-    // Comments go before the posts that they are found by.
+    // Comments before posts, because they are found by their post.
     this.parts = [comments, posts, grants, signIn, authorizations, idempotency, calls, audit];
   }
 
@@ -52,60 +52,59 @@ export class EverythingPersonal {
     return [this.users, ...this.parts].flatMap((part) => part.held(person));
   }
 
-  /** In the order in which it goes. The person's own row is not among it: it goes last, and tells until then whose the rest is. */
+  /** In the order of deletion, without the user's own row, which is deleted last. */
   erased(person: Person): ExpiredRows[] {
     return this.parts.flatMap((part) => part.erased(person));
   }
 
-  /** The person's own row. */
   own(person: Person): ExpiredRows[] {
     return this.users.erased(person);
   }
 }
 
-/** Longer than a call waits in the memory of a process before it is in the call log. */
-const SETTLE_MS = 2 * SECOND;
+/** Longer than calls are buffered before they are in the call log. */
+const CALL_LOG_DELAY_MS = 2 * SECOND;
 
-interface Settings extends Pick<BatchSettings, 'onBatch'> {
+interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
   change: Change;
 }
 
-/** Removes a user with everything that tells about them. */
 @Injectable()
 export class UserErasure {
   constructor(
-    private readonly personal: EverythingPersonal,
+    private readonly personal: AllPersonalData,
     private readonly access: UserAccess,
     private readonly users: UsersService,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** The user's name, or the id of one who is gone already. @throws UnknownUser */
+  /** The user's name, or the id of an erased user. @throws UnknownUser */
   async nameOf(userId: string): Promise<string> {
     const { phone } = await this.personOf(userId);
     return phone === null ? userId : (await this.users.show(userId)).name;
   }
 
-  /** What would go now. @throws UnknownUser */
+  /** Counts the rows that would be deleted. @throws UnknownUser */
   async preview(userId: string): Promise<RowsByTable> {
     const person = await this.personOf(userId);
-    return countByTable(this.everythingOf(person), (rows) => rows.count());
+    const rows = [...this.personal.erased(person), ...this.personal.own(person)];
+    return countByTable(rows, (part) => part.count());
   }
 
   /**
-   * Shuts the user out first, so that nothing new is made, then removes batch after batch, and the user's own row at last.
-   * Safe to stop and to run again, also in two places at once.
-   * @returns what went; for a user who is gone already, what had come after
+   * Blocks the user first, so that no rows are added, then deletes batch by batch, the user's own row last. Safe to stop and
+   * to run again, also concurrently.
+   * @returns the deleted rows; for an erased user, rows that were added after the erasure
    * @throws UnknownUser
    */
-  async run(userId: string, { change, onBatch }: Settings): Promise<RowsByTable> {
+  async run(userId: string, { change, onBatch }: ErasureSettings): Promise<RowsByTable> {
     const person = await this.personOf(userId);
     if (person.phone !== null) {
       await this.access.end(userId, change, async (tx) => {
         await this.users.changeStatusIn(tx, userId, 'blocked', change);
       });
-      await sleep(SETTLE_MS);
+      await sleep(CALL_LOG_DELAY_MS);
     }
     const counts = await countByTable(this.personal.erased(person), (rows) =>
       deleteInBatches(this.transactions, rows, { onBatch }),
@@ -114,7 +113,7 @@ export class UserErasure {
     return counts;
   }
 
-  /** The user's own row goes with the event about it. Adds it to `counts`. */
+  /** Deletes the user's own row with its audit event, and adds it to `counts`. */
   private async finish(person: Person, change: Change, counts: RowsByTable): Promise<void> {
     for (const own of this.personal.own(person)) {
       const keys = await own.keys(1);
@@ -126,11 +125,7 @@ export class UserErasure {
     }
   }
 
-  private everythingOf(person: Person): ExpiredRows[] {
-    return [...this.personal.erased(person), ...this.personal.own(person)];
-  }
-
-  /** Also one who was erased before: what was under way then may have come after. @throws UnknownUser */
+  /** Also for an erased user: requests that ran during the erasure may have added rows. @throws UnknownUser */
   private async personOf(userId: string): Promise<Person> {
     const wasErased = await this.audit.knows('user.erased', userId);
     return { userId, phone: wasErased ? null : await this.users.phoneOf(userId) };

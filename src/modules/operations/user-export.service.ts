@@ -1,28 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { UsersService } from '../users/users.service.js';
-import { EverythingPersonal } from './user-erasure.service.js';
+import { AllPersonalData } from './user-erasure.service.js';
 
-/** Pieces are put together up to this many characters. */
-const PIECE = 65_536;
+/** Characters. */
+const CHUNK_SIZE = 65_536;
 
-/** Tells everything that is held about a user. */
 @Injectable()
 export class UserExport {
   constructor(
-    private readonly personal: EverythingPersonal,
+    private readonly personal: AllPersonalData,
     private readonly users: UsersService,
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * One JSON document, in pieces: a member for each table, with a list of its rows, a row a line. However much it is, little
-   * of it is held at once.
-   * @throws UnknownUser
-   */
+  /** One JSON document in chunks: a member for each table, with one row a line. @throws UnknownUser */
   async document(userId: string): Promise<AsyncIterable<string>> {
     const phone = await this.users.phoneOf(userId);
-    return inPieces(this.lines({ userId, phone }));
+    return inChunks(this.lines({ userId, phone }));
   }
 
   private async *lines(person: { userId: string; phone: string }): AsyncGenerator<string> {
@@ -41,13 +36,13 @@ export class UserExport {
   }
 }
 
-async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
-  let piece = '';
+async function* inChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = '';
   for await (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
+    chunk += text;
+    if (chunk.length < CHUNK_SIZE) continue;
+    yield chunk;
+    chunk = '';
   }
-  yield piece;
+  yield chunk;
 }

@@ -61,7 +61,6 @@ export const en = {
     lastWorks: 'The last code we sent still works.',
   },
   message: {
-    /** A text message. */
     password: (password: string, seconds: number) =>
       `${password} is your code to sign in. It works for ${inWords(seconds, LOCALE)}. Never tell it to anyone.`,
   },
@@ -145,5 +144,4 @@ export const en = {
   landing,
 };
 
-/** Every sentence that a member reads, on pages and in messages. What another language lacks does not compile. */
 export type Catalogue = typeof en;

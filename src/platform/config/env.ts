@@ -1,25 +1,56 @@
 import { z } from 'zod';
-import {
-  address,
-  baseUrl,
-  count,
-  flag,
-  LARGEST,
-  origin,
-  seconds,
-  wholeNumber,
-} from './env-values.js';
 
-const SEVERAL = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$/;
+/** The largest number that a signed 32-bit column and a timer can hold. */
+const MAX_INT = 2_147_483_647;
 
-/** A `DATABASE_URL` for each server that one names: `mysql://user:password@first:3306,second:3306/name` are two. */
+const flag = z.enum(['0', '1']).transform((value) => value === '1');
+const count = wholeNumber(0);
+const seconds = wholeNumber(1);
+
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .refine((value) => !/^https?:\/\/[^/]*@/.test(value), 'must not hold a user name or password');
+
+const origin = address
+  .refine(
+    isOrigin,
+    'must be an origin such as https://dev.example.com, without a path, query or fragment',
+  )
+  .transform((value) => new URL(value).origin);
+
+const baseUrl = address
+  .refine(hasNoQuery, 'must not have a query or fragment')
+  .transform((value) => value.replace(/[/?#]+$/, ''));
+
+/** Decimal digits only: blanks, 0x10 and 1e3 are refused. */
+function wholeNumber(min: number, max = MAX_INT) {
+  return z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+}
+
+/** Invalid URLs pass here and below, because `address` reports them. */
+function isOrigin(value: string): boolean {
+  return !URL.canParse(value) || (new URL(value).pathname === '/' && hasNoQuery(value));
+}
+
+function hasNoQuery(value: string): boolean {
+  if (!URL.canParse(value)) return true;
+  const { search, hash } = new URL(value);
+  return search === '' && hash === '';
+}
+
+const SERVER_LIST = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$/;
+
+/** Splits `mysql://user:password@first:3306,second:3306/name` into one URL for each server. */
 export function urlOfEachServer(databaseUrl: string): string[] {
-  const [, start = '', servers, rest = ''] = SEVERAL.exec(databaseUrl) ?? [];
+  const [, start = '', servers, rest = ''] = SERVER_LIST.exec(databaseUrl) ?? [];
   if (servers === undefined) return [databaseUrl];
   return servers.split(',').map((server) => `${start}${server}${rest}`);
 }
 
-/** Whether several servers, where there are several, each have a host. */
 export function namesServers(databaseUrl: string): boolean {
   const urls = urlOfEachServer(databaseUrl);
   return (
@@ -27,8 +58,7 @@ export function namesServers(databaseUrl: string): boolean {
   );
 }
 
-/** How the service is reached, and how it talks to its operators. */
-export const server = {
+const server = {
   NODE_ENV: z
     .enum(['development', 'test', 'production'])
     .default('development')
@@ -74,8 +104,7 @@ export const server = {
     .describe('Least severe level that is logged.'),
 };
 
-/** Where the rows are. */
-export const database = {
+const database = {
   DATABASE_URL: z
     .string()
     .regex(
@@ -112,10 +141,9 @@ export const database = {
     ),
 };
 
-const WEBHOOK_KEY_BYTES = 16;
+const MIN_WEBHOOK_KEY_BYTES = 16;
 
-/** How text messages leave. */
-export const sms = {
+const sms = {
   SMS_SENDER: z
     .enum(['console', 'file', 'webhook', 'twilio'])
     .default('console')
@@ -130,7 +158,7 @@ export const sms = {
   SMS_WEBHOOK_URL: address.optional().describe('Of the webhook sender: where messages are posted.'),
   SMS_WEBHOOK_SECRET: z
     .string()
-    .refine(holdsWebhookKey, `must hold a key of at least ${WEBHOOK_KEY_BYTES} bytes`)
+    .refine(holdsWebhookKey, `must hold a key of at least ${MIN_WEBHOOK_KEY_BYTES} bytes`)
     .optional()
     .describe(
       'Of the webhook sender: the key that signs each message, as text or as whsec_ and base64; at least 16 bytes.',
@@ -149,11 +177,10 @@ export const sms = {
 function holdsWebhookKey(secret: string): boolean {
   const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
   const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
-  return key.length >= WEBHOOK_KEY_BYTES;
+  return key.length >= MIN_WEBHOOK_KEY_BYTES;
 }
 
-/** Lifetimes and rate limits of the authorization server. */
-export const oauth = {
+const oauth = {
   OAUTH_CODE_SECONDS: seconds.default(300).describe('Lifetime of an authorization code.'),
   OAUTH_ACCESS_TOKEN_SECONDS: seconds.default(3600).describe('Lifetime of an access token.'),
   OAUTH_REFRESH_IDLE_SECONDS: seconds
@@ -191,8 +218,7 @@ export const oauth = {
     .describe('Sign-in steps and decisions per address.'),
 };
 
-/** One-time passwords. */
-export const signIn = {
+const signIn = {
   OTP_PEPPER: z
     .string()
     .min(32)
@@ -221,8 +247,7 @@ export const signIn = {
     .describe('Messages to all phones together per day; reaching it is logged as an error.'),
 };
 
-/** What apps may publish. */
-export const quota = {
+const quota = {
   QUOTA_DEFAULT_LIMIT: count
     .default(100)
     .describe('Posts per app and calendar month (UTC) for apps without a plan.'),
@@ -237,8 +262,8 @@ export const quota = {
       'must not give "default" or "custom", which are not plans',
     )
     .refine(
-      (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= LARGEST),
-      `must not give more than ${LARGEST} posts; write unlimited instead`,
+      (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= MAX_INT),
+      `must not give more than ${MAX_INT} posts; write unlimited instead`,
     )
     .default('partner=1000,first-party=unlimited')
     .describe(
@@ -246,12 +271,11 @@ export const quota = {
     ),
 };
 
-/** A month's use can be proven from the call log until the next month is over. */
-const CALL_LOG_LEAST_DAYS = 62;
+/** Keeps the calls of a month until the end of the next one, so that its usage can be verified. */
+const MIN_CALL_LOG_DAYS = 62;
 
-/** How long rows are kept that nobody deletes by hand. */
-export const retention = {
-  CALL_LOG_DAYS: wholeNumber(CALL_LOG_LEAST_DAYS)
+const retention = {
+  CALL_LOG_DAYS: wholeNumber(MIN_CALL_LOG_DAYS)
     .default(400)
     .describe(
       'How many days a developer API call stays in the call log; at least 62. Its part in the daily totals stays.',

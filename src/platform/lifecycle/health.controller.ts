@@ -5,10 +5,9 @@ import { Public } from '../access/scopes.decorator.js';
 import { AlwaysServed } from '../http/server/always-served.decorator.js';
 import { Readiness } from './health.js';
 
-/** Whatever the reason is, it may be over by then. */
 const RETRY_SECONDS = '5';
 
-/** For whoever runs the service: is the process alive, and may it get traffic? */
+/** Liveness and readiness probes. */
 @Public()
 @AlwaysServed()
 @ApiExcludeController()
@@ -22,7 +21,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** 503 while the database is away, its schema is behind, its clock tells another time, or the service shuts down. */
+  /** 503 while the database is unavailable or not migrated, the clocks differ, or the service shuts down. */
   @Get('readyz')
   @Header('Cache-Control', 'no-store')
   async ready(

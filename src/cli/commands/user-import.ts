@@ -1,26 +1,25 @@
-import type { Command } from 'commander';
-import { examples, type Answer, type RunCommand, type Session } from './command.js';
-import { oneOf, textUpTo } from './option-values.js';
-import { table } from './tables.js';
+import type { CliCommand, Result } from '../command.js';
+import type { Session } from '../session.js';
+import { oneOf } from '../option-values.js';
+import { keyValues } from '../tables.js';
 import {
   formatOf,
   FORMATS,
   openImportFile,
   type Format,
-} from '../modules/users/import/import-file.js';
-import type { ImportReport, Problem } from '../modules/users/import/user-import.service.js';
+} from '../../modules/users/import/import-file.js';
+import type { ImportReport, Problem } from '../../modules/users/import/user-import.service.js';
 
-/** Bad lines that are told with `--json`, and to people; all are counted. */
-const MOST_TOLD = 1000;
-const MOST_SHOWN = 20;
+/** Bad lines in the result with `--json`, and in the note; all are counted. */
+const MAX_REPORTED = 1000;
+const MAX_SHOWN = 20;
 
 interface ImportOptions {
   format?: Format;
   dryRun?: boolean;
 }
 
-/** `user import`. */
-export function addUserImportCommand(user: Command, run: RunCommand): void {
+export function addUserImportCommand(user: CliCommand): void {
   user
     .command('import')
     .summary('Add and update users from a file.')
@@ -30,23 +29,20 @@ export function addUserImportCommand(user: Command, run: RunCommand): void {
     .argument('<file>', 'its name ends in .csv or .ndjson; - is standard input')
     .option('--format <format>', `${FORMATS.join(' or ')}, whatever the name is`, oneOf(FORMATS))
     .option('--dry-run', 'check every line, and write nothing')
-    .option('--reason <text>', 'why, for the audit log', textUpTo(500))
-    .addHelpText(
-      'before',
-      examples(
-        'user import members.csv --dry-run',
-        'user import members.csv --reason "Members of Riverside"',
-        'user import - --format ndjson --json < members.ndjson',
-      ),
+    .audited()
+    .examples(
+      'user import members.csv --dry-run',
+      'user import members.csv --reason "Members of Riverside"',
+      'user import - --format ndjson --json < members.ndjson',
     )
-    .action((path: string, options: ImportOptions, command: Command) => {
+    .action((path: string, options: ImportOptions, command: CliCommand) => {
       const format = options.format ?? formatOf(path);
       if (format === undefined)
         return command.error(
           'error: the name of the file ends in neither .csv nor .ndjson: say --format csv or --format ndjson',
         );
       const { dryRun = false } = options;
-      return run(command, (session) => importFile(session, path, { format, dryRun }));
+      return command.start((session) => importFile(session, path, { format, dryRun }));
     });
 }
 
@@ -54,21 +50,20 @@ async function importFile(
   session: Session,
   path: string,
   { format, dryRun }: { format: Format; dryRun: boolean },
-): Promise<Answer> {
-  const { UserImport } = await import('../modules/users/import/user-import.service.js');
-  const { records, partRead } = await openImportFile(path, format, session.input);
+): Promise<Result> {
+  const { records, partRead } = await openImportFile(path, format, session.context.stdin);
   const problems: Problem[] = [];
   const started = performance.now();
-  const report = await session.get(UserImport).run(records, {
+  const report = await session.get('UserImport').run(records, {
     change: session.change,
     dryRun,
     onProblem: (problem) => {
-      if (problems.length < MOST_TOLD) problems.push(problem);
+      if (problems.length < MAX_REPORTED) problems.push(problem);
     },
     onProgress: ({ lines }) =>
       session.progress(progressOf(lines, partRead(), performance.now() - started)),
   });
-  return answerOf(report, problems, dryRun);
+  return importResult(report, problems, dryRun);
 }
 
 function progressOf(lines: number, part: number | undefined, milliseconds: number): string {
@@ -76,27 +71,27 @@ function progressOf(lines: number, part: number | undefined, milliseconds: numbe
   return `${done}${lines} lines, ${Math.round((lines / milliseconds) * 1000)} a second`;
 }
 
-function answerOf(report: ImportReport, problems: Problem[], dryRun: boolean): Answer {
+function importResult(report: ImportReport, problems: Problem[], dryRun: boolean): Result {
   const { lines, added, updated, unchanged, bad } = report;
   const verb = dryRun ? 'would be ' : '';
   return {
     json: { dry_run: dryRun, lines, added, updated, unchanged, bad, errors: problems },
-    text: table([
-      [`${verb}added`, String(added)],
-      [`${verb}updated`, String(updated)],
-      ['unchanged', String(unchanged)],
-      ['bad lines', String(bad)],
-    ]),
+    text: keyValues({
+      [`${verb}added`]: added,
+      [`${verb}updated`]: updated,
+      unchanged,
+      'bad lines': bad,
+    }),
     ...(bad > 0 && {
-      remark: shown(problems, bad),
+      note: noteOn(problems, bad),
       failure: `${bad} of ${lines} lines ${dryRun ? 'would not be' : 'were not'} imported. Mend them, and import the file again.`,
     }),
   };
 }
 
-function shown(problems: readonly Problem[], bad: number): string {
-  const told = problems.slice(0, MOST_SHOWN).map(({ line, problem }) => `line ${line}: ${problem}`);
-  const others = bad - told.length;
-  if (others > 0) told.push(`and ${others} more; --json tells up to ${MOST_TOLD}`);
-  return told.join('\n');
+function noteOn(problems: readonly Problem[], bad: number): string {
+  const shown = problems.slice(0, MAX_SHOWN).map(({ line, problem }) => `line ${line}: ${problem}`);
+  const others = bad - shown.length;
+  if (others > 0) shown.push(`and ${others} more; --json tells up to ${MAX_REPORTED}`);
+  return shown.join('\n');
 }
