@@ -20,5 +20,4 @@ export { Doctor } from '../modules/operations/doctor/doctor.service.js';
 export { Prune } from '../modules/operations/prune.service.js';
 export { ScheduledJobs } from '../modules/operations/scheduled-jobs.service.js';
 export { SchemaUpgrade } from '../modules/operations/schema-upgrade.service.js';
-export { UserErasure } from '../modules/operations/user-erasure.service.js';
-export { UserExport } from '../modules/operations/user-export.service.js';
+export { UserErasure, UserExport } from '../modules/operations/user-data.service.js';

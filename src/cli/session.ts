@@ -28,7 +28,7 @@ export interface GlobalOptions {
   yes?: boolean;
 }
 
-/** A failure whose message tells the operator everything. */
+/** A failure that its message explains: no stack trace is shown. */
 export class CommandFailed extends Error {}
 
 type Services = typeof import('./services.js');

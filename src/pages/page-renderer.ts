@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { Eta } from 'eta';
-import { calendarDay } from './dates.js';
 import { programFile } from '../platform/program-file.js';
 import { CATALOGUES } from './translations/translations.js';
 import { toHtml } from './translations/markup.js';
-import { LOCALES, type Language } from './language.js';
+import { calendarDay, LOCALES, type Language } from './language.js';
 import type {
   CodeView,
   ConnectedAppsView,

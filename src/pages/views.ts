@@ -128,7 +128,7 @@ export interface FieldCodeEntry {
 export interface OAuthCodeEntry {
   code: string;
   /** Its HTTP statuses, and "redirect" if the redirect URI receives it. */
-  told: readonly ('redirect' | number)[];
+  statuses: readonly ('redirect' | number)[];
   remedy: string;
 }
 

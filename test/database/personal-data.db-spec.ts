@@ -1,4 +1,4 @@
-import { AllPersonalData } from '../../src/modules/operations/user-erasure.service.js';
+import { AllPersonalData } from '../../src/modules/operations/user-data.service.js';
 import { onSqlite } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 

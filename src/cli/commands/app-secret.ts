@@ -20,14 +20,10 @@ const PUBLIC_APP = 'A public app holds no client secret: it proves itself with P
 
 function rotationResult(clientId: string, graceMs: number, rotation: Rotation): Result {
   const { secret, secretId, former } = rotation;
+  const shown = { client_id: clientId, client_secret: secret, secret_id: secretId };
   return {
-    json: {
-      client_id: clientId,
-      client_secret: secret,
-      secret_id: secretId,
-      grace_seconds: graceMs / SECOND,
-    },
-    text: keyValues({ client_id: clientId, client_secret: secret, secret_id: secretId }),
+    json: { ...shown, grace_seconds: graceMs / SECOND },
+    text: keyValues(shown),
     note: [SHOWN_ONCE, ...former.map(validity)].join('\n'),
   };
 }
@@ -52,10 +48,9 @@ function secretsResult(isPublic: boolean, secrets: readonly SecretStatus[]): Res
 
 function revocationResult(clientId: string, revocation: Revocation): Result {
   const { revoked, endedNow, live } = revocation;
-  const notes = [
-    ...(endedNow ? [] : [`It had ended before, at ${moment(revoked.expiresAt)}.`]),
-    ...(live === 0 ? [WITHOUT_SECRET] : []),
-  ];
+  const notes: string[] = [];
+  if (!endedNow) notes.push(`It had ended before, at ${moment(revoked.expiresAt)}.`);
+  if (live === 0) notes.push(WITHOUT_SECRET);
   return {
     json: { client_id: clientId, ...secretJson(revoked), live_secrets: live },
     text: keyValues({

@@ -7,18 +7,12 @@ import { collect, monthlyLimit, textUpTo } from '../option-values.js';
 import { list, table } from '../tables.js';
 
 function appResult(app: RegisteredApp, secret?: string): Result {
-  const rows = [
-    ['client_id', app.clientId],
-    ...(secret === undefined ? [] : [['client_secret', secret]]),
-    ['name', app.name],
-    ['type', app.kind],
-    ...app.redirectUris.map((uri, index) => [index === 0 ? 'redirect_uris' : '', uri]),
-    ['scopes', app.scopes.join(' ')],
-    ['status', statusOf(app)],
-    ['created_at', app.createdAt.toISOString()],
-  ];
+  const json = appJson(app, secret);
+  const rows = Object.entries({ ...json, scopes: app.scopes.join(' ') }).flatMap(([name, value]) =>
+    [value].flat().map((text: string, index) => [index === 0 ? name : '', text]),
+  );
   return {
-    json: appJson(app, secret),
+    json,
     text: table(rows),
     ...(secret !== undefined && { note: SHOWN_ONCE }),
   };
@@ -158,9 +152,10 @@ function addUpdate(app: CliCommand): void {
       return command.start(async (session) => {
         const apps = session.get('AppsService');
         const before = await apps.show(clientId);
+        const scopes: readonly string[] | undefined = scope?.split(' ');
         const lost = [
-          ...(redirectUris ? without(before.redirectUris, redirectUris) : []),
-          ...(scope === undefined ? [] : without(before.scopes, scope.split(' '))),
+          ...before.redirectUris.filter((uri) => redirectUris?.includes(uri) === false),
+          ...before.scopes.filter((one) => scopes?.includes(one) === false),
         ];
         if (lost.length > 0)
           await session.confirm(`Take ${lost.join(' and ')} away from "${before.name}"?`);
@@ -169,10 +164,6 @@ function addUpdate(app: CliCommand): void {
         return { ...appResult(updated), ...(!changed && { note: 'It was like this already.' }) };
       });
     });
-}
-
-function without(registered: readonly string[], kept: readonly string[]): string[] {
-  return registered.filter((one) => !kept.includes(one));
 }
 
 function addStatus(app: CliCommand, status: App['status']): void {

@@ -1,4 +1,3 @@
-import type { EndedAccess } from '../../modules/oauth/user-access.service.js';
 import { PHONE_WANTED, readers } from '../../modules/users/user-fields.js';
 import type { User } from '../../modules/users/user.entity.js';
 import type { NewUser } from '../../modules/users/users.service.js';
@@ -28,14 +27,7 @@ export function addUserCommands(program: CliCommand): void {
   addUserEraseCommand(user);
 }
 
-interface AddOptions {
-  phone: string;
-  name: string;
-  neighborhood?: string;
-  photoUrl?: string;
-  latitude?: number;
-  longitude?: number;
-}
+type AddOptions = NewUser & { reason?: string };
 
 function addAdd(user: CliCommand): void {
   user
@@ -56,32 +48,24 @@ function addAdd(user: CliCommand): void {
       ADD_EXAMPLE,
       `${ADD_EXAMPLE} --neighborhood Riverside --latitude 37.7749 --longitude -122.4194 --json`,
     )
-    .action(async ({ phone: typed, ...rest }: AddOptions, command: CliCommand) => {
-      if ((rest.latitude === undefined) !== (rest.longitude === undefined))
-        command.error('error: --latitude and --longitude belong together');
-      const { parsePhone } = await import('../../modules/users/phone-number.js');
-      const phone = parsePhone(typed);
-      if (phone === undefined) return command.error(`error: --phone ${PHONE_WANTED}`);
-      return command.start(async (session) => {
-        const { name, ...place } = rest;
-        const service = session.get('UsersService');
-        const added = await service.add({ phone, name, ...profileOf(place) }, session.change);
-        return {
-          json: userJson(added, phone),
-          text: keyValues({ id: added.id, phone, name }),
-        };
-      });
-    });
-}
-
-function profileOf(options: Omit<AddOptions, 'phone' | 'name'>): Partial<NewUser> {
-  const { neighborhood, photoUrl, latitude, longitude } = options;
-  return {
-    ...(neighborhood !== undefined && { neighborhood }),
-    ...(photoUrl !== undefined && { photoUrl }),
-    ...(latitude !== undefined && { latitude }),
-    ...(longitude !== undefined && { longitude }),
-  };
+    .action(
+      async ({ phone: typed, reason: _reason, ...profile }: AddOptions, command: CliCommand) => {
+        if ((profile.latitude === undefined) !== (profile.longitude === undefined))
+          command.error('error: --latitude and --longitude belong together');
+        const { parsePhone } = await import('../../modules/users/phone-number.js');
+        const phone = parsePhone(typed);
+        if (phone === undefined) return command.error(`error: --phone ${PHONE_WANTED}`);
+        return command.start(async (session) => {
+          const added = await session
+            .get('UsersService')
+            .add({ phone, ...profile }, session.change);
+          return {
+            json: userJson(added, phone),
+            text: keyValues({ id: added.id, phone, name: added.name }),
+          };
+        });
+      },
+    );
 }
 
 interface ShowOptions {
@@ -200,18 +184,16 @@ function addRevokeAll(user: CliCommand): void {
     .execute(async (session, id: string) => {
       const { name } = await session.get('UsersService').show(id);
       await session.confirm(`Take the account of "${name}" away from every app and browser?`);
-      return endedResult(id, await session.get('UserAccess').end(id, session.change));
+      const { apps, sessions } = await session.get('UserAccess').end(id, session.change);
+      const rows = apps.map((app) => [app.clientId, app.name]);
+      return {
+        json: {
+          id,
+          apps: apps.map((app) => ({ client_id: app.clientId, name: app.name })),
+          sessions,
+        },
+        text: apps.length > 0 ? list(['CLIENT_ID', 'LOST ACCESS'], rows) : 'No app had access.',
+        note: `Signed out of ${sessions} ${sessions === 1 ? 'browser' : 'browsers'}.`,
+      };
     });
-}
-
-function endedResult(id: string, { apps, sessions }: EndedAccess): Result {
-  const lost = list(
-    ['CLIENT_ID', 'LOST ACCESS'],
-    apps.map(({ clientId, name }) => [clientId, name]),
-  );
-  return {
-    json: { id, apps: apps.map(({ clientId, name }) => ({ client_id: clientId, name })), sessions },
-    text: apps.length > 0 ? lost : 'No app had access.',
-    note: `Signed out of ${sessions} ${sessions === 1 ? 'browser' : 'browsers'}.`,
-  };
 }

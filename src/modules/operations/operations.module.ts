@@ -8,17 +8,15 @@ import { PostsModule } from '../posts/posts.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { Doctor } from './doctor/doctor.service.js';
-import { ClockSkew, Readiness } from '../../platform/lifecycle/health.js';
-import { HealthController } from '../../platform/lifecycle/health.controller.js';
-import { JobMetrics, JobRunner } from '../../platform/lifecycle/job-runner.service.js';
+import { ClockSkew, HealthController, Readiness } from '../../platform/lifecycle/health.js';
+import { JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
 import { Prune } from './prune.service.js';
 import { ScheduledJobs } from './scheduled-jobs.service.js';
 import { DatabaseMetrics } from '../../platform/observability/database-metrics.js';
 import { MetricsServer } from '../../platform/observability/metrics-server.js';
 import { AccessLog } from '../../platform/observability/access-log.js';
-import { AllPersonalData, UserErasure } from './user-erasure.service.js';
-import { UserExport } from './user-export.service.js';
+import { AllPersonalData, UserErasure, UserExport } from './user-data.service.js';
 import { SchemaUpgrade } from './schema-upgrade.service.js';
 import { Shutdown } from '../../platform/lifecycle/shutdown.js';
 
@@ -44,7 +42,6 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     MetricsServer,
     JobRunsRepository,
     JobRunner,
-    JobMetrics,
     Prune,
     ScheduledJobs,
     Doctor,

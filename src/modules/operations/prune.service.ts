@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ExpiredAuditEvents } from '../../platform/audit/audit-trail.repository.js';
+import { AuditTrail } from '../../platform/audit/audit-trail.repository.js';
 import { Clock, DAY, later } from '../../platform/clock.js';
 import {
   type BatchSettings,
@@ -29,7 +29,7 @@ export class Prune {
     private readonly oauth: OAuthPruneService,
     private readonly idempotency: Idempotency,
     private readonly calls: CallLogPrune,
-    private readonly audit: ExpiredAuditEvents,
+    private readonly audit: AuditTrail,
     private readonly posts: PostsPrune,
     private readonly comments: CommentsPrune,
     private readonly runs: JobRunsRepository,
@@ -64,7 +64,7 @@ export class Prune {
     yield* this.oauth.expired();
     yield this.idempotency.expired();
     yield calls;
-    yield this.audit.at(now);
+    yield this.audit.expired(now);
     yield this.runs.before('prune', before);
     yield this.runs.before('usage-rollup', before);
     yield this.comments.deleted(now);

@@ -1,5 +1,4 @@
-import { inWords } from '../dates.js';
-import { LOCALES } from '../language.js';
+import { inWords, LOCALES } from '../language.js';
 import type { Text } from './markup.js';
 
 const LOCALE = LOCALES.en;

@@ -1,6 +1,5 @@
-import { inWords } from '../dates.js';
 import type { Scope } from '../../platform/access/scopes.js';
-import { LOCALES } from '../language.js';
+import { inWords, LOCALES } from '../language.js';
 import { errors } from './en-errors.js';
 import { landing } from './en-landing.js';
 import { markup } from './markup.js';

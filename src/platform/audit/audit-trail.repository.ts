@@ -30,7 +30,16 @@ const PAGE_SIZE = 1000;
 
 @Injectable()
 export class AuditTrail {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** Events older than AUDIT_LOG_DAYS. */
+  expired(now: Date): ExpiredRows {
+    const before = later(now, -this.config.retention.auditLog * DAY);
+    return expiredLogRows(this.dataSource, AuditEvent, before);
+  }
 
   /**
    * The events, newest first. Reads pages by the index of the user, the app or the time, to bound memory and the time of a
@@ -84,19 +93,6 @@ function matches(event: AuditEvent, { clientId, userId, action }: AuditSearch): 
     (userId === undefined || event.userId === userId) &&
     (action === undefined || event.action === action)
   );
-}
-
-@Injectable()
-export class ExpiredAuditEvents {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly config: AppConfig,
-  ) {}
-
-  at(now: Date): ExpiredRows {
-    const before = later(now, -this.config.retention.auditLog * DAY);
-    return expiredLogRows(this.dataSource, AuditEvent, before);
-  }
 }
 
 /** Erasure removes the address from a user's events and leaves the rest as evidence. */

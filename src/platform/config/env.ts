@@ -58,7 +58,23 @@ export function namesServers(databaseUrl: string): boolean {
   );
 }
 
-const server = {
+const MIN_WEBHOOK_KEY_BYTES = 16;
+
+function holdsWebhookKey(secret: string): boolean {
+  const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
+  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+  return key.length >= MIN_WEBHOOK_KEY_BYTES;
+}
+
+/** Keeps the calls of a month until the end of the next one, so that its usage can be verified. */
+const MIN_CALL_LOG_DAYS = 62;
+
+/**
+ * Every environment variable, in the order of `.env.example`, which is generated from here.
+ * All are optional; the descriptions are the operator's documentation.
+ */
+export const envSchema = z.object({
+  // Service
   NODE_ENV: z
     .enum(['development', 'test', 'production'])
     .default('development')
@@ -102,9 +118,8 @@ const server = {
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('Least severe level that is logged.'),
-};
 
-const database = {
+  // Database
   DATABASE_URL: z
     .string()
     .regex(
@@ -139,11 +154,8 @@ const database = {
     .describe(
       '1 seeds demo data into an empty database, 0 does not; 1 by default on SQLite. Refused in production.',
     ),
-};
 
-const MIN_WEBHOOK_KEY_BYTES = 16;
-
-const sms = {
+  // Text messages
   SMS_SENDER: z
     .enum(['console', 'file', 'webhook', 'twilio'])
     .default('console')
@@ -172,15 +184,8 @@ const sms = {
   TWILIO_API_URL: baseUrl
     .default('https://api.twilio.com')
     .describe('Of the twilio sender: base URL of its HTTP API; https://api.twilio.com by default.'),
-};
 
-function holdsWebhookKey(secret: string): boolean {
-  const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
-  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
-  return key.length >= MIN_WEBHOOK_KEY_BYTES;
-}
-
-const oauth = {
+  // Lifetimes and rate limits of the authorization server
   OAUTH_CODE_SECONDS: seconds.default(300).describe('Lifetime of an authorization code.'),
   OAUTH_ACCESS_TOKEN_SECONDS: seconds.default(3600).describe('Lifetime of an access token.'),
   OAUTH_REFRESH_IDLE_SECONDS: seconds
@@ -216,9 +221,8 @@ const oauth = {
   OAUTH_DECISION_ADDRESS_CALLS: count
     .default(1800)
     .describe('Sign-in steps and decisions per address.'),
-};
 
-const signIn = {
+  // One-time passwords
   OTP_PEPPER: z
     .string()
     .min(32)
@@ -245,9 +249,8 @@ const signIn = {
   OTP_DAILY_TOTAL: count
     .default(10_000)
     .describe('Messages to all phones together per day; reaching it is logged as an error.'),
-};
 
-const quota = {
+  // Quotas of apps
   QUOTA_DEFAULT_LIMIT: count
     .default(100)
     .describe('Posts per app and calendar month (UTC) for apps without a plan.'),
@@ -269,12 +272,8 @@ const quota = {
     .describe(
       'Named plans and their posts per month. An app on a plan follows its number; when the plan is gone, it keeps the last number it was given.',
     ),
-};
 
-/** Keeps the calls of a month until the end of the next one, so that its usage can be verified. */
-const MIN_CALL_LOG_DAYS = 62;
-
-const retention = {
+  // Retention
   CALL_LOG_DAYS: wholeNumber(MIN_CALL_LOG_DAYS)
     .default(400)
     .describe(
@@ -286,20 +285,6 @@ const retention = {
   DELETED_POST_DAYS: wholeNumber(1)
     .default(30)
     .describe('How many days a deleted post or comment can be restored; then it is gone for good.'),
-};
-
-/**
- * Every environment variable, in the order of `.env.example`, which is generated from here.
- * All are optional; the descriptions are the operator's documentation.
- */
-export const envSchema = z.object({
-  ...server,
-  ...database,
-  ...sms,
-  ...oauth,
-  ...signIn,
-  ...quota,
-  ...retention,
 });
 
 export type Env = z.infer<typeof envSchema>;

@@ -16,16 +16,16 @@ interface JobPeriod {
 }
 
 export function hourOf(time: Date): JobPeriod {
-  return { name: prefix(time, 'yyyy-mm-ddThh'), end: later(startOf(time, HOUR), HOUR) };
+  return periodOf(time, HOUR, 'yyyy-mm-ddThh');
 }
 
 export function tenMinutesOf(time: Date): JobPeriod {
-  const start = startOf(time, 10 * MINUTE);
-  return { name: prefix(start, 'yyyy-mm-ddThh:mm'), end: later(start, 10 * MINUTE) };
+  return periodOf(time, 10 * MINUTE, 'yyyy-mm-ddThh:mm');
 }
 
-function prefix(time: Date, shape: string): string {
-  return time.toISOString().slice(0, shape.length);
+function periodOf(time: Date, lengthMs: number, format: string): JobPeriod {
+  const start = startOf(time, lengthMs);
+  return { name: start.toISOString().slice(0, format.length), end: later(start, lengthMs) };
 }
 
 export interface Job<T> {
@@ -55,6 +55,21 @@ export class JobRunner {
     });
     for (const task of JOBS)
       for (const outcome of ['done', 'failed']) this.runsTotal.inc({ task, outcome }, 0);
+    registerStoredGauge(
+      metrics.registry,
+      {
+        name: 'job_last_finished_timestamp_seconds',
+        help: 'When the newest run of a job that was done ended, in any process.',
+        labelNames: ['task'],
+      },
+      async () => {
+        const ends = await Promise.all(JOBS.map((job) => runs.findLastFinish(job)));
+        return JOBS.flatMap((job, at) => {
+          const end = ends[at];
+          return end ? [{ labels: { task: job }, value: end.getTime() / SECOND }] : [];
+        });
+      },
+    );
   }
 
   /** Runs a job unless a process did or does in this period. A failed run may be repeated. Never rejects. */
@@ -83,26 +98,5 @@ export class JobRunner {
       await this.runs.release(name, period, startedAt).catch(() => undefined);
       throw error;
     }
-  }
-}
-
-@Injectable()
-export class JobMetrics {
-  constructor(metrics: Metrics, runs: JobRunsRepository) {
-    registerStoredGauge(
-      metrics.registry,
-      {
-        name: 'job_last_finished_timestamp_seconds',
-        help: 'When the newest run of a job that was done ended, in any process.',
-        labelNames: ['task'],
-      },
-      async () => {
-        const ends = await Promise.all(JOBS.map((job) => runs.findLastFinish(job)));
-        return JOBS.flatMap((job, at) => {
-          const end = ends[at];
-          return end ? [{ labels: { task: job }, value: end.getTime() / SECOND }] : [];
-        });
-      },
-    );
   }
 }

@@ -91,16 +91,16 @@ async function metricsFinding({ metricsPort, port, host }: AppConfig['server']):
   if (metricsPort === port) return failed('METRICS_PORT is PORT.', ANOTHER_PORT);
   const name = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
   const url = `http://${name}:${metricsPort}/metrics`;
-  const answer = await httpCall(url, METRICS_TIMEOUT_MS, { method: 'GET' });
-  if ('kind' in answer)
+  const response = await httpCall(url, METRICS_TIMEOUT_MS, { method: 'GET' });
+  if ('kind' in response)
     return warning(
       `Nothing answers at ${url}: no service runs here.`,
       'node dist/src/bundle/main.js',
     );
-  const type = answer.headers.get('content-type') ?? '';
-  return answer.status === 200 && type.startsWith('text/plain')
+  const type = response.headers.get('content-type') ?? '';
+  return response.status === 200 && type.startsWith('text/plain')
     ? ok(`Metrics are at ${url}.`)
-    : failed(`Another program answers at ${url} (${answer.status}).`, ANOTHER_PORT);
+    : failed(`Another program answers at ${url} (${response.status}).`, ANOTHER_PORT);
 }
 
 const REFUSED = new Set([401, 403, 404]);
@@ -136,16 +136,16 @@ async function reached(
   refused: ReadonlySet<number> = new Set(),
 ): Promise<Finding> {
   const gateway = `The gateway at ${new URL(url).origin}`;
-  const answer = await httpCall(url, timeoutMs, init);
-  if ('kind' in answer)
-    return failed(`${gateway} ${faultWords(answer)}.`, `curl -v ${new URL(url).origin}`);
-  if (refused.has(answer.status))
+  const response = await httpCall(url, timeoutMs, init);
+  if ('kind' in response)
+    return failed(`${gateway} ${faultWords(response)}.`, `curl -v ${new URL(url).origin}`);
+  if (refused.has(response.status))
     return failed(
-      `${gateway} refuses the account (${answer.status}).`,
+      `${gateway} refuses the account (${response.status}).`,
       'Correct TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN.',
     );
-  if (answer.status >= 500)
-    return warning(`${gateway} is out of order (${answer.status}).`, 'Ask its operator.');
+  if (response.status >= 500)
+    return warning(`${gateway} is out of order (${response.status}).`, 'Ask its operator.');
   return ok(`${gateway} answers.`);
 }
 
