@@ -4,6 +4,8 @@ import { AppError } from '../platform/errors.js';
 import type { Runner } from './command.js';
 import { type CliContext, CommandFailed, Session } from './session.js';
 
+type Application = Pick<INestApplicationContext, 'get' | 'close'>;
+
 export function commandRunner(context: CliContext): Runner {
   return async (command, work) => {
     const application = await openApplication(context.env).catch((error: unknown) => {
@@ -31,9 +33,7 @@ export function commandRunner(context: CliContext): Runner {
 }
 
 /** Starts the application without its server and jobs. Its modules take most of a second to load, so they are imported here. */
-async function openApplication(
-  env: NodeJS.ProcessEnv,
-): Promise<Pick<INestApplicationContext, 'get' | 'close'>> {
+async function openApplication(env: NodeJS.ProcessEnv): Promise<Application> {
   const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, { AppModule }] = await Promise.all(
     [
       import('@nestjs/core'),
@@ -50,7 +50,7 @@ async function openApplication(
   return application;
 }
 
-function notStarted(reason: unknown): Pick<INestApplicationContext, 'get' | 'close'> {
+function notStarted(reason: unknown): Application {
   return {
     get: () => {
       throw reason;

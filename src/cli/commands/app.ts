@@ -7,15 +7,18 @@ import { collect, monthlyLimit, textUpTo } from '../option-values.js';
 import { list, table } from '../tables.js';
 
 function appResult(app: RegisteredApp, secret?: string): Result {
-  const json = appJson(app, secret);
-  const rows = Object.entries({ ...json, scopes: app.scopes.join(' ') }).flatMap(([name, value]) =>
-    [value].flat().map((text: string, index) => [index === 0 ? name : '', text]),
-  );
-  return {
-    json,
-    text: table(rows),
-    ...(secret !== undefined && { note: SHOWN_ONCE }),
-  };
+  const rows = [
+    ['client_id', app.clientId],
+    ...(secret === undefined ? [] : [['client_secret', secret]]),
+    ['name', app.name],
+    ['type', app.kind],
+    ...app.redirectUris.map((uri, index) => [index === 0 ? 'redirect_uris' : '', uri]),
+    ['scopes', app.scopes.join(' ')],
+    ['status', statusOf(app)],
+    ['created_at', app.createdAt.toISOString()],
+  ];
+  const note = secret === undefined ? undefined : SHOWN_ONCE;
+  return { json: appJson(app, secret), text: table(rows), note };
 }
 
 /** The names are those of RFC 6749 and RFC 7591. */
@@ -48,13 +51,8 @@ interface CreateOptions {
   limit?: Arrangement;
 }
 
-interface UpdateOptions {
-  name?: string;
-  redirectUri?: string[];
-  scope?: string;
-}
+type UpdateOptions = Partial<Pick<CreateOptions, 'name' | 'redirectUri' | 'scope'>>;
 
-/** `app create|list|show|update|disable|enable` and `app secret …`. */
 export function addAppCommands(program: CliCommand): void {
   const app = program
     .command('app')

@@ -15,11 +15,6 @@ const COLUMNS = [
   'period',
 ] as const;
 
-interface Options {
-  period?: string;
-  csv?: boolean;
-}
-
 export function addQuotaReportCommand(quota: CliCommand): void {
   quota
     .command('report')
@@ -34,7 +29,7 @@ export function addQuotaReportCommand(quota: CliCommand): void {
       'quota report --period 2026-10 --csv > october.csv',
       'quota report --json',
     )
-    .action(({ period, csv = false }: Options, command: CliCommand) => {
+    .action(({ period, csv = false }: { period?: string; csv?: boolean }, command: CliCommand) => {
       if (csv && command.optsWithGlobals().json === true)
         return command.error('error: give either --json or --csv');
       return command.start(async (session) => {

@@ -104,11 +104,6 @@ function quotaResult(clientId: string, status: QuotaStatus): Result {
   };
 }
 
-interface ReconcileOptions {
-  period?: string;
-  fix?: boolean;
-}
-
 function addReconcile(quota: CliCommand): void {
   quota
     .command('reconcile')
@@ -123,7 +118,7 @@ function addReconcile(quota: CliCommand): void {
       'quota reconcile',
       'quota reconcile --period 2026-10 --fix --reason "Restored from a backup"',
     )
-    .execute(async (session, { period, fix = false }: ReconcileOptions) => {
+    .execute(async (session, { period, fix = false }: { period?: string; fix?: boolean }) => {
       const reconciliation = session.get('QuotaReconciliation');
       const differences = await reconciliation.differences(period);
       if (fix && differences.length > 0) {

@@ -14,11 +14,6 @@ import type { ImportReport, Problem } from '../../modules/users/import/user-impo
 const MAX_REPORTED = 1000;
 const MAX_SHOWN = 20;
 
-interface ImportOptions {
-  format?: Format;
-  dryRun?: boolean;
-}
-
 export function addUserImportCommand(user: CliCommand): void {
   user
     .command('import')
@@ -35,21 +30,21 @@ export function addUserImportCommand(user: CliCommand): void {
       'user import members.csv --reason "Members of Riverside"',
       'user import - --format ndjson --json < members.ndjson',
     )
-    .action((path: string, options: ImportOptions, command: CliCommand) => {
-      const format = options.format ?? formatOf(path);
+    .action((path: string, options: { format?: Format; dryRun?: boolean }, command: CliCommand) => {
+      const { format = formatOf(path), dryRun = false } = options;
       if (format === undefined)
         return command.error(
           'error: the name of the file ends in neither .csv nor .ndjson: say --format csv or --format ndjson',
         );
-      const { dryRun = false } = options;
-      return command.start((session) => importFile(session, path, { format, dryRun }));
+      return command.start((session) => importFile(session, path, format, dryRun));
     });
 }
 
 async function importFile(
   session: Session,
   path: string,
-  { format, dryRun }: { format: Format; dryRun: boolean },
+  format: Format,
+  dryRun: boolean,
 ): Promise<Result> {
   const { records, partRead } = await openImportFile(path, format, session.context.stdin);
   const problems: Problem[] = [];

@@ -1,21 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge } from 'prom-client';
 import { AppConfig } from '../config/app-config.js';
 import { VERSION } from '../version.js';
 import { Metrics } from './metrics.js';
-
-function collectProcessMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
-  const build = new Gauge({
-    name: 'build_info',
-    help: 'Always 1: the version of the service and of Node.',
-    labelNames: ['version', 'node_version'],
-    registers: [registry],
-  });
-  build.set({ version: VERSION, node_version: process.versions.node }, 1);
-}
 
 const PATH = '/metrics';
 
@@ -35,7 +24,14 @@ export class MetricsServer implements OnApplicationShutdown {
   async listen(): Promise<void> {
     const { metricsPort, host } = this.config.server;
     if (metricsPort === null) return;
-    collectProcessMetrics(this.metrics.registry);
+    const { registry } = this.metrics;
+    collectDefaultMetrics({ register: registry });
+    new Gauge({
+      name: 'build_info',
+      help: 'Always 1: the version of the service and of Node.',
+      labelNames: ['version', 'node_version'],
+      registers: [registry],
+    }).set({ version: VERSION, node_version: process.versions.node }, 1);
     this.server.listen(metricsPort, host);
     await once(this.server, 'listening');
   }
