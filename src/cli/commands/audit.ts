@@ -89,8 +89,9 @@ export function addAuditCommands(program: CliCommand): void {
     .execute(async (session, options: ListOptions) => {
       const { since, until, app: clientId, user: userId, action, limit } = options;
       const now = session.get('Clock').now();
-      const search = { since: since?.(now), until: until?.(now), clientId, userId, action };
-      const events = session.get('AuditTrail').search(search, limit);
+      const events = session
+        .get('AuditTrail')
+        .search({ since: since?.(now), until: until?.(now), clientId, userId, action }, limit);
       await (session.json ? printJson : printText)(session, events);
     });
 }
