@@ -22,11 +22,11 @@ import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
 import { BulkheadGuard } from './platform/http/server/bulkhead.js';
-import { DocsModule } from './docs/docs.module.js';
+import { DocsModule } from './docs/landing.controller.js';
 import { OperationsModule } from './modules/operations/operations.module.js';
 import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
 
-/** The outside world, where a test puts its own: the clock and the SMS gateway. */
+/** The clock and the SMS gateway, which tests replace. */
 @Global()
 @Module({
   providers: [
@@ -39,7 +39,7 @@ import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
   ],
   exports: [Clock, SmsSender],
 })
-class OutsideModule {}
+class ExternalModule {}
 
 /** The composition root: the only place that binds a port to its implementation. */
 @Module({})
@@ -49,12 +49,12 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.with(config),
-        OutsideModule,
+        ExternalModule,
         DatabaseModule.with(entities),
         AuditModule,
         MetricsModule,
         HttpModule,
-        // Routes are looked for in this order, so the busiest come first.
+        // Routes are matched in this order, so the busiest come first.
         UsersModule,
         PostsModule,
         CommentsModule,

@@ -5,7 +5,7 @@ import { Clock } from './platform/clock.js';
 import type { AppConfig } from './platform/config/app-config.js';
 import { serveDocumentation } from './docs/openapi-document.js';
 import { pinoFor, ServiceLogger } from './platform/observability/logger.js';
-import { RequestWatch } from './platform/observability/access-log.js';
+import { AccessLog } from './platform/observability/access-log.js';
 import { limitArrival, limitUnread } from './platform/http/server/request-body.js';
 import { CallLog } from './modules/quota/calls/call-log.service.js';
 import { DEV_V1, developerApi, inTurn } from './platform/http/developer-api.js';
@@ -33,7 +33,7 @@ export function configureApp(app: NestExpressApplication, config: AppConfig): vo
   limitUnread(app.getHttpServer());
   readTargets(app.getHttpServer());
   app.use(
-    inTurn(requestContext(app.get(Clock)), app.get(RequestWatch).watch, app.get(Shutdown).track),
+    inTurn(requestContext(app.get(Clock)), app.get(AccessLog).record, app.get(Shutdown).track),
   );
   app.useSecurityHeaders({
     contentSecurityPolicy: {

@@ -27,7 +27,7 @@ async function start(): Promise<void> {
   const hasDemo = config.demo && isCurrent;
   const demo = app.get(DemoService);
   const seeded = hasDemo ? await demo.seedIfEmpty() : undefined;
-  // Before it listens: what fails in here is not told as the fault of an address.
+  // Not inside `listening`, which would report its errors as network problems.
   await app.init();
   const { port, host } = config.server;
   await listening(() => (host === undefined ? app.listen(port) : app.listen(port, host)));
@@ -37,7 +37,7 @@ async function start(): Promise<void> {
     process.stdout.write(welcome(config, { isDemo: hasDemo && (await demo.isSeeded()), seeded }));
 }
 
-/** Whether the schema is current afterwards. */
+/** @returns whether the schema is current */
 async function bringSchemaUpToDate(migrator: Migrator, migrateAtStart: boolean): Promise<boolean> {
   const logger = new Logger('Migrations');
   if (migrateAtStart) {

@@ -3,14 +3,14 @@ import { DAY, HOUR, later, MINUTE, SECOND } from '../platform/clock.js';
 import { isId } from '../platform/ids.js';
 import { InvalidValue, textUpTo as parseText } from '../platform/typed-values.js';
 
-/** Parsers of command-line options and arguments. Each throws what commander reports as a usage error. */
+/** Parsers of command-line options and arguments. Commander reports their errors as usage errors. */
 
-const LARGEST_COUNT = 2_147_483_647;
-const LONGEST_AGO_MS = 3650 * DAY;
+const MAX_COUNT = 2_147_483_647;
+const MAX_AGO_MS = 3650 * DAY;
 const UTC_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/;
 const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
-/** A parser of a typed value, for commander. */
+/** Makes the errors of a parser usage errors. */
 export function option<T>(parse: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
@@ -22,12 +22,11 @@ export function option<T>(parse: (text: string) => T): (text: string) => T {
   };
 }
 
-/** One line of 1 to `longest` characters, without the spaces around it. */
-export function textUpTo(longest: number): (text: string) => string {
-  return option(parseText(longest));
+/** One trimmed line of 1 to `maxLength` characters. */
+export function textUpTo(maxLength: number): (text: string) => string {
+  return option(parseText(maxLength));
 }
 
-/** One of a few words. */
 export function oneOf<T extends string>(words: readonly T[]): (typed: string) => T {
   return (typed) => {
     const word = words.find((one) => one === typed);
@@ -43,7 +42,7 @@ export function calendarMonth(typed: string): string {
   return typed;
 }
 
-/** A calendar day such as `2026-11-21`, as its first moment in UTC. */
+/** A calendar day such as `2026-11-21`, as its start in UTC. */
 export function utcDay(typed: string): Date {
   const day = new Date(`${typed}T00:00:00.000Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(typed) || !(day.toJSON() ?? '').startsWith(typed))
@@ -51,25 +50,25 @@ export function utcDay(typed: string): Date {
   return day;
 }
 
-/** A length of time in milliseconds, such as `90s`, `30m`, `24h`, `7d` or `0`; 90 days at most. */
+/** A duration in milliseconds, such as `90s`, `30m`, `24h`, `7d` or `0`; at most 90 days. */
 export function duration(typed: string): number {
   if (typed === '0') return 0;
-  const milliseconds = lengthOf(typed);
+  const milliseconds = durationOf(typed);
   if (!(milliseconds <= 90 * DAY))
     throw new InvalidArgumentError('It must be 0, or a time such as 30m, 24h or 7d, up to 90d.');
   return milliseconds;
 }
 
 /**
- * A moment: so long ago, such as `24h` or `30d`, the start of a day in UTC, such as `2026-11-20`, or a time in UTC, such as
- * `2026-11-20T09:30:00Z`. What was so long ago is known once the command runs.
+ * A time in UTC: relative to `now`, such as `24h` or `30d` ago, the start of a day, such as `2026-11-20`, or absolute, such as
+ * `2026-11-20T09:30:00Z`.
  */
 export function moment(typed: string): (now: Date) => Date {
-  const ago = lengthOf(typed);
-  if (ago <= LONGEST_AGO_MS) return (now) => later(now, -ago);
+  const ago = durationOf(typed);
+  if (ago <= MAX_AGO_MS) return (now) => later(now, -ago);
   const at = new Date(UTC_TIME.test(typed) ? typed : NaN);
   const [day = ''] = typed.split('T');
-  // A day that the month does not have is read as one of the next month.
+  // Date reads 2026-02-30 as a day of March.
   if (Number.isNaN(at.getTime()) || !at.toISOString().startsWith(day))
     throw new InvalidArgumentError(
       'It must be a time ago such as 24h or 30d, a day such as 2026-11-20, or a time such as 2026-11-20T09:30:00Z.',
@@ -77,49 +76,44 @@ export function moment(typed: string): (now: Date) => Date {
   return () => at;
 }
 
-/** How many of a list: a whole number from 1, or `all`, which is infinite. */
+/** A whole number from 1, or `all`, which is infinite. */
 export function countOrAll(typed: string): number {
   if (typed === 'all') return Infinity;
   const count = /^\d{1,10}$/.test(typed) ? Number(typed) : NaN;
-  if (!(count >= 1 && count <= LARGEST_COUNT))
+  if (!(count >= 1 && count <= MAX_COUNT))
     throw new InvalidArgumentError('It must be a whole number from 1, or "all".');
   return count;
 }
 
-/** The id of an app, as `app list` tells it. */
 export function parseClientId(typed: string): string {
   if (!isId('svc_app', typed))
     throw new InvalidArgumentError('It must be a client_id such as svc_app_…: see "app list".');
   return typed;
 }
 
-/** The id of a user, as `user add` tells it. */
 export function parseUserId(typed: string): string {
   if (!isId('usr', typed))
     throw new InvalidArgumentError('It must be the id of a user, such as usr_….');
   return typed;
 }
 
-/** Milliseconds of a number with its unit; NaN of anything else. */
-function lengthOf(typed: string): number {
+/** Milliseconds of a number with a unit; NaN of any other text. */
+function durationOf(typed: string): number {
   const [, count = '', unit = ''] = /^(\d{1,8})([smhd])$/.exec(typed) ?? [];
   return Number(count) * (UNITS[unit] ?? NaN);
 }
 
-/**
- * A monthly limit: a whole number, `unlimited` (null), or `default`, which is a plan. Wrapped, because commander makes an
- * empty text of a null.
- */
+/** A whole number, `unlimited` (null) or `default` (a plan). An object, because commander turns null into an empty text. */
 export function monthlyLimit(typed: string): { limit: number | null } | { plan: string } {
   if (typed === 'default') return { plan: typed };
   if (typed === 'unlimited') return { limit: null };
   const limit = /^\d{1,10}$/.test(typed) ? Number(typed) : NaN;
-  if (!(limit <= LARGEST_COUNT))
+  if (!(limit <= MAX_COUNT))
     throw new InvalidArgumentError('It must be a whole number, "unlimited" or "default".');
   return { limit };
 }
 
-/** Collects an option that may be given several times. */
+/** Collects the values of a repeated option. */
 export function collect(typed: string, before: readonly string[] = []): string[] {
   return [...before, typed];
 }

@@ -1,54 +1,29 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { Command, CommanderError } from 'commander';
-import { examples, visible } from './command.js';
-import { textUpTo } from './option-values.js';
-import { addDemoCommands } from './demo.js';
-import { addAppCommands, appName } from './app.js';
-import { addUserCommands, addUserRevokeAllCommand, addUserUnlockCommand } from './user.js';
-import { addPostCommands } from './post.js';
-import { addTokenCommands } from './token.js';
-import { addQuotaCommands, addQuotaResetCommand } from './quota.js';
-import { addUsageCommands } from './usage.js';
-import { addAuditCommands } from './audit.js';
-import { commandRunner, failureSentence } from './command-runner.js';
-import { addDatabaseCommands } from './db.js';
-import { addDoctorCommand } from './doctor.js';
-import { addPruneCommand } from './prune.js';
-import { addQuotaReportCommand } from './quota-report.js';
-import { addUserDataCommands } from './user-data.js';
-import type { Streams } from './terminal.js';
+import { type Command, CommanderError } from 'commander';
 import { VERSION } from '../platform/version.js';
+import { addAppCommands } from './commands/app.js';
+import { addAuditCommands } from './commands/audit.js';
+import { CliCommand } from './command.js';
+import { commandRunner, failureSentence } from './command-runner.js';
+import { addDatabaseCommands } from './commands/db.js';
+import { addDemoCommands } from './commands/demo.js';
+import { addDoctorCommand } from './commands/doctor.js';
+import { textUpTo } from './option-values.js';
+import { addPostCommands } from './commands/post.js';
+import { addPruneCommand } from './commands/prune.js';
+import { addQuotaCommands } from './commands/quota.js';
+import type { CliContext } from './session.js';
+import { visible } from './tables.js';
+import { addTokenCommands } from './commands/token.js';
+import { addUsageCommands } from './commands/usage.js';
+import { addUserCommands } from './commands/user.js';
 
 /** The exit code of a command that failed. */
 export const FAILED = 1;
-const WRONG_USE = 2;
+const USAGE_ERROR = 2;
 
-/** Where a command runs: `process`, or what stands for it. */
-export interface CliContext extends Streams {
-  readonly env: NodeJS.ProcessEnv;
-}
-
-/** Imported here and not above, so that help and mistakes in typing do not wait until the application's modules have run. */
-async function openApplication(env: NodeJS.ProcessEnv): Promise<INestApplicationContext> {
-  const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, { AppModule }] = await Promise.all(
-    [
-      import('@nestjs/core'),
-      import('@nestjs/schedule'),
-      import('../platform/config/load-config.js'),
-      import('../app.module.js'),
-    ],
-  );
-  const application = await NestFactory.createApplicationContext(AppModule.with(loadConfig(env)), {
-    abortOnError: false,
-    logger: false,
-  });
-  for (const job of application.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
-  return application;
-}
-
-/** All commands. None of them begins the application before it runs. */
-export function commandLine({ env, ...streams }: CliContext): Command {
-  const program = new Command('npm run -s cli --')
+/** The whole command line; the help lists the groups in this order. */
+export function commandLine(context: CliContext): CliCommand {
+  const program = new CliCommand(commandRunner(context), 'npm run -s cli --')
     .description(
       "The operator's command line. Results go to standard output, everything else to standard error.\nExit codes: 0 done, 1 failed, 2 used wrongly.",
     )
@@ -63,43 +38,31 @@ export function commandLine({ env, ...streams }: CliContext): Command {
     .showHelpAfterError('Add --help to see examples.')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => streams.stdout.write(visible(text)),
-      writeErr: (text) => streams.stderr.write(visible(text)),
+      writeOut: (text) => context.stdout.write(visible(text)),
+      writeErr: (text) => context.stderr.write(visible(text)),
     })
-    .addHelpText(
-      'before',
-      examples(
-        'db migrate',
-        'user add --phone +14155550101 --name "Ana Lee"',
-        'app list',
-        'quota show svc_app_01h455vb4pex5vsknk084sn02q --json',
-        'doctor',
-      ),
+    .examples(
+      'db migrate',
+      'user add --phone +14155550101 --name "Ana Lee"',
+      'app list',
+      'quota show svc_app_01h455vb4pex5vsknk084sn02q --json',
+      'doctor',
     );
-  const run = commandRunner(() => openApplication(env), streams);
-  addDatabaseCommands(program, run);
-  const user = addUserCommands(program, run);
-  addUserUnlockCommand(user, run);
-  addUserRevokeAllCommand(user, run);
-  addUserDataCommands(user, run);
-  addTokenCommands(program, run);
-  addAppCommands(program, run);
-  const quota = addQuotaCommands(program, run, appName);
-  addQuotaReportCommand(quota, run);
-  addQuotaResetCommand(quota, run);
-  addUsageCommands(program, run);
-  addPostCommands(program, run);
-  addAuditCommands(program, run);
-  addDoctorCommand(program, run, async () => {
-    const { loadConfig } = await import('../platform/config/load-config.js');
-    return loadConfig(env);
-  });
-  addPruneCommand(program, run);
-  addDemoCommands(program, run);
+  addDatabaseCommands(program);
+  addUserCommands(program);
+  addTokenCommands(program);
+  addAppCommands(program);
+  addQuotaCommands(program);
+  addUsageCommands(program);
+  addPostCommands(program);
+  addAuditCommands(program);
+  addDoctorCommand(program);
+  addPruneCommand(program);
+  addDemoCommands(program);
   return program;
 }
 
-/** Without "[options]", which nearly all have, so that the list of a group is a line for each. */
+/** Without "[options]", which nearly every command has, so that a group lists each command in one line. */
 function nameAndArguments(command: Command): string {
   const names = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
@@ -109,19 +72,19 @@ function nameAndArguments(command: Command): string {
 
 /**
  * Runs one command.
- * @param words what follows the name of the program
- * @returns the exit code: 0 done, 1 failed, 2 used wrongly
+ * @param words the arguments after the name of the program
+ * @returns the exit code: 0 done, 1 failed, 2 usage error
  */
 export async function runCommandLine(
   words: readonly string[],
-  surroundings: CliContext,
+  context: CliContext,
 ): Promise<number> {
   try {
-    await commandLine(surroundings).parseAsync(words, { from: 'user' });
+    await commandLine(context).parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USE;
-    surroundings.stderr.write(`${visible(await failureSentence(error))}\n`);
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
+    context.stderr.write(`${visible(await failureSentence(error))}\n`);
     return FAILED;
   }
 }

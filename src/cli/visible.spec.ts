@@ -1,4 +1,4 @@
-import { visible } from './command.js';
+import { visible } from './tables.js';
 
 describe('What a terminal is given', () => {
   it('has control characters as JSON writes them, and all else as it was', () => {

@@ -1,4 +1,4 @@
-import { wrapped } from './command.js';
+import { wrapped } from './tables.js';
 
 describe('wrapped', () => {
   it.each([

@@ -1,12 +1,14 @@
-import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, Module, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
+import { DemoModule } from '../modules/demo/demo.module.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { pageHeaders } from '../pages/page-headers.js';
 import { acceptedLanguage, type Language } from '../pages/language.js';
 import { PageRenderer } from '../pages/page-renderer.js';
+import { PagesModule } from '../pages/pages.module.js';
 import {
   errorCodes,
   fieldCodes,
@@ -16,14 +18,14 @@ import {
   oauthCodes,
 } from './error-catalogue.js';
 
-const PLACES = {
+const LINKS = {
   docsUrl: '/docs',
   openApiUrl: '/openapi.json',
   guideUrl: GUIDE_PATH,
   errorsUrl: '/docs/errors',
 };
 
-/** The pages for developers beside Swagger UI. */
+/** The pages for developers, except Swagger UI. */
 @Public()
 @ApiExcludeController()
 @Controller()
@@ -38,19 +40,19 @@ export class LandingController {
   async landing(@Req() request: Request, @Res() response: Response): Promise<void> {
     const hasDemo = this.config.demo && (await this.demo.isSeeded());
     const language = acceptedLanguage(request);
-    const view = { ...PLACES, ...(hasDemo && { demo: { phone: ana.phone } }) };
+    const view = { ...LINKS, ...(hasDemo && { demo: { phone: ana.phone } }) };
     this.send(response.vary('Accept-Language'), this.pages.landing(view, language), language);
   }
 
-  /** Where every error body's `doc_url` leads. */
+  /** The target of every error's `doc_url`. */
   @Get('docs/errors')
   errors(@Res() response: Response): void {
     const fieldsExample = fieldErrorsExample(this.config.publicUrl);
     const codes = { api: errorCodes, fields: fieldCodes, fieldsExample, oauth: oauthCodes };
-    this.send(response, this.pages.errorCodes({ ...PLACES, ...codes }), 'en');
+    this.send(response, this.pages.errorCodes({ ...LINKS, ...codes }), 'en');
   }
 
-  /** How an app is integrated, for who has nothing but this server's address (RFC 7763). */
+  /** The integration guide in Markdown (RFC 7763). */
   @Get(GUIDE_PATH)
   @Header('Content-Type', 'text/markdown; charset=utf-8')
   @Header('Cache-Control', 'public, max-age=3600')
@@ -62,3 +64,6 @@ export class LandingController {
     response.set(pageHeaders({ secure: this.config.secure, language })).send(html);
   }
 }
+
+@Module({ imports: [PagesModule, DemoModule], controllers: [LandingController] })
+export class DocsModule {}

@@ -6,11 +6,9 @@ import { SCOPES } from '../platform/access/scopes.js';
 import { EXPOSED } from '../platform/http/developer-api.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/http/errors/http-error.js';
-import { describeEveryAnswer } from './responses.js';
+import { describeResponses } from './responses.js';
 import { VERSION } from '../platform/version.js';
 import { GUIDE_PATH } from './error-catalogue.js';
-
-const CONTACT = 'The operator of the instance that you call';
 
 const DESCRIPTION = `Act for a user of the neighbourhood network, after the user allowed it: read the profile, publish, read and delete posts, read analytics, and list, add and delete comments. Times are UTC; texts are counted in Unicode code points. The server is the origin that this document came from.
 
@@ -20,7 +18,7 @@ Pages of any origin may call everything under /dev/v1 and read the answers, with
 
 There are no events and no webhooks: ask again with If-None-Match, which costs little. The guide to integrating an app is at [${GUIDE_PATH}](${GUIDE_PATH}). Every error code, of OAuth as well, is explained at [/docs/errors](/docs/errors).`;
 
-/** What is served under `/docs`: Swagger UI's folder holds much that no page loads. */
+/** Other files of Swagger UI's folder are not served. */
 const SERVED: ReadonlySet<string> = new Set([
   '/docs/',
   '/docs/errors',
@@ -47,7 +45,7 @@ const SCOPE_DESCRIPTIONS: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'analytics.read': 'Counts of likes and comments per post',
 };
 
-/** The published contract, generated from the running module graph and sorted, so that a change of it reads as one. */
+/** The published contract, generated from the module graph, and sorted for readable diffs. */
 export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
   const settings = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -87,9 +85,9 @@ export function openApiDocument(app: NestExpressApplication): OpenAPIObject {
       CLIENT_SECURITY_SCHEME,
     )
     .build();
-  settings.info.contact = { name: CONTACT };
+  settings.info.contact = { name: 'The operator of the instance that you call' };
   const document = SwaggerModule.createDocument(app, settings, { autoTagControllers: false });
-  return sorted(describeEveryAnswer(document));
+  return sorted(describeResponses(document));
 }
 
 /** Serves the document at `/openapi.json` and Swagger UI over it at `/docs`. */
@@ -107,7 +105,7 @@ export function serveDocumentation(app: NestExpressApplication, config: AppConfi
   });
   SwaggerModule.setup('docs', app, () => openApiDocument(app), {
     jsonDocumentUrl: 'openapi.json',
-    // As YAML it would be written anew for whoever asks.
+    // YAML would be rendered for every request.
     raw: ['json'],
     customSiteTitle: 'Developer API',
     swaggerOptions: {

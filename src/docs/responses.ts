@@ -9,23 +9,23 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Response = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
 type Content = NonNullable<Response['content']>[string];
 
-/** All codes that there are, as schemas of their own, so that generated clients have them as types. */
-export const CODE_SCHEMAS = {
+/** Schemas of all codes, so that generated clients have them as types. */
+const CODE_SCHEMAS = {
   ErrorCode: codes('The codes of errors under /dev/v1.', Object.keys(ERROR_STATUS)),
   FieldErrorCode: codes('What can be wrong with a field.', Object.keys(FIELD_ERROR_CODES)),
   OAuthErrorCode: codes('The codes of errors that apps get from /oauth.', OAUTH_CODES),
 };
 
-/** An answer whose error body is narrowed to the codes of its examples: each code that it can have has one. */
-export function withCodes(answer: Response): Response {
-  const { 'application/json': content, ...others } = answer.content ?? {};
+/** Narrows the error body of a response to the codes of its examples: every possible code has an example. */
+function withCodes(response: Response): Response {
+  const { 'application/json': content, ...others } = response.content ?? {};
   const present = content ? codesIn(content) : [];
-  if (!content?.schema || present.length === 0) return answer;
+  if (!content?.schema || present.length === 0) return response;
   const error = openCode({ type: 'string', enum: present });
   const schema = { allOf: [content.schema, { properties: { error } }] };
   return {
-    ...answer,
-    description: answer.description || present.map((code) => `\`${code}\``).join(', '),
+    ...response,
+    description: response.description || present.map((code) => `\`${code}\``).join(', '),
     content: { ...others, 'application/json': { ...content, schema } },
   };
 }
@@ -46,7 +46,6 @@ function codes(
 
 type Components = NonNullable<OpenAPIObject['components']>;
 
-/** Every operation of a path item that the document may have; HEAD and OPTIONS follow from them. */
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 const HEADERS = {
@@ -80,7 +79,7 @@ const HEADERS = {
   },
 } satisfies Components['headers'];
 
-/** What `Cache-Control` says, by the beginning of the path. */
+/** The `Cache-Control` header by the prefix of the path. */
 const CACHING: readonly (readonly [string, keyof typeof HEADERS])[] = [
   [`/${DEV_V1}/`, 'Private'],
   ['/oauth/', 'NoStore'],
@@ -106,25 +105,25 @@ const PARAMETERS = {
   },
 } satisfies Components['parameters'];
 
-/** What no single route decides, because middleware and Express do: headers of every answer, and conditional requests. And names the codes of every error. */
-export function describeEveryAnswer(document: OpenAPIObject): OpenAPIObject {
+/** Describes what middleware and Express add to every route: headers and conditional requests. Also lists the codes of errors. */
+export function describeResponses(document: OpenAPIObject): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     const caching = CACHING.find(([start]) => path.startsWith(start))?.[1];
     for (const method of METHODS) {
       const operation = item[method];
       if (!operation) continue;
-      takes(operation, 'X-Request-Id');
-      if (method === 'get' && bodyOf(operation, '200') !== undefined) makeConditional(operation);
-      for (const [status, response] of Object.entries(operation.responses)) {
-        // Operations of one controller share an answer, so it is not changed.
-        const answer = withCodes(response as Response);
+      addParameter(operation, 'X-Request-Id');
+      if (method === 'get') makeConditional(operation);
+      for (const [status, shared] of Object.entries(operation.responses)) {
+        // Not changed in place, because operations of one controller share responses.
+        const response = withCodes(shared as Response);
         operation.responses[status] = {
-          ...answer,
-          description: answer.description || descriptionOf(document, answer),
+          ...response,
+          description: response.description || descriptionOf(document, response),
           headers: {
             'X-Request-Id': header('X-Request-Id'),
             ...(caching && { 'Cache-Control': header(caching) }),
-            ...answer.headers,
+            ...response.headers,
           },
         };
       }
@@ -142,16 +141,17 @@ export function describeEveryAnswer(document: OpenAPIObject): OpenAPIObject {
 }
 
 function makeConditional(operation: Operation): void {
-  takes(operation, 'If-None-Match');
-  const answer = operation.responses['200'] as Response;
-  answer.headers = { ...answer.headers, ETag: header('ETag') };
+  const response = operation.responses['200'] as Response | undefined;
+  if (!response?.content?.['application/json']?.schema) return;
+  addParameter(operation, 'If-None-Match');
+  response.headers = { ...response.headers, ETag: header('ETag') };
   operation.responses['304'] = {
     description: 'Nothing has changed since the answer with this ETag.',
-    headers: { ...answer.headers },
+    headers: { ...response.headers },
   };
 }
 
-function takes(operation: Operation, name: keyof typeof PARAMETERS): void {
+function addParameter(operation: Operation, name: keyof typeof PARAMETERS): void {
   operation.parameters = [
     ...(operation.parameters ?? []),
     { $ref: `#/components/parameters/${name}` },
@@ -162,11 +162,7 @@ function header(name: keyof typeof HEADERS): { $ref: string } {
   return { $ref: `#/components/headers/${name}` };
 }
 
-function bodyOf({ responses }: Operation, status: string): object | undefined {
-  return (responses[status] as Response | undefined)?.content?.['application/json']?.schema;
-}
-
-/** A success without words of its own says what its body says. */
+/** The description of the body, for a response without its own. */
 function descriptionOf({ components }: OpenAPIObject, { content }: Response): string {
   const schema = content?.['application/json']?.schema;
   const name = schema && '$ref' in schema ? schema.$ref.split('/').at(-1) : undefined;

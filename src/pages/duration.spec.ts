@@ -1,4 +1,4 @@
-import { inWords } from './dates.js';
+import { inWords } from './language.js';
 
 describe('inWords', () => {
   it.each([

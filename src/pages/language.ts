@@ -1,32 +1,53 @@
 import type { Request } from 'express';
 
-/** The languages that pages and messages are written in (BCP 47), the one for everybody else first. */
+/** The languages of pages and messages (BCP 47), the default first. */
 export const LANGUAGES = ['en', 'es'] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 
-/** How dates, numbers and durations are written in each (BCP 47). */
+/** For dates, numbers and durations (BCP 47). */
 export const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', es: 'es' };
 
-/** A tag as BCP 47 spells it: its language, then whatever narrows it down. */
-const TAG = /^([a-z]{2,3})(?:-[a-z\d]{1,8})*$/i;
+/** A language tag (BCP 47) with its subtags. */
+const LANGUAGE_TAG = /^([a-z]{2,3})(?:-[a-z\d]{1,8})*$/i;
 
 /**
- * The first of these languages that is spoken here, or undefined when none is. A tag that is more exact, such as `es-MX`,
- * means its language; one that cannot be read is passed over (OpenID Connect Core §3.1.2.1; lookup of RFC 4647 §3.4).
- * @param uiLocales tags with spaces between, the best first
+ * The first supported language of `ui_locales`: tags separated by spaces, the preferred first (OpenID Connect Core §3.1.2.1;
+ * lookup of RFC 4647 §3.4). `es-MX` matches `es`; an invalid tag is ignored.
  */
 export function languageIn(uiLocales: string): Language | undefined {
   for (const tag of uiLocales.split(' ')) {
-    const spoken = TAG.exec(tag)?.[1]?.toLowerCase();
-    const language = LANGUAGES.find((each) => each === spoken);
+    const wanted = LANGUAGE_TAG.exec(tag)?.[1]?.toLowerCase();
+    const language = LANGUAGES.find((each) => each === wanted);
     if (language) return language;
   }
   return undefined;
 }
 
-/** The language that the browser likes best among those spoken here (RFC 9110 §12.5.4), English where it likes none. */
+/** The supported language that the browser prefers (RFC 9110 §12.5.4); English by default. */
 export function acceptedLanguage(request: Request): Language {
   const accepted = request.acceptsLanguages([...LANGUAGES]);
   return LANGUAGES.find((each) => each === accepted) ?? LANGUAGES[0];
+}
+
+/** The UTC day of a time, as `2026-11-21` and as "21 November 2026" in a locale (BCP 47). */
+export function calendarDay(time: Date, locale: string): { iso: string; words: string } {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  return { iso: time.toISOString().slice(0, 10), words: format.format(time) };
+}
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/**
+ * A duration in the largest unit of which there are at least two, in a locale (BCP 47): "30 days", "24 hours", "61 segundos".
+ * Rounded up, so that access never outlives the time on a page.
+ */
+export function inWords(seconds: number, locale: string): string {
+  const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ['second', 1];
+  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
+  return format.format(Math.ceil(seconds / size));
 }

@@ -1,19 +1,13 @@
 import type { Language } from './language.js';
 
 /**
- * The headers of every HTML answer, errors and 429 included.
+ * The headers of every HTML response (RFC 9700 §4.16).
  *
- * Forms of a page may lead to this server only, but for the page whose form is answered by a redirect to an app: browsers
- * apply `form-action` to every address on the way, and where an app's own redirects lead nobody here knows (decision 0011).
+ * `leadsToApp`: a form of the page is answered by a redirect to an app. Browsers apply `form-action` to every redirect, and
+ * the app's own redirects are unknown (decision 0011), so such a page has no `form-action`.
  *
- * `Referrer-Policy` is `same-origin` because under `no-referrer` browsers send `Origin: null` with
- * our own forms; `Cross-Origin-Opener-Policy` is `unsafe-none` because apps open the consent page
- * in a pop-up and wait for it.
- *
- * @param options.secure whether the public URL is https; HSTS has no meaning on plain http
- * @param options.language of the page (RFC 9110 §8.5)
- * @param options.leadsToApp whether a form of the page is answered by a redirect to an app
- * @see RFC 9700 §4.16
+ * `Referrer-Policy` is `same-origin` because under `no-referrer` browsers send `Origin: null` with our own forms;
+ * `Cross-Origin-Opener-Policy` is `unsafe-none` because apps open the consent page in a pop-up and wait for it.
  */
 export function pageHeaders(options: {
   secure: boolean;

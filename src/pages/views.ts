@@ -2,168 +2,141 @@ import type { Scope } from '../platform/access/scopes.js';
 import type { Text } from './translations/markup.js';
 import type { Language } from './language.js';
 
-/** Ties a form to the session of who is signed in; rendered as hidden fields. */
+/** Hidden fields that bind a form to the session of the user. */
 export interface SessionBinding {
-  /** Secret of what the form belongs to; proves that it came from our own page (RFC 6749 §10.12). */
+  /** Proves that the form came from our own page (RFC 6749 §10.12). */
   token: string;
-  /** In the account's pages, the client id of the app that they were opened for. */
+  /** On account pages, the client id of the app that opened them. */
   next?: string;
-  /** The language that an app asked for: its request keeps it from page to page, as the field `ui_locales`. */
+  /** The language that the app requested, sent from page to page as `ui_locales`. */
   uiLocale?: Language;
 }
 
-/** Ties a form to the transaction it belongs to: an authorization request, or a sign-in to the account. */
+/** Binds a form to an authorization request or to a sign-in to the account. */
 export interface FormBinding extends SessionBinding {
-  /** Id of the transaction. */
   transaction: string;
 }
 
-/** What the pages of signing in are for. */
-export interface SignInView extends FormBinding {
-  /** What the addresses of the forms begin with, such as `/oauth/authorize`. */
+interface SignInView extends FormBinding {
+  /** Prefix of the forms' paths, such as `/oauth/authorize`. */
   path: string;
-  /** Whom to continue to, where an app asked; else it is the account's own pages. */
+  /** Undefined for a sign-in to the account's own pages. */
   appName?: string;
 }
 
-/** Sign-in, first step: the phone number. Posts `phone` to `<path>/sign-in`. */
+/** Posts `phone` to `<path>/sign-in`. */
 export interface PhoneView extends SignInView {
-  /** What the user typed before, shown again as it was. */
+  /** As the user typed it. */
   phone?: string;
-  /** One sentence that says what to correct; shown beside the field and in the summary. */
   error?: string;
 }
 
-/** Sign-in, second step: the one-time password. Posts `code` and `phone` to `<path>/verify`. */
+/** Posts the one-time password as `code`, and `phone`, to `<path>/verify`. */
 export interface CodeView extends SignInView {
-  /** E.164, as it was typed: shown whole, so that a wrong digit is seen, and kept in hidden fields. */
+  /** E.164, shown in full, so that the user sees a wrong digit. */
   phone: string;
-  /** One sentence that says what to correct; shown beside the field and in the summary. */
   error?: string;
-  /** One sentence of news that is no error, such as "We sent a new code." */
   notice?: string;
 }
 
-/** One requested scope on the consent page. */
+/** A requested scope on the consent page. */
 export interface ScopeChoice {
-  /** The value of its box. */
   name: Scope;
   checked: boolean;
 }
 
-/** The question itself. Posts `decision` and every ticked `scope` to `/oauth/authorize/decision`. */
+/** Posts `decision` and every selected `scope` to `/oauth/authorize/decision`. */
 export interface ConsentView extends FormBinding {
   appName: string;
-  /** Where the answer goes: the host of the redirect URI, or its private-use scheme. */
+  /** Host of the redirect URI, or its private-use scheme. */
   redirectHost: string;
-  /** Whose page this is; the id comes back as `user`, since somebody else may sign in before it does. */
+  /** The form sends the id as `user`, because another user may sign in before it is sent. */
   user: { id: string; name: string; maskedPhone: string };
   scopes: readonly ScopeChoice[];
-  /** Seconds until unused access ends, and until all access ends. */
+  /** Seconds. */
   lifetimes: { refreshIdle: number; grant: number };
-  /** The whole address of the connected apps, to be read and noted. */
+  /** Absolute, for the user to note down. */
   appsUrl: string;
 }
 
-/** An app that has access to the account. */
 export interface ConnectedAppView {
   clientId: string;
   name: string;
-  /** What it may do. */
   scopes: readonly Scope[];
-  /** The first time. */
+  /** The first grant. */
   grantedAt: Date;
-  /** Null before the first time. */
   lastUsedAt: Date | null;
 }
 
-/** Every app with access to the account. Posts each ticked `client_id`, or `all`, to `/account/apps/revoke`. */
+/** Posts each selected `client_id`, or `all`, to `/account/apps/revoke`. */
 export interface ConnectedAppsView extends SessionBinding {
   user: { name: string; maskedPhone: string };
   apps: readonly ConnectedAppView[];
-  /** One sentence that says what to correct; shown beside the list and in the summary. */
   error?: string;
-  /** One sentence of news that is no error. */
   notice?: string;
 }
 
-/** One of them. Posts its `client_id` to `/account/apps/revoke`. */
+/** Posts its `client_id` to `/account/apps/revoke`. */
 export interface OneConnectedAppView extends SessionBinding {
   user: { name: string; maskedPhone: string };
   app: ConnectedAppView;
 }
 
-/** A public post, at `/post/<id>`. Texts are the author's, whatever they hold. */
+/** A public post, at `/post/<id>`. */
 export interface PostView {
-  /** Without one, the page is named after the author. */
   title: string | null;
   content: string | null;
-  /** Name of who wrote it. */
   author: string;
   neighborhood: string | null;
   createdAt: Date;
   tags: readonly string[];
-  /** Absolute http or https URLs. They are linked to, never loaded. */
+  /** Absolute http or https URLs, linked and never loaded. */
   images: readonly string[];
 }
 
-/** A page that explains or reports. */
+/** A message or an error. */
 export interface MessageView {
-  /** Text of `<title>`, without the "Error:" that `error` puts before it. */
+  /** Without the "Error:" that `error` adds. */
   title: string;
   paragraphs: readonly Text[];
   error?: boolean;
-  /** One sentence at the end of the page. */
   footer?: string;
-  /** Where to go on. */
   link?: { href: string; text: string };
 }
 
-/** The developers' front page, at `/`. */
+/** The page for developers, at `/`. */
 export interface LandingView {
-  /** Path or URL, on this server, of the documentation. */
   docsUrl: string;
-  /** Path or URL, on this server, of the OpenAPI document. */
   openApiUrl: string;
-  /** The same of the guide for apps that integrate. */
   guideUrl: string;
-  /** The same of the list of error codes. */
   errorsUrl: string;
-  /** Where the demo app and the demo user exist here: the phone number to sign in with. */
+  /** The demo user, if there is one. */
   demo?: { phone: string };
 }
 
-/** One code of the developer API's errors. */
 export interface ErrorCodeEntry {
   code: string;
   status: number;
-  /** What a developer does about it. */
   remedy: Text;
 }
 
-/** One code of what is wrong with a field. */
 export interface FieldCodeEntry {
   code: string;
   meaning: string;
 }
 
-/** One code of the OAuth endpoints' errors. */
 export interface OAuthCodeEntry {
   code: string;
-  /** With which statuses it is answered, and whether the browser takes it to the app's redirect URI. */
-  told: readonly ('redirect' | number)[];
-  /** What a developer does about it. */
+  /** Its HTTP statuses, and "redirect" if the redirect URI receives it. */
+  statuses: readonly ('redirect' | number)[];
   remedy: string;
 }
 
-/**
- * The list of error codes, at `/docs/errors`. Anchors: those of the API by themselves, as `doc_url` names them, those of
- * fields after `field-` and those of OAuth after `oauth-`.
- */
+/** The error codes, at `/docs/errors`. Anchors: `<code>` of the API, as in `doc_url`, `field-<code>` and `oauth-<code>`. */
 export interface ErrorCodesView {
   api: readonly ErrorCodeEntry[];
   fields: readonly FieldCodeEntry[];
-  /** A whole body with `errors`, as JSON. */
+  /** A response body with `errors`, as JSON. */
   fieldsExample: string;
   oauth: readonly OAuthCodeEntry[];
   docsUrl: string;

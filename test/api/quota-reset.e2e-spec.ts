@@ -1,7 +1,7 @@
 import { QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../src/modules/quota/quota.service.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
-import { QuotaResetCron } from '../../src/modules/operations/quota-reset.cron.js';
+import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { QuotaMonths } from '../../src/modules/quota/months/quota-months.service.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
@@ -70,14 +70,14 @@ onOneEngine('Quota reset at the start of a month', (database) => {
 
   it('C111 runs once a month as a job of several processes', async () => {
     setClocks('2027-05-01T00:00:00.000Z');
-    await Promise.all(instances().map((app) => app.service(QuotaResetCron).run()));
-    await second().service(QuotaResetCron).run();
-    await first().service(QuotaResetCron).run();
+    await Promise.all(instances().map((app) => app.service(ScheduledJobs).resetQuotas()));
+    await second().service(ScheduledJobs).resetQuotas();
+    await first().service(ScheduledJobs).resetQuotas();
     const period = '2027-05';
     const runs = await first().dataSource.manager.findBy(JobRun, { period });
     expect(runs).toMatchObject([{ job: 'quota-reset', finishedAt: expect.any(Date) }]);
     setClocks('2027-06-01T00:00:00.000Z');
-    await second().service(QuotaResetCron).run();
+    await second().service(ScheduledJobs).resetQuotas();
     expect(await first().dataSource.manager.countBy(JobRun, { job: 'quota-reset' })).toBe(2);
   });
 
@@ -89,10 +89,10 @@ onOneEngine('Quota reset at the start of a month', (database) => {
     const { dataSource } = first();
     const isHeld = () => dataSource.manager.existsBy(JobRun, { period: '2027-12' });
     await dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
-    await first().service(QuotaResetCron).run();
+    await first().service(ScheduledJobs).resetQuotas();
     expect(await isHeld()).toBe(false);
     await dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage');
-    await second().service(QuotaResetCron).run();
+    await second().service(ScheduledJobs).resetQuotas();
     expect(await isHeld()).toBe(true);
     expect(await rowsOf(member)).toMatchObject([{ period: '2027-11', closedPlan: 'default' }]);
   });

@@ -1,4 +1,4 @@
-import { EverythingPersonal } from '../../src/modules/operations/user-erasure.service.js';
+import { AllPersonalData } from '../../src/modules/operations/user-data.service.js';
 import { onSqlite } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -25,13 +25,13 @@ onSqlite('Tables with personal data', (database) => {
       .toSorted();
 
   it('are all exported by "user export"', () => {
-    const held = app().service(EverythingPersonal).held(person);
+    const held = app().service(AllPersonalData).held(person);
     const exported = held.map(({ table }) => table);
     expect([...exported, ...ONLY_HASHES, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });
 
   it('are all erased by "user erase"', () => {
-    const personal = app().service(EverythingPersonal);
+    const personal = app().service(AllPersonalData);
     const erased = [...personal.erased(person), ...personal.own(person)];
     const names = new Set(erased.map(({ table }) => table));
     expect([...names, ...NOT_PERSONAL].toSorted()).toEqual(tables());

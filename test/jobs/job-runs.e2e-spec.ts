@@ -2,9 +2,7 @@ import { later } from '../../src/platform/clock.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { ApiCall, ApiUsageDaily, QuotaUsage } from '../../src/modules/quota/quota.entities.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
-import { PruneCron } from '../../src/modules/operations/prune.service.js';
-import { QuotaResetCron } from '../../src/modules/operations/quota-reset.cron.js';
-import { UsageRollupCron } from '../../src/modules/operations/usage-rollup.cron.js';
+import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { onOneEngine } from '../support/database.js';
 import { deleteAllRows, recordCalls } from '../support/fixtures.js';
 import { skipCountCheck } from '../support/invariants.js';
@@ -16,7 +14,7 @@ const DAY = 24 * HOUR;
 
 interface JobUnderTest {
   name: string;
-  cron: new (...parameters: never[]) => { run(): Promise<void> };
+  run(jobs: ScheduledJobs): Promise<void>;
   /** The period of 2026-12-01T00:00Z. */
   period: string;
   /** Milliseconds until the next run. */
@@ -30,7 +28,7 @@ interface JobUnderTest {
 const JOBS: JobUnderTest[] = [
   {
     name: 'prune',
-    cron: PruneCron,
+    run: (jobs) => jobs.prune(),
     period: '2026-12-01T00',
     next: HOUR,
     arrange: (app) => recordCalls(app.dataSource, [later(app.clock.now(), -500 * DAY)]),
@@ -41,7 +39,7 @@ const JOBS: JobUnderTest[] = [
   },
   {
     name: 'quota-reset',
-    cron: QuotaResetCron,
+    run: (jobs) => jobs.resetQuotas(),
     period: '2026-12',
     next: 31 * DAY,
     arrange: async (app) => {
@@ -58,7 +56,7 @@ const JOBS: JobUnderTest[] = [
   },
   {
     name: 'usage-rollup',
-    cron: UsageRollupCron,
+    run: (jobs) => jobs.rollUpUsage(),
     period: '2026-12-01T00:00',
     next: 10 * MINUTE,
     arrange: (app) => recordCalls(app.dataSource, [later(app.clock.now(), -DAY)]),
@@ -78,7 +76,7 @@ onOneEngine('Scheduled jobs', (database) => {
   const places = () => (database.engine.kind === 'sqlite' ? [here(), here()] : [here(), there()]);
   const manager = () => here().dataSource.manager;
   const runsOf = (job: JobUnderTest) => manager().findBy(JobRun, { job: job.name });
-  const run = (job: JobUnderTest, app: TestApp) => app.service(job.cron).run();
+  const run = (job: JobUnderTest, app: TestApp) => job.run(app.service(ScheduledJobs));
 
   function setClocks(time: Date | string): void {
     for (const app of [here(), there()]) app.clock.set(new Date(time).toISOString());
@@ -193,7 +191,7 @@ onOneEngine('Scheduled jobs', (database) => {
   it('count a failed run and release its period', async () => {
     const { dataSource } = here();
     await dataSource.query('ALTER TABLE api_calls RENAME TO api_calls_away');
-    await here().service(UsageRollupCron).run();
+    await here().service(ScheduledJobs).rollUpUsage();
     await dataSource.query('ALTER TABLE api_calls_away RENAME TO api_calls');
     expect(await manager().count(JobRun)).toBe(0);
     const counted = await here()
@@ -215,7 +213,7 @@ onOneEngine('Scheduled jobs', (database) => {
       JobRun,
       runs.map(([job, period]) => ({ job, period, startedAt: ended, finishedAt: ended })),
     );
-    await here().service(PruneCron).run();
+    await here().service(ScheduledJobs).prune();
     const left = await manager().find(JobRun, { order: { job: 'ASC', period: 'ASC' } });
     expect(left.map(({ period }) => period)).toEqual([
       '2026-09-02T00',

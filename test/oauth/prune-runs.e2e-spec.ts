@@ -4,7 +4,8 @@ import { AccessToken, Grant } from '../../src/modules/oauth/tokens/token.entitie
 import { TrustedDevice } from '../../src/modules/oauth/sign-in/sign-in.entities.js';
 import { RateLimitHit } from '../../src/modules/oauth/rate-limit/rate-limit.entity.js';
 import { JobRun } from '../../src/platform/lifecycle/job-run.entity.js';
-import { Prune, PruneCron } from '../../src/modules/operations/prune.service.js';
+import { Prune } from '../../src/modules/operations/prune.service.js';
+import { ScheduledJobs } from '../../src/modules/operations/scheduled-jobs.service.js';
 import { approve, exchange, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
@@ -91,20 +92,20 @@ onOneEngine('Prune: runs', (database) => {
       for (const app of processes()) app.clock.advance(HOUR);
       const searches = await Promise.all(
         processes().map(async (app) => {
-          const statements = await app.statementsOf(() => app.service(PruneCron).run());
+          const statements = await app.statementsOf(() => app.service(ScheduledJobs).prune());
           return statements.filter((statement) => statement.endsWith('LIMIT 1000')).length;
         }),
       );
       expect(searches.filter((count) => count > 0)).toHaveLength(1);
     }
-    await here().service(PruneCron).run();
+    await here().service(ScheduledJobs).prune();
     const before = (await hours()).length;
     expect((await hours()).every(({ finishedAt }) => finishedAt !== null)).toBe(true);
     await insertOld(here(), 'access_tokens', 1);
-    await there().service(PruneCron).run();
+    await there().service(ScheduledJobs).prune();
     expect(await here().dataSource.manager.count(AccessToken)).toBe(1);
     there().clock.advance(HOUR);
-    await there().service(PruneCron).run();
+    await there().service(ScheduledJobs).prune();
     expect(await here().dataSource.manager.count(AccessToken)).toBe(0);
     expect(await hours()).toHaveLength(before + 1);
   });
@@ -113,10 +114,10 @@ onOneEngine('Prune: runs', (database) => {
     await insertOld(here(), 'known_browsers', 10);
     const { dataSource } = here();
     await dataSource.query('ALTER TABLE known_browsers RENAME TO known_browsers_away');
-    await here().service(PruneCron).run();
+    await here().service(ScheduledJobs).prune();
     expect(await hours()).toEqual([]);
     await dataSource.query('ALTER TABLE known_browsers_away RENAME TO known_browsers');
-    await there().service(PruneCron).run();
+    await there().service(ScheduledJobs).prune();
     expect(await dataSource.manager.count(TrustedDevice)).toBe(0);
   });
 

@@ -7,24 +7,16 @@ import { OAuthModule } from '../oauth/oauth.module.js';
 import { PostsModule } from '../posts/posts.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
 import { UsersModule } from '../users/users.module.js';
-import { DOCTOR, Doctor } from './doctor/doctor.service.js';
-import { ClockSkew, Readiness } from '../../platform/lifecycle/health.js';
-import { HealthController } from '../../platform/lifecycle/health.controller.js';
-import { JobMetrics, JobRunner } from '../../platform/lifecycle/job-runner.service.js';
+import { Doctor } from './doctor/doctor.service.js';
+import { ClockSkew, HealthController, Readiness } from '../../platform/lifecycle/health.js';
+import { JobRunner } from '../../platform/lifecycle/job-runner.service.js';
 import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
-import { ManualJobs } from './manual-jobs.service.js';
-import { Prune, PruneCron } from './prune.service.js';
-import { QuotaResetCron } from './quota-reset.cron.js';
+import { Prune } from './prune.service.js';
+import { ScheduledJobs } from './scheduled-jobs.service.js';
 import { DatabaseMetrics } from '../../platform/observability/database-metrics.js';
-import { UsageRollupCron } from './usage-rollup.cron.js';
 import { MetricsServer } from '../../platform/observability/metrics-server.js';
-import {
-  RequestLog,
-  RequestMetrics,
-  RequestWatch,
-} from '../../platform/observability/access-log.js';
-import { EverythingPersonal, UserErasure } from './user-erasure.service.js';
-import { UserExport } from './user-export.service.js';
+import { AccessLog } from '../../platform/observability/access-log.js';
+import { AllPersonalData, UserErasure, UserExport } from './user-data.service.js';
 import { SchemaUpgrade } from './schema-upgrade.service.js';
 import { Shutdown } from '../../platform/lifecycle/shutdown.js';
 
@@ -45,24 +37,18 @@ import { Shutdown } from '../../platform/lifecycle/shutdown.js';
     SchemaUpgrade,
     ClockSkew,
     Readiness,
-    RequestLog,
-    RequestMetrics,
-    RequestWatch,
+    AccessLog,
     DatabaseMetrics,
     MetricsServer,
     JobRunsRepository,
     JobRunner,
-    ManualJobs,
-    JobMetrics,
-    QuotaResetCron,
     Prune,
-    PruneCron,
-    UsageRollupCron,
-    ...DOCTOR,
-    EverythingPersonal,
+    ScheduledJobs,
+    Doctor,
+    AllPersonalData,
     UserExport,
     UserErasure,
   ],
-  exports: [Prune, ManualJobs, Shutdown, Doctor],
+  exports: [Prune, ScheduledJobs, Shutdown, Doctor],
 })
 export class OperationsModule {}

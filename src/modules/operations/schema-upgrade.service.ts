@@ -4,7 +4,7 @@ import { Migrator } from '../../platform/database/migrations/migrator.js';
 import type { Release } from '../../platform/database/migrations/releases.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 
-/** Migrates for an operator, forward and back. */
+/** Migrates for an operator, with audit events. */
 @Injectable()
 export class SchemaUpgrade {
   constructor(
@@ -13,7 +13,7 @@ export class SchemaUpgrade {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** Runs what is pending, and writes down who did. @returns the names of what was pending */
+  /** @returns the names of the migrations that were pending */
   async run(change: Change): Promise<string[]> {
     const applied = await this.migrator.migrate();
     if (applied.length > 0)
@@ -23,16 +23,7 @@ export class SchemaUpgrade {
     return applied;
   }
 
-  /** What `revert` would undo, newest first. @throws SchemaIsNewer */
-  since(release: Release): Promise<string[]> {
-    return this.migrator.since(release);
-  }
-
-  /**
-   * Undoes what came after a release, and writes down who did.
-   * @returns the names of what there was to undo, newest first
-   * @throws SchemaIsNewer
-   */
+  /** Undoes the migrations after a release. @returns their names, newest first. @throws SchemaIsNewer */
   revert(release: Release, change: Change): Promise<string[]> {
     return this.migrator.revert(release, (tx, undone) =>
       this.audit.insertOnAnySchema(

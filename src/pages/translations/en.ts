@@ -1,6 +1,5 @@
-import { inWords } from '../dates.js';
 import type { Scope } from '../../platform/access/scopes.js';
-import { LOCALES } from '../language.js';
+import { inWords, LOCALES } from '../language.js';
 import { errors } from './en-errors.js';
 import { landing } from './en-landing.js';
 import { markup } from './markup.js';
@@ -61,7 +60,6 @@ export const en = {
     lastWorks: 'The last code we sent still works.',
   },
   message: {
-    /** A text message. */
     password: (password: string, seconds: number) =>
       `${password} is your code to sign in. It works for ${inWords(seconds, LOCALE)}. Never tell it to anyone.`,
   },
@@ -145,5 +143,4 @@ export const en = {
   landing,
 };
 
-/** Every sentence that a member reads, on pages and in messages. What another language lacks does not compile. */
 export type Catalogue = typeof en;

@@ -1,6 +1,5 @@
-import { inWords } from '../dates.js';
 import type { Catalogue } from './en.js';
-import { LOCALES } from '../language.js';
+import { inWords, LOCALES } from '../language.js';
 import { errors } from './es-errors.js';
 import { landing } from './es-landing.js';
 import { markup } from './markup.js';

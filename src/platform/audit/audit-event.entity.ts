@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ID, LIST, optional, text, TIME } from '../database/columns.js';
 
-/** Something that changed who may do what: by whom, to what, why, when. Never a secret. */
+/** A change of access: author, subject, reason and time. Never a secret. */
 @Entity('audit_events')
 @Index('ix_audit_events_client_id', ['clientId', 'at'])
 @Index('ix_audit_events_user_id', ['userId', 'at'])
@@ -12,19 +12,18 @@ export class AuditEvent {
   @PrimaryColumn(ID)
   id: string;
 
-  /** What happened, such as `app.created`. */
+  /** Such as `app.created`. */
   @Column(text(64))
   action: string;
 
-  /** The operator, or the service itself. */
   @Column(text(100))
   actor: string;
 
-  /** The id of what was changed. */
+  /** The id of the changed object. */
   @Column(text(100))
   subject: string;
 
-  /** The app and the user that it is about, so that their events can be found. */
+  /** Indexed, to find the events of an app or a user. */
   @Column(optional(ID))
   clientId: string | null;
 
@@ -34,7 +33,7 @@ export class AuditEvent {
   @Column(optional(text(500)))
   reason: string | null;
 
-  /** The request that did it, and where it came from; null for what no request did. */
+  /** Null for jobs and commands, like `address`. */
   @Column(optional(text(64)))
   requestId: string | null;
 

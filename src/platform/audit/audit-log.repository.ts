@@ -7,19 +7,15 @@ import { insertAll, insertOnAnySchema } from '../database/sql.js';
 import type { Transaction } from '../database/transaction.js';
 import { AuditEvent } from './audit-event.entity.js';
 
-/** Who changes something, and why. */
+/** Author and reason of a change. */
 export interface Change {
   actor: string;
   reason?: string;
 }
 
-/** An event that has not happened yet. */
 export type NewAuditEvent = Omit<AuditEvent, 'at' | 'id'>;
 
-/**
- * Writes down who changed what, in the transaction that changes it, with the request that asked for it.
- * Details never hold a secret, token, code or phone.
- */
+/** Writes audit events in the transaction of the change. Details never hold a secret, token, code or phone. */
 @Injectable()
 export class AuditLog {
   constructor(
@@ -27,12 +23,12 @@ export class AuditLog {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether this was done to this user, as far back as events are kept. */
+  /** Whether such an event of the user is stored. */
   knows(action: string, userId: string): Promise<boolean> {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
 
-  /** What the running request, job or command does, as it is to be written down. */
+  /** An event of the current request, job or command. */
   event(
     action: string,
     subject: string,
@@ -62,7 +58,6 @@ export class AuditLog {
     return this.insertAll(tx, [this.event(action, subject, change, details)]);
   }
 
-  /** Events that happen now, written by one statement. */
   insertAll(tx: Transaction, events: readonly NewAuditEvent[]): Promise<void> {
     const at = this.clock.now();
     return insertAll(
@@ -72,7 +67,7 @@ export class AuditLog {
     );
   }
 
-  /** An event that happens now, where the schema may be older than this version. */
+  /** For a schema that may be older than this version. */
   insertOnAnySchema(tx: Transaction, event: NewAuditEvent): Promise<void> {
     return insertOnAnySchema(tx, AuditEvent, identified(event, this.clock.now()));
   }

@@ -15,44 +15,52 @@ import {
 } from '../database/retention/expired-rows.js';
 import { AuditEvent } from './audit-event.entity.js';
 
-/** Which events are asked for: all that hold for every member that is given. */
+/** Events match if they match every given member. */
 export interface AuditSearch {
-  /** From this moment on. */
+  /** Inclusive. */
   since?: Date;
-  /** Before this moment. */
+  /** Exclusive. */
   until?: Date;
   clientId?: string;
   userId?: string;
   action?: string;
 }
 
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
-/** Reads the audit log. */
 @Injectable()
 export class AuditTrail {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly config: AppConfig,
+  ) {}
+
+  /** Events older than AUDIT_LOG_DAYS. */
+  expired(now: Date): ExpiredRows {
+    const before = later(now, -this.config.retention.auditLog * DAY);
+    return expiredLogRows(this.dataSource, AuditEvent, before);
+  }
 
   /**
-   * The events, newest first, at most `most` of them. Read a page at a time by the index of the user, the app or the time, so
-   * that any number of them needs little memory and no long statement; what no index leads to is looked at here.
+   * The events, newest first. Reads pages by the index of the user, the app or the time, to bound memory and the time of a
+   * statement; the other conditions are checked here.
    */
-  async *search(wanted: AuditSearch, most = Infinity): AsyncGenerator<AuditEvent> {
-    let left = most;
+  async *search(wanted: AuditSearch, limit = Infinity): AsyncGenerator<AuditEvent> {
+    let left = limit;
     for (let last: AuditEvent | undefined; ;) {
       const events = await this.page(wanted, last).getMany();
       for (const event of events) {
-        if (!isWanted(event, wanted)) continue;
+        if (!matches(event, wanted)) continue;
         yield event;
         left -= 1;
         if (left === 0) return;
       }
-      if (events.length < PAGE) return;
+      if (events.length < PAGE_SIZE) return;
       last = events.at(-1);
     }
   }
 
-  /** The indices are named, because MySQL and MariaDB would at times rather walk the whole log in its order. */
+  /** Names the index, because MySQL and MariaDB sometimes scan the whole log instead. */
   private page(
     { since, until, clientId, userId }: AuditSearch,
     last?: AuditEvent,
@@ -61,7 +69,7 @@ export class AuditTrail {
       .createQueryBuilder(AuditEvent, 'event')
       .orderBy('event.at', 'DESC')
       .addOrderBy('event.id', 'DESC')
-      .limit(PAGE);
+      .limit(PAGE_SIZE);
     if (userId !== undefined)
       query.useIndex('ix_audit_events_user_id').andWhere('event.userId = :userId', { userId });
     else if (clientId !== undefined)
@@ -79,7 +87,7 @@ export class AuditTrail {
   }
 }
 
-function isWanted(event: AuditEvent, { clientId, userId, action }: AuditSearch): boolean {
+function matches(event: AuditEvent, { clientId, userId, action }: AuditSearch): boolean {
   return (
     (clientId === undefined || event.clientId === clientId) &&
     (userId === undefined || event.userId === userId) &&
@@ -87,21 +95,7 @@ function isWanted(event: AuditEvent, { clientId, userId, action }: AuditSearch):
   );
 }
 
-/** The audit events that are kept no longer. */
-@Injectable()
-export class ExpiredAuditEvents {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly config: AppConfig,
-  ) {}
-
-  at(now: Date): ExpiredRows {
-    const before = later(now, -this.config.retention.auditLog * DAY);
-    return expiredLogRows(this.dataSource, AuditEvent, before);
-  }
-}
-
-/** Events about a person. They stay with the id, as who did what must be provable, and lose the address. */
+/** Erasure removes the address from a user's events and leaves the rest as evidence. */
 @Injectable()
 export class AuditPersonalData extends PersonalData {
   constructor(private readonly dataSource: DataSource) {

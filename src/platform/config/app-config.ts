@@ -1,37 +1,24 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Env } from './env.js';
 
-export type SmsConfig =
-  | { sender: 'console' }
-  | { sender: 'file'; file: string }
-  | { sender: 'webhook'; url: string; secret: string; timeoutMs: number }
-  | {
-      sender: 'twilio';
-      apiUrl: string;
-      accountSid: string;
-      authToken: string;
-      from: string;
-      timeoutMs: number;
-    };
-
-/** The sender that the environment names, with what it needs. */
-export function smsConfig(env: Env): SmsConfig {
+/** The settings of the SMS sender that the environment names. */
+function smsConfig(env: Env) {
   const timeoutMs = env.SMS_TIMEOUT_MS;
   switch (env.SMS_SENDER) {
     case 'console':
-      return { sender: 'console' };
+      return { sender: 'console' as const };
     case 'file':
-      return { sender: 'file', file: env.SMS_FILE };
+      return { sender: 'file' as const, file: env.SMS_FILE };
     case 'webhook':
       return {
-        sender: 'webhook',
+        sender: 'webhook' as const,
         url: env.SMS_WEBHOOK_URL ?? '',
         secret: env.SMS_WEBHOOK_SECRET ?? '',
         timeoutMs,
       };
     case 'twilio':
       return {
-        sender: 'twilio',
+        sender: 'twilio' as const,
         apiUrl: env.TWILIO_API_URL,
         accountSid: env.TWILIO_ACCOUNT_SID ?? '',
         authToken: env.TWILIO_AUTH_TOKEN ?? '',
@@ -41,81 +28,38 @@ export function smsConfig(env: Env): SmsConfig {
   }
 }
 
+export type SmsConfig = ReturnType<typeof smsConfig>;
+
 /** Named plans: posts per month, or null for unlimited. */
 export type Plans = Readonly<Record<string, number | null>>;
 
 /** The documentation's app in a demo database. */
 export const DEMO_DOCS_CLIENT_ID = 'svc_app_00000000000000000000000003';
 
-/** The same in every process, so that one can check what another sent. Production refuses to start without a secret one. */
+/** Fixed, so that processes can verify each other's one-time passwords. Production requires OTP_PEPPER instead. */
 const DEVELOPMENT_PEPPER = 'not-secret-for-development-only!';
 
-/** The whole configuration, typed and frozen. Injected by this class; nothing else reads the environment. */
+/** The whole configuration, typed and frozen. Nothing else reads the environment. */
 export class AppConfig {
-  readonly production: boolean;
-  readonly server: {
-    port: number;
-    host?: string;
-    trustProxy: number;
-    requestTimeoutMs: number;
-    shutdownDelayMs: number;
-    /** Null is off. */
-    metricsPort: number | null;
-    logLevel: Env['LOG_LEVEL'];
-  };
+  readonly production;
+  readonly server;
   /** Base URL and issuer, without a trailing slash. */
-  readonly publicUrl: string;
+  readonly publicUrl;
   /** Base URL of permalinks, without a trailing slash. */
-  readonly siteUrl: string;
-  readonly database: {
-    url: string;
-    timeoutMs: number;
-    poolSize: number;
-    queueLimit: number;
-    queueTimeoutMs: number;
-    migrateAtStart: boolean;
-  };
-  readonly demo: boolean;
+  readonly siteUrl;
+  readonly database;
+  readonly demo;
   /** The public app of the documentation's "Authorize" button. */
-  readonly docsClientId?: string;
+  readonly docsClientId;
   readonly sms: SmsConfig;
-  readonly otp: {
-    pepper: string;
-    defaultCountry?: string;
-    seconds: number;
-    phoneFailures: number;
-    resendSeconds: number;
-    phoneHourly: number;
-    phoneDaily: number;
-    addressHourly: number;
-    dailyTotal: number;
-    /** Countries that get messages; undefined is all of them. */
-    countries?: readonly string[];
-  };
+  readonly otp;
   /** Lifetimes in seconds. */
-  readonly lifetimes: {
-    code: number;
-    accessToken: number;
-    refreshIdle: number;
-    grant: number;
-    transaction: number;
-    session: number;
-  };
-  /** Attempts per rolling window; 0 is off. */
-  readonly rateLimits: {
-    windowSeconds: number;
-    tokenFailures: number;
-    tokenAddressFailures: number;
-    tokenCalls: number;
-    authorizeCalls: number;
-    decisionFailures: number;
-    decisionAddressFailures: number;
-    decisionCalls: number;
-    decisionAddressCalls: number;
-  };
-  readonly quota: { defaultLimit: number; plans: Plans };
+  readonly lifetimes;
+  /** Attempts in a rolling window; 0 is off. */
+  readonly rateLimits;
+  readonly quota;
   /** In days. */
-  readonly retention: { callLog: number; auditLog: number; deletedPosts: number };
+  readonly retention;
 
   constructor(env: Env) {
     this.production = env.NODE_ENV === 'production';
@@ -125,6 +69,7 @@ export class AppConfig {
       trustProxy: env.TRUST_PROXY,
       requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
       shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (this.production ? 5000 : 0),
+      /** Null is off. */
       metricsPort: env.METRICS_PORT === 'off' ? null : env.METRICS_PORT,
       logLevel: env.LOG_LEVEL,
     };
@@ -151,6 +96,7 @@ export class AppConfig {
       phoneDaily: env.OTP_PHONE_DAILY,
       addressHourly: env.OTP_ADDRESS_HOURLY,
       dailyTotal: env.OTP_DAILY_TOTAL,
+      /** Countries that get messages; undefined is all of them. */
       countries: env.OTP_COUNTRIES?.split(','),
     };
     this.lifetimes = {
@@ -193,17 +139,14 @@ export class AppConfig {
 }
 
 function plansOf(text: string): Plans {
-  const entries = text
-    .split(',')
-    .filter((entry) => entry !== '')
-    .map((entry): [string, number | null] => {
-      const [name = '', limit = ''] = entry.split('=');
-      return [name, limit === 'unlimited' ? null : Number(limit)];
-    });
-  return Object.freeze(Object.fromEntries(entries));
+  const plans: Record<string, number | null> = {};
+  for (const entry of text.split(',').filter(Boolean)) {
+    const [name = '', limit] = entry.split('=');
+    plans[name] = limit === 'unlimited' ? null : Number(limit);
+  }
+  return Object.freeze(plans);
 }
 
-/** Gives the one `AppConfig` to whoever asks for it by type. */
 @Global()
 @Module({})
 export class ConfigModule {

@@ -1,25 +1,56 @@
 import { z } from 'zod';
-import {
-  address,
-  baseUrl,
-  count,
-  flag,
-  LARGEST,
-  origin,
-  seconds,
-  wholeNumber,
-} from './env-values.js';
 
-const SEVERAL = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$/;
+/** The largest number that a signed 32-bit column and a timer can hold. */
+const MAX_INT = 2_147_483_647;
 
-/** A `DATABASE_URL` for each server that one names: `mysql://user:password@first:3306,second:3306/name` are two. */
+const flag = z.enum(['0', '1']).transform((value) => value === '1');
+const count = wholeNumber(0);
+const seconds = wholeNumber(1);
+
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .refine((value) => !/^https?:\/\/[^/]*@/.test(value), 'must not hold a user name or password');
+
+const origin = address
+  .refine(
+    isOrigin,
+    'must be an origin such as https://dev.example.com, without a path, query or fragment',
+  )
+  .transform((value) => new URL(value).origin);
+
+const baseUrl = address
+  .refine(hasNoQuery, 'must not have a query or fragment')
+  .transform((value) => value.replace(/[/?#]+$/, ''));
+
+/** Decimal digits only: blanks, 0x10 and 1e3 are refused. */
+function wholeNumber(min: number, max = MAX_INT) {
+  return z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+}
+
+/** Invalid URLs pass here and below, because `address` reports them. */
+function isOrigin(value: string): boolean {
+  return !URL.canParse(value) || (new URL(value).pathname === '/' && hasNoQuery(value));
+}
+
+function hasNoQuery(value: string): boolean {
+  if (!URL.canParse(value)) return true;
+  const { search, hash } = new URL(value);
+  return search === '' && hash === '';
+}
+
+const SERVER_LIST = /^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$/;
+
+/** Splits `mysql://user:password@first:3306,second:3306/name` into one URL for each server. */
 export function urlOfEachServer(databaseUrl: string): string[] {
-  const [, start = '', servers, rest = ''] = SEVERAL.exec(databaseUrl) ?? [];
+  const [, start = '', servers, rest = ''] = SERVER_LIST.exec(databaseUrl) ?? [];
   if (servers === undefined) return [databaseUrl];
   return servers.split(',').map((server) => `${start}${server}${rest}`);
 }
 
-/** Whether several servers, where there are several, each have a host. */
 export function namesServers(databaseUrl: string): boolean {
   const urls = urlOfEachServer(databaseUrl);
   return (
@@ -27,8 +58,23 @@ export function namesServers(databaseUrl: string): boolean {
   );
 }
 
-/** How the service is reached, and how it talks to its operators. */
-export const server = {
+const MIN_WEBHOOK_KEY_BYTES = 16;
+
+function holdsWebhookKey(secret: string): boolean {
+  const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
+  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+  return key.length >= MIN_WEBHOOK_KEY_BYTES;
+}
+
+/** Keeps the calls of a month until the end of the next one, so that its usage can be verified. */
+const MIN_CALL_LOG_DAYS = 62;
+
+/**
+ * Every environment variable, in the order of `.env.example`, which is generated from here.
+ * All are optional; the descriptions are the operator's documentation.
+ */
+export const envSchema = z.object({
+  // Service
   NODE_ENV: z
     .enum(['development', 'test', 'production'])
     .default('development')
@@ -72,10 +118,8 @@ export const server = {
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('Least severe level that is logged.'),
-};
 
-/** Where the rows are. */
-export const database = {
+  // Database
   DATABASE_URL: z
     .string()
     .regex(
@@ -110,12 +154,8 @@ export const database = {
     .describe(
       '1 seeds demo data into an empty database, 0 does not; 1 by default on SQLite. Refused in production.',
     ),
-};
 
-const WEBHOOK_KEY_BYTES = 16;
-
-/** How text messages leave. */
-export const sms = {
+  // Text messages
   SMS_SENDER: z
     .enum(['console', 'file', 'webhook', 'twilio'])
     .default('console')
@@ -130,7 +170,7 @@ export const sms = {
   SMS_WEBHOOK_URL: address.optional().describe('Of the webhook sender: where messages are posted.'),
   SMS_WEBHOOK_SECRET: z
     .string()
-    .refine(holdsWebhookKey, `must hold a key of at least ${WEBHOOK_KEY_BYTES} bytes`)
+    .refine(holdsWebhookKey, `must hold a key of at least ${MIN_WEBHOOK_KEY_BYTES} bytes`)
     .optional()
     .describe(
       'Of the webhook sender: the key that signs each message, as text or as whsec_ and base64; at least 16 bytes.',
@@ -144,16 +184,8 @@ export const sms = {
   TWILIO_API_URL: baseUrl
     .default('https://api.twilio.com')
     .describe('Of the twilio sender: base URL of its HTTP API; https://api.twilio.com by default.'),
-};
 
-function holdsWebhookKey(secret: string): boolean {
-  const [, encoded] = /^whsec_(.*)$/s.exec(secret) ?? [];
-  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
-  return key.length >= WEBHOOK_KEY_BYTES;
-}
-
-/** Lifetimes and rate limits of the authorization server. */
-export const oauth = {
+  // Lifetimes and rate limits of the authorization server
   OAUTH_CODE_SECONDS: seconds.default(300).describe('Lifetime of an authorization code.'),
   OAUTH_ACCESS_TOKEN_SECONDS: seconds.default(3600).describe('Lifetime of an access token.'),
   OAUTH_REFRESH_IDLE_SECONDS: seconds
@@ -189,10 +221,8 @@ export const oauth = {
   OAUTH_DECISION_ADDRESS_CALLS: count
     .default(1800)
     .describe('Sign-in steps and decisions per address.'),
-};
 
-/** One-time passwords. */
-export const signIn = {
+  // One-time passwords
   OTP_PEPPER: z
     .string()
     .min(32)
@@ -219,10 +249,8 @@ export const signIn = {
   OTP_DAILY_TOTAL: count
     .default(10_000)
     .describe('Messages to all phones together per day; reaching it is logged as an error.'),
-};
 
-/** What apps may publish. */
-export const quota = {
+  // Quotas of apps
   QUOTA_DEFAULT_LIMIT: count
     .default(100)
     .describe('Posts per app and calendar month (UTC) for apps without a plan.'),
@@ -237,21 +265,16 @@ export const quota = {
       'must not give "default" or "custom", which are not plans',
     )
     .refine(
-      (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= LARGEST),
-      `must not give more than ${LARGEST} posts; write unlimited instead`,
+      (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= MAX_INT),
+      `must not give more than ${MAX_INT} posts; write unlimited instead`,
     )
     .default('partner=1000,first-party=unlimited')
     .describe(
       'Named plans and their posts per month. An app on a plan follows its number; when the plan is gone, it keeps the last number it was given.',
     ),
-};
 
-/** A month's use can be proven from the call log until the next month is over. */
-const CALL_LOG_LEAST_DAYS = 62;
-
-/** How long rows are kept that nobody deletes by hand. */
-export const retention = {
-  CALL_LOG_DAYS: wholeNumber(CALL_LOG_LEAST_DAYS)
+  // Retention
+  CALL_LOG_DAYS: wholeNumber(MIN_CALL_LOG_DAYS)
     .default(400)
     .describe(
       'How many days a developer API call stays in the call log; at least 62. Its part in the daily totals stays.',
@@ -262,20 +285,6 @@ export const retention = {
   DELETED_POST_DAYS: wholeNumber(1)
     .default(30)
     .describe('How many days a deleted post or comment can be restored; then it is gone for good.'),
-};
-
-/**
- * Every environment variable, in the order of `.env.example`, which is generated from here.
- * All are optional; the descriptions are the operator's documentation.
- */
-export const envSchema = z.object({
-  ...server,
-  ...database,
-  ...sms,
-  ...oauth,
-  ...signIn,
-  ...quota,
-  ...retention,
 });
 
 export type Env = z.infer<typeof envSchema>;

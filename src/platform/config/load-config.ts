@@ -1,7 +1,7 @@
 import { AppConfig } from './app-config.js';
 import { envSchema, type Env } from './env.js';
 
-/** What is wrong with the environment, one line per variable. */
+/** One line for each invalid variable. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(
@@ -11,10 +11,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads the configuration; an empty variable counts as unset.
- * @throws ConfigError with one line for every variable that is wrong or unsafe in production
- */
+/** An empty variable counts as unset. @throws ConfigError also for values that are unsafe in production */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = envSchema.safeParse(given);
@@ -28,14 +25,15 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppCon
   return new AppConfig(parsed.data);
 }
 
+const REQUIRED: Readonly<Record<Env['SMS_SENDER'], readonly (keyof Env)[]>> = {
+  console: [],
+  file: [],
+  webhook: ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'],
+  twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'],
+};
+
 function missing(env: Env): string[] {
-  const needed: (keyof Env)[] = {
-    console: [],
-    file: [],
-    webhook: ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'] satisfies (keyof Env)[],
-    twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'] satisfies (keyof Env)[],
-  }[env.SMS_SENDER];
-  return needed
+  return REQUIRED[env.SMS_SENDER]
     .filter((name) => env[name] === undefined)
     .map((name) => `${name}: is required with SMS_SENDER=${env.SMS_SENDER}`);
 }

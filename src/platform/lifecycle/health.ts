@@ -1,13 +1,17 @@
-import { Injectable } from '@nestjs/common';
+import { Controller, Get, Header, Injectable, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Public } from '../access/scopes.decorator.js';
 import { Clock, SECOND } from '../clock.js';
 import { DatabaseClock } from '../database/database-status.js';
 import { Migrator } from '../database/migrations/migrator.js';
+import { AlwaysServed } from '../http/server/always-served.decorator.js';
 import { Shutdown } from './shutdown.js';
 
-/** Two processes whose clocks are each that far off may disagree by twice as much on when a code or token ends. */
-const MOST_SKEW_MS = 5 * SECOND;
+/** Two processes may disagree by twice as much on the expiry of a code or token. */
+const MAX_SKEW_MS = 5 * SECOND;
 
-/** How far the clock of this process is off the database's, which all processes share. */
+/** Compares the clock of this process with the database's, which all processes share. */
 @Injectable()
 export class ClockSkew {
   constructor(
@@ -16,17 +20,17 @@ export class ClockSkew {
   ) {}
 
   /**
-   * What is wrong, in words for operators; undefined when it is near enough. The database reads its clock some time between
-   * the question and the answer: only what is outside of that is skew.
+   * A sentence for operators; undefined without a problem. The database reads its clock between the query and the result:
+   * only a time outside of this interval is skew.
    */
   async problem(): Promise<string | undefined> {
-    const asked = this.clock.now().getTime();
-    const there = (await this.databaseClock.now())?.getTime();
-    const answered = this.clock.now().getTime();
-    if (there === undefined) return undefined;
-    const ahead = asked - there;
-    const behind = there - answered;
-    if (Math.max(ahead, behind) <= MOST_SKEW_MS) return undefined;
+    const before = this.clock.now().getTime();
+    const database = (await this.databaseClock.now())?.getTime();
+    const after = this.clock.now().getTime();
+    if (database === undefined) return undefined;
+    const ahead = before - database;
+    const behind = database - after;
+    if (Math.max(ahead, behind) <= MAX_SKEW_MS) return undefined;
     const seconds = (Math.max(ahead, behind) / SECOND).toFixed(1);
     return `the clock of this process is ${seconds} s ${ahead > behind ? 'ahead of' : 'behind'} the database's: synchronize both machines with a time server (NTP)`;
   }
@@ -35,7 +39,7 @@ export class ClockSkew {
 /** Whether this process may get traffic. */
 @Injectable()
 export class Readiness {
-  private asked?: Promise<string | undefined>;
+  private pending?: Promise<string | undefined>;
 
   constructor(
     private readonly migrator: Migrator,
@@ -43,27 +47,53 @@ export class Readiness {
     private readonly shutdown: Shutdown,
   ) {}
 
-  /**
-   * Why not, in words for operators; undefined when it may. The database is asked once for all who ask at once: anybody may, and
-   * often. Whoever asks while the service ends does not wait for it.
-   */
+  /** The reason for operators; undefined when ready. Concurrent requests share one check; shutdown is reported at once. */
   async problem(): Promise<string | undefined> {
     if (!this.shutdown.isUnderWay) {
-      this.asked ??= this.askDatabase().finally(() => {
-        this.asked = undefined;
+      this.pending ??= this.checkDatabase().finally(() => {
+        this.pending = undefined;
       });
-      const reason = await this.asked;
+      const reason = await this.pending;
       if (!this.shutdown.isUnderWay) return reason;
     }
     return 'the service is shutting down';
   }
 
-  private async askDatabase(): Promise<string | undefined> {
+  private async checkDatabase(): Promise<string | undefined> {
     try {
       if (!(await this.migrator.isCurrent())) return 'migrations are pending';
       return await this.clockSkew.problem();
     } catch {
       return 'the database is away';
     }
+  }
+}
+
+const RETRY_SECONDS = '5';
+
+/** Liveness and readiness probes. */
+@Public()
+@AlwaysServed()
+@ApiExcludeController()
+@Controller()
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  @Get('livez')
+  @Header('Cache-Control', 'no-store')
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  /** 503 while the database is unavailable or not migrated, the clocks differ, or the service shuts down. */
+  @Get('readyz')
+  @Header('Cache-Control', 'no-store')
+  async ready(
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<{ status: 'ok' | 'not ready'; reason?: string }> {
+    const reason = await this.readiness.problem();
+    if (reason === undefined) return { status: 'ok' };
+    response.status(503).set('Retry-After', RETRY_SECONDS);
+    return { status: 'not ready', reason };
   }
 }

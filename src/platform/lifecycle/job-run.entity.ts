@@ -1,13 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { optional, text, TIME } from '../database/columns.js';
 
-/** One run of a job for one period. The row is the election: whoever inserts it runs the job. */
+/** One run of a job for one period. The process that inserts the row runs the job. */
 @Entity('job_runs')
 export class JobRun {
   @PrimaryColumn(text(40))
   job: string;
 
-  /** What the run is for, such as the month `2026-11`. */
+  /** Such as the month `2026-11`. */
   @PrimaryColumn(text(40))
   period: string;
 

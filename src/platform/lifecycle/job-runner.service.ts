@@ -2,44 +2,42 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Clock, HOUR, later, MINUTE, SECOND, startOf } from '../clock.js';
 import { Metrics, registerStoredGauge } from '../observability/metrics.js';
-import { JOBS } from './job-names.js';
 import { JobRunsRepository } from './job-runs.repository.js';
 
-/** A stretch of time that a job runs once for. As text, those of one length sort by time. */
-export interface JobPeriod {
+export const JOBS = ['prune', 'quota-reset', 'usage-rollup'] as const;
+
+export type JobName = (typeof JOBS)[number];
+
+/** A job runs once in each period. */
+interface JobPeriod {
   /** Such as `2026-11-21T09` or `2026-11-21T09:30`, in UTC. */
   name: string;
-  /** When the next one begins, which has a runner of its own. */
   end: Date;
 }
 
 export function hourOf(time: Date): JobPeriod {
-  return { name: prefix(time, 'yyyy-mm-ddThh'), end: later(startOf(time, HOUR), HOUR) };
+  return periodOf(time, HOUR, 'yyyy-mm-ddThh');
 }
 
 export function tenMinutesOf(time: Date): JobPeriod {
-  const start = startOf(time, 10 * MINUTE);
-  return { name: prefix(start, 'yyyy-mm-ddThh:mm'), end: later(start, 10 * MINUTE) };
+  return periodOf(time, 10 * MINUTE, 'yyyy-mm-ddThh:mm');
 }
 
-function prefix(time: Date, shape: string): string {
-  return time.toISOString().slice(0, shape.length);
+function periodOf(time: Date, lengthMs: number, format: string): JobPeriod {
+  const start = startOf(time, lengthMs);
+  return { name: start.toISOString().slice(0, format.length), end: later(start, lengthMs) };
 }
 
-/** What a job does in one of all processes, once for each period. */
 export interface Job<T> {
-  name: string;
-  /** What this run is for, such as the month `2026-11`. */
+  name: JobName;
   period: string;
-  /** Safe to run late, twice, never, or in two places at once. */
+  /** Safe to run late, twice, never, or concurrently. */
   work: () => Promise<T>;
-  /** A sentence about what was done, where there is something to say. */
-  tell: (outcome: T) => string | undefined;
-  /** What its failure means, and who tries again. */
-  whenItFails: string;
+  /** The log line about a result; undefined for none. */
+  report: (result: T) => string | undefined;
+  failureMessage: string;
 }
 
-/** Runs the jobs of the service. */
 @Injectable()
 export class JobRunner {
   private readonly runsTotal: Counter<'task' | 'outcome'>;
@@ -57,44 +55,6 @@ export class JobRunner {
     });
     for (const task of JOBS)
       for (const outcome of ['done', 'failed']) this.runsTotal.inc({ task, outcome }, 0);
-  }
-
-  /**
-   * Runs a job unless somebody did for this period, or does now. After a failure the next one may try again, and so may
-   * whoever finds a run that was given up. Never fails.
-   */
-  async run<T>(job: Job<T>): Promise<void> {
-    const { name } = job;
-    const logger = new Logger(name);
-    try {
-      const startedAt = this.clock.now();
-      if (!(await this.runs.claim(job.name, job.period, startedAt))) return;
-      const sentence = job.tell(await this.finish(job, startedAt));
-      this.runsTotal.inc({ task: name, outcome: 'done' });
-      if (sentence !== undefined) logger.log(sentence);
-    } catch (error) {
-      this.runsTotal.inc({ task: name, outcome: 'failed' });
-      logger.error(job.whenItFails, (error as Error).stack);
-    }
-  }
-
-  private async finish<T>({ name, period, work }: Job<T>, startedAt: Date): Promise<T> {
-    try {
-      const outcome = await work();
-      await this.runs.finish(name, period, startedAt, this.clock.now());
-      return outcome;
-    } catch (error) {
-      // A database that is away fails the release as well; the first failure is the one to tell.
-      await this.runs.release(name, period, startedAt).catch(() => undefined);
-      throw error;
-    }
-  }
-}
-
-/** When each job ended last, in whatever process. */
-@Injectable()
-export class JobMetrics {
-  constructor(metrics: Metrics, runs: JobRunsRepository) {
     registerStoredGauge(
       metrics.registry,
       {
@@ -110,5 +70,33 @@ export class JobMetrics {
         });
       },
     );
+  }
+
+  /** Runs a job unless a process did or does in this period. A failed run may be repeated. Never rejects. */
+  async run<T>(job: Job<T>): Promise<void> {
+    const { name } = job;
+    const logger = new Logger(name);
+    try {
+      const startedAt = this.clock.now();
+      if (!(await this.runs.claim(name, job.period, startedAt))) return;
+      const sentence = job.report(await this.finish(job, startedAt));
+      this.runsTotal.inc({ task: name, outcome: 'done' });
+      if (sentence !== undefined) logger.log(sentence);
+    } catch (error) {
+      this.runsTotal.inc({ task: name, outcome: 'failed' });
+      logger.error(job.failureMessage, (error as Error).stack);
+    }
+  }
+
+  private async finish<T>({ name, period, work }: Job<T>, startedAt: Date): Promise<T> {
+    try {
+      const result = await work();
+      await this.runs.finish(name, period, startedAt, this.clock.now());
+      return result;
+    } catch (error) {
+      // If the database is unavailable, this fails as well; the first error is the one to report.
+      await this.runs.release(name, period, startedAt).catch(() => undefined);
+      throw error;
+    }
   }
 }

@@ -1,23 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, LessThan, LessThanOrEqual, Not } from 'typeorm';
-import { HOUR, later } from '../clock.js';
+import { Clock, HOUR, later } from '../clock.js';
+import { newId } from '../ids.js';
 import { isDuplicateKey } from '../database/errors.js';
 import { expiredRows, type ExpiredRows } from '../database/retention/expired-rows.js';
 import { entities, TransactionRunner, type Transaction } from '../database/transaction.js';
 import { upsert } from '../database/sql.js';
 import { JobRun } from './job-run.entity.js';
 
-/** No run takes so long: its process was killed, or lost the database. */
-const GIVEN_UP_MS = HOUR;
+/** An unfinished run of this age is abandoned: its process was killed, or lost the database. */
+const ABANDONED_AFTER_MS = HOUR;
 
 @Injectable()
 export class JobRunsRepository {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
   ) {}
 
-  /** True for exactly one caller per job and period: the row is the election. A run that was given up is held again. */
+  /** True for exactly one caller per job and period: the inserted row elects it. An abandoned run is claimed again. */
   async claim(job: string, period: string, startedAt: Date): Promise<boolean> {
     const run = await this.dataSource.manager.findOneBy(JobRun, { job, period });
     if (run) return run.finishedAt === null && this.takeOver(job, period, startedAt);
@@ -32,7 +34,7 @@ export class JobRunsRepository {
     }
   }
 
-  /** Gives a claim back after a failure, so that another caller may have it; unless somebody has taken it over. */
+  /** Deletes a claim after a failure, so that another process may run the job. */
   async release(job: string, period: string, startedAt: Date): Promise<void> {
     await this.transactions.run((tx) => entities(tx).delete(JobRun, { job, period, startedAt }));
   }
@@ -43,12 +45,12 @@ export class JobRunsRepository {
     );
   }
 
-  /** Writes down a run that needed no election; for a period that has one, in its place. */
+  /** Records a run that was not elected, replacing the run of its period. */
   async record(tx: Transaction, run: JobRun): Promise<void> {
     await upsert(tx, JobRun, run);
   }
 
-  /** When the newest run of a job that ended did; null when none has. */
+  /** The end of the newest finished run; null if there is none. */
   async findLastFinish(job: string): Promise<Date | null> {
     const run = await this.dataSource.manager.findOne(JobRun, {
       where: { job, finishedAt: Not(IsNull()) },
@@ -57,17 +59,33 @@ export class JobRunsRepository {
     return run?.finishedAt ?? null;
   }
 
-  /** The runs of a job for earlier periods than this one. */
   before(job: string, period: string): ExpiredRows {
     return expiredRows(this.dataSource, JobRun, { job, period: LessThan(period) }, 'period');
   }
 
+  /** Inserts, updates and deletes a row, and rolls back. @throws the driver's error if the database refuses */
+  async tryWriting(): Promise<void> {
+    const now = this.clock.now();
+    const key = { job: newId('evt', now), period: 'trial' };
+    const rollback = new Error('The trial is over.');
+    try {
+      await this.transactions.run(async (tx) => {
+        await entities(tx).insert(JobRun, { ...key, startedAt: now, finishedAt: null });
+        await entities(tx).update(JobRun, key, { finishedAt: now });
+        await entities(tx).delete(JobRun, key);
+        throw rollback;
+      });
+    } catch (error) {
+      if (error !== rollback) throw error;
+    }
+  }
+
   private async takeOver(job: string, period: string, startedAt: Date): Promise<boolean> {
-    const givenUp = LessThanOrEqual(later(startedAt, -GIVEN_UP_MS));
+    const abandoned = LessThanOrEqual(later(startedAt, -ABANDONED_AFTER_MS));
     const { affected } = await this.transactions.run((tx) =>
       entities(tx).update(
         JobRun,
-        { job, period, finishedAt: IsNull(), startedAt: givenUp },
+        { job, period, finishedAt: IsNull(), startedAt: abandoned },
         { startedAt },
       ),
     );

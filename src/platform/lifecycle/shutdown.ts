@@ -16,18 +16,18 @@ import { AppConfig } from '../config/app-config.js';
 import { ServiceUnavailable } from '../errors.js';
 import { isAlwaysServed } from '../http/server/always-served.decorator.js';
 
-/** `leaving`: not ready, but serving whoever does not know yet. `ending`: serving only what it had begun. */
+/** `leaving`: not ready, but still serving load balancers that have not noticed. `ending`: finishing open requests only. */
 type Phase = 'serving' | 'leaving' | 'ending';
 
-/** How long requests are refused in words before the port closes. */
+/** Time from the first refused request to the closing of the port. */
 const REFUSING_MS = SECOND;
 
-/** Ends the service without an answer that its clients wait for in vain. */
+/** Graceful shutdown: every request that was accepted gets its response. */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
   private phase: Phase = 'serving';
-  private unanswered = 0;
-  /** By connection, since a set that each request enters and leaves keeps many of them alive for long (decision 0019). */
+  private openResponses = 0;
+  /** By connection: a set of responses would promote them to the old generation (decision 0019). */
   private readonly latest = new Map<Socket, Response | undefined>();
 
   constructor(
@@ -39,15 +39,11 @@ export class Shutdown implements BeforeApplicationShutdown {
     return this.phase !== 'serving';
   }
 
-  /** Whether a request that comes now is refused in words. */
   get isRefusing(): boolean {
     return this.phase === 'ending';
   }
 
-  /**
-   * Makes the service unready at once, gives whoever sends it requests the configured time to notice, and then refuses new
-   * ones. What was begun is waited for when the application closes.
-   */
+  /** Reports "not ready", keeps serving for the configured delay, then refuses new requests. */
   async leave(): Promise<void> {
     const { shutdownDelayMs } = this.config.server;
     this.phase = 'leaving';
@@ -56,36 +52,36 @@ export class Shutdown implements BeforeApplicationShutdown {
     await sleep(Math.min(shutdownDelayMs, REFUSING_MS));
   }
 
-  /** Nest waits for the server's last connection after this. */
+  /** After this, Nest waits until the server has no connections. */
   beforeApplicationShutdown(): void {
     this.phase = 'ending';
     for (const response of this.latest.values()) if (response) closeAfter(response);
     this.server?.close();
-    this.hangUpOnceAnswered();
+    this.closeIdleConnections();
   }
 
-  /** Middleware for every request: knows whose answer is still to be waited for, and ends its connection with it. */
+  /** Middleware: counts open responses, and closes their connections during shutdown. */
   readonly track = ({ socket }: Request, response: Response, next: NextFunction): void => {
     if (this.isUnderWay) closeAfter(response);
     if (!this.latest.has(socket)) socket.once('close', () => this.latest.delete(socket));
     this.latest.set(socket, response);
-    this.unanswered += 1;
+    this.openResponses += 1;
     response.once('close', () => {
       if (socket.destroyed) this.latest.delete(socket);
       else if (this.latest.get(socket) === response) this.latest.set(socket, undefined);
-      this.unanswered -= 1;
-      this.hangUpOnceAnswered();
+      this.openResponses -= 1;
+      this.closeIdleConnections();
     });
     next();
   };
 
-  /** Node's server would wait for connections, too, on which nothing was ever asked. */
-  private hangUpOnceAnswered(): void {
-    if (this.unanswered === 0 && this.server?.listening === false)
+  /** Node would also wait for connections without a request. */
+  private closeIdleConnections(): void {
+    if (this.openResponses === 0 && this.server?.listening === false)
       this.server.closeAllConnections();
   }
 
-  /** A command has none. */
+  /** Undefined in the command line. */
   private get server(): Server | undefined {
     return this.host.httpAdapter?.getHttpServer() as Server | undefined;
   }
@@ -95,7 +91,7 @@ function closeAfter(response: Response): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
-/** Ends the process at the first SIGTERM, SIGINT or SIGHUP: in order, with exit code 0. At the second it ends at once, with 1. */
+/** The first SIGTERM, SIGINT or SIGHUP shuts down gracefully, with exit code 0; the second exits at once, with 1. */
 export function endOnSignals(app: INestApplication): void {
   const logger = new Logger(Shutdown.name);
   let isEnding = false;
@@ -118,10 +114,9 @@ export function endOnSignals(app: INestApplication): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
-/** Another process answers by then. */
 const RETRY_SECONDS = 1;
 
-/** Refuses what comes when the service ends, each route in its own shape. Its health may be asked for to the end. */
+/** Refuses new requests during shutdown, except health probes. */
 @Injectable()
 export class ShutdownGuard implements CanActivate {
   constructor(private readonly shutdown: Shutdown) {}

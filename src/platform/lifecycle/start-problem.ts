@@ -1,10 +1,9 @@
 import { isDatabaseUnavailable } from '../database/errors.js';
 import { ConfigError } from '../config/load-config.js';
 
-/** What an attempt to listen ended with, as its cause. */
 class ListenError extends Error {}
 
-/** @throws what {@link startProblem} tells from all else that can be wrong with a network */
+/** Marks a failure to listen, so that {@link startProblem} can tell it from other network errors. */
 export async function listening(begin: () => Promise<unknown>): Promise<void> {
   try {
     await begin();
@@ -13,18 +12,18 @@ export async function listening(begin: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Why the service or a command could not start, in a sentence for operators; anything unforeseen with its stack. */
+/** Why the service or a command could not start, in a sentence for operators; unexpected errors with their stack trace. */
 export function startProblem(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
   const { code, message, stack, path } = error as NodeJS.ErrnoException;
-  // Such as that too many files are open.
+  // A file system error, such as too many open files.
   if (path !== undefined) return stack ?? message;
   if (code === 'ER_BAD_DB_ERROR')
     return `The database of DATABASE_URL does not exist: create it first. (${message})`;
   if (code === 'ER_ACCESS_DENIED_ERROR')
     return `The database refused the user or password of DATABASE_URL. (${message})`;
-  if (isDatabaseUnavailable(error) && saidByTheDatabase(error))
+  if (isDatabaseUnavailable(error) && isDatabaseError(error))
     return `The database is there, and could not do this now: ${message}. Try again; if it stays so, look at its disk, its locks and its long statements.`;
   if (isDatabaseUnavailable(error))
     return `The database of DATABASE_URL cannot be reached: ${message || code}`;
@@ -39,8 +38,8 @@ function listenProblem({ code, message, port }: ListenFailure): string {
     : `The service cannot listen there: ${message}. Set HOST to an address of this machine, and PORT and METRICS_PORT to ports that its user may have.`;
 }
 
-/** A server's own errors have positive numbers, where the system's are negative. */
-function saidByTheDatabase(error: unknown): boolean {
+/** Error numbers of a database server are positive, those of the operating system negative. */
+function isDatabaseError(error: unknown): boolean {
   const { code, errno } = error as NodeJS.ErrnoException;
   return (errno !== undefined && errno > 0) || code?.startsWith('SQLITE_') === true;
 }

@@ -6,70 +6,20 @@ import { Bulkhead } from '../http/server/bulkhead.js';
 import { REQUESTS } from './logger.js';
 import { Metrics } from './metrics.js';
 
-/** What is told of a request once its answer has left, or its client has. */
-export interface EndedRequest {
-  requestId: string;
-  method: string;
-  route: string;
-  status: number;
-  durationMs: number;
-  /** The app that makes it, or that a form of ours is filled in for; undefined until it is known. */
-  clientId?: string;
-  /** The error that it was answered with. */
-  errorCode?: string;
-}
-
-export function endedRequest(
-  request: Request,
-  response: Response,
-  durationMs: number,
-): EndedRequest {
-  const { method, context, authenticatedClient, pending } = request;
-  const { requestId, caller, errorCode } = context;
-  const status = answeredStatus(response);
-  return {
-    requestId,
-    method,
-    route: routeOf(request),
-    status,
-    durationMs,
-    clientId: (caller ?? authenticatedClient ?? pending?.app)?.clientId,
-    errorCode: status === CLIENT_LEFT ? undefined : errorCode,
-  };
-}
-
-/** PendingRequest every few seconds, each by several machines. */
+/** Logged at `debug`, because several machines probe them every few seconds. */
 const HEALTH = new Set(['/livez', '/readyz']);
-
-/** One line a request. Neither path nor query is in it: both may hold what a log must not. */
-@Injectable()
-export class RequestLog {
-  private readonly logger = new Logger(REQUESTS);
-
-  write({ requestId, method, route, status, durationMs, clientId, errorCode }: EndedRequest): void {
-    this.logger[HEALTH.has(route) ? 'debug' : 'log']({
-      msg: 'request',
-      request_id: requestId,
-      method,
-      route,
-      status,
-      duration_ms: Math.round(durationMs * 10) / 10,
-      client_id: clientId,
-      error: errorCode,
-    });
-  }
-}
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A server takes some thirty methods from anybody; those that nothing here takes are one, so that nobody fills the memory. */
+/** Other methods share one label: clients may send some thirty, and labels must have few values. */
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST']);
 const DENIED = new Set([401, 403]);
 
-/** Counts and times the requests of this process. Every label has a bounded number of values. */
+/** Logs and measures every request. Path and query are in neither the log nor the metrics: they may hold secrets. */
 @Injectable()
-export class RequestMetrics {
+export class AccessLog {
+  private readonly logger = new Logger(REQUESTS);
   private readonly duration: Histogram<'method' | 'route' | 'status'>;
   private readonly inFlight: Gauge;
   private readonly denied: Counter<'reason'>;
@@ -101,35 +51,33 @@ export class RequestMetrics {
     });
   }
 
-  begin(): void {
+  /** Middleware. */
+  readonly record = (request: Request, response: Response, next: NextFunction): void => {
+    const startedAt = performance.now();
     this.inFlight.inc();
-  }
+    response.once('close', () => this.end(request, response, performance.now() - startedAt));
+    next();
+  };
 
-  end({ method, route, status, durationMs, errorCode }: EndedRequest): void {
+  private end(request: Request, response: Response, durationMs: number): void {
+    const { method, context, authenticatedClient, pending } = request;
+    const { requestId, caller, errorCode } = context;
+    const route = routeOf(request);
+    const status = answeredStatus(response);
+    const error = status === CLIENT_LEFT ? undefined : errorCode;
     this.inFlight.dec();
     const labels = { method: METHODS.has(method) ? method : 'other', route, status };
     this.duration.observe(labels, durationMs / 1000);
-    if (DENIED.has(status)) this.denied.inc({ reason: errorCode ?? 'unknown' });
-  }
-}
-
-/** Sees every request that has an id to its end, whoever answers it. */
-@Injectable()
-export class RequestWatch {
-  constructor(
-    private readonly log: RequestLog,
-    private readonly metrics: RequestMetrics,
-  ) {}
-
-  /** Middleware. Time is taken by a stopwatch, which nobody sets back. */
-  readonly watch = (request: Request, response: Response, next: NextFunction): void => {
-    const startedAt = performance.now();
-    this.metrics.begin();
-    response.once('close', () => {
-      const ended = endedRequest(request, response, performance.now() - startedAt);
-      this.metrics.end(ended);
-      this.log.write(ended);
+    if (DENIED.has(status)) this.denied.inc({ reason: error ?? 'unknown' });
+    this.logger[HEALTH.has(route) ? 'debug' : 'log']({
+      msg: 'request',
+      request_id: requestId,
+      method,
+      route,
+      status,
+      duration_ms: Math.round(durationMs * 10) / 10,
+      client_id: (caller ?? authenticatedClient ?? pending?.app)?.clientId,
+      error,
     });
-    next();
-  };
+  }
 }

@@ -3,22 +3,16 @@ import { Gauge } from 'prom-client';
 import { DatabaseLoad } from '../database/database-status.js';
 import { Metrics } from './metrics.js';
 
-/** How busy the way to the database is: to a server the pool, to SQLite the connection that units of work queue up for. */
+/** Use of the connection pool of a server, or the queue of transactions on SQLite. */
 @Injectable()
 export class DatabaseMetrics {
-  constructor(
-    private readonly load: DatabaseLoad,
-    private readonly metrics: Metrics,
-  ) {
-    if (load.hasPool) this.watchPool();
-    else
+  constructor(load: DatabaseLoad, metrics: Metrics) {
+    if (!load.hasPool) {
       metrics.watch('db_units_waiting', 'Units of work that wait for the one connection.', () =>
         load.unitsWaiting(),
       );
-  }
-
-  private watchPool(): void {
-    const { load, metrics } = this;
+      return;
+    }
     const connections = new Gauge({
       name: 'db_pool_connections',
       help: 'Open connections of the pool, by whether somebody uses them.',

@@ -7,7 +7,7 @@ import { currentRequest } from '../request-context.js';
 
 const STANDARD_OUTPUT = 1;
 
-/** Nobody logs what has these names. Should somebody begin to, its value is not told. */
+/** Members that no log line should have. If one has, its value is redacted. */
 const SECRET_KEYS = [
   'authorization',
   'cookie',
@@ -23,7 +23,7 @@ const SECRET_KEYS = [
   'phone',
 ];
 
-/** The log: each line has the id of the request that is being served, unless it tells one itself. */
+/** Adds the id of the current request to each line that has no request id. */
 export function pinoFor(config: AppConfig, output = standardOutput(config)): Logger {
   return pino(
     {
@@ -38,16 +38,16 @@ export function pinoFor(config: AppConfig, output = standardOutput(config)): Log
   );
 }
 
-/** Lines that wait for a reader, in bytes; what comes beyond is dropped. */
-const MOST_WAITING = 16 * 1024 * 1024;
+/** Bytes of buffered lines; further lines are dropped. */
+const MAX_BUFFERED = 16 * 1024 * 1024;
 
 /**
- * One JSON object a line, or lines for people where a terminal is. Whoever logs does not wait for the reader, and what waits is
- * written before the process exits; a process that is killed takes it along.
+ * One JSON object a line, or readable lines at a terminal. Writing is asynchronous; buffered lines are written before the
+ * process exits, and lost if it is killed.
  */
 function standardOutput({ production }: AppConfig): DestinationStream {
   if (production || !isatty(STANDARD_OUTPUT))
-    return pino.destination({ dest: STANDARD_OUTPUT, sync: false, maxLength: MOST_WAITING });
+    return pino.destination({ dest: STANDARD_OUTPUT, sync: false, maxLength: MAX_BUFFERED });
   return pretty({
     destination: STANDARD_OUTPUT,
     sync: true,
@@ -57,9 +57,10 @@ function standardOutput({ production }: AppConfig): DestinationStream {
   });
 }
 
-/** The context of the lines that tell a request. */
+/** The context of access log lines. */
 export const REQUESTS = 'Requests';
 
+/** Their lines at `info` list the loaded modules and routes. */
 const FRAMEWORK = new Set([
   'InstanceLoader',
   'RoutesResolver',
@@ -68,12 +69,9 @@ const FRAMEWORK = new Set([
   'NestApplication',
 ]);
 
-/**
- * Where Nest's `Logger` writes: `new Logger(context)` and then `log(message)`, `log({ msg, ...members })` or
- * `error(message, stack)`. The framework's list of what it loaded would push the start's own words off the screen.
- */
+/** Receives the lines of Nest's `Logger`: `log(message)`, `log({ msg, ...members })` or `error(message, stack)`. */
 export class ServiceLogger implements LoggerService {
-  /** For lines whose members are all known, so that nobody need look for secrets among them. */
+  /** Without redaction: all members of access log lines are known. */
   private readonly requests: Logger;
 
   constructor(private readonly root: Logger) {
@@ -86,7 +84,7 @@ export class ServiceLogger implements LoggerService {
     else if (!FRAMEWORK.has(String(rest.at(-1)))) this.write('info', message, rest);
   }
 
-  /** Whoever starts the application says in a sentence why it could not be wired. */
+  /** `startProblem` reports the errors that Nest logs as ExceptionHandler. */
   error(message: unknown, ...rest: unknown[]): void {
     if (rest.at(-1) !== 'ExceptionHandler') this.write('error', message, rest);
   }
@@ -107,7 +105,7 @@ export class ServiceLogger implements LoggerService {
     this.write('trace', message, rest);
   }
 
-  /** @param rest Nest puts the context last; before it may be an error, or the stack of one */
+  /** @param rest an error or its stack, if any, then the context */
   private write(level: Level, message: unknown, rest: unknown[]): void {
     const context = rest.at(-1);
     const [cause] = rest.slice(0, -1);

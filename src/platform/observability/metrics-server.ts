@@ -1,33 +1,18 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge } from 'prom-client';
 import { AppConfig } from '../config/app-config.js';
 import { VERSION } from '../version.js';
 import { Metrics } from './metrics.js';
 
-/** Memory, processor, event loop and garbage collection of this process from now on, and what it runs. Once per registry. */
-export function collectProcessMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
-  const build = new Gauge({
-    name: 'build_info',
-    help: 'Always 1: the version of the service and of Node.',
-    labelNames: ['version', 'node_version'],
-    registers: [registry],
-  });
-  build.set({ version: VERSION, node_version: process.versions.node }, 1);
-}
-
 const PATH = '/metrics';
 
-/**
- * Serves `GET /metrics` in the text format of Prometheus, on a port of its own: what a service counts is nobody's business but
- * its operators'.
- */
+/** Serves `GET /metrics` for Prometheus on a separate port, which only operators can reach. */
 @Injectable()
 export class MetricsServer implements OnApplicationShutdown {
   private readonly server = createServer((request, response) => {
-    this.answer(request, response).catch((error: Error) => response.destroy(error));
+    this.respond(request, response).catch((error: Error) => response.destroy(error));
   });
 
   constructor(
@@ -35,11 +20,18 @@ export class MetricsServer implements OnApplicationShutdown {
     private readonly config: AppConfig,
   ) {}
 
-  /** Does nothing when the port is off. @throws the system's error when the port cannot be had */
+  /** Does nothing if METRICS_PORT is off. @throws the system's error if it cannot listen */
   async listen(): Promise<void> {
     const { metricsPort, host } = this.config.server;
     if (metricsPort === null) return;
-    collectProcessMetrics(this.metrics.registry);
+    const { registry } = this.metrics;
+    collectDefaultMetrics({ register: registry });
+    new Gauge({
+      name: 'build_info',
+      help: 'Always 1: the version of the service and of Node.',
+      labelNames: ['version', 'node_version'],
+      registers: [registry],
+    }).set({ version: VERSION, node_version: process.versions.node }, 1);
     this.server.listen(metricsPort, host);
     await once(this.server, 'listening');
   }
@@ -52,7 +44,7 @@ export class MetricsServer implements OnApplicationShutdown {
     await closed;
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url !== PATH) {
       response.writeHead(404).end(`The metrics are at ${PATH}.\n`);
       return;

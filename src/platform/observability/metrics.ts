@@ -1,38 +1,30 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 
-/**
- * What this process counts, by the naming rules of Prometheus. Counters start at zero with the process. Each part of the
- * service registers its own; no label may take values that callers choose.
- */
+/** The metrics of this process. Each part of the service registers its own; no label may take values that clients choose. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
 
-  /** One-time passwords that no try brought to the gateway. */
   readonly otpSendFailures = new Counter({
     name: 'otp_send_failures_total',
     help: 'One-time passwords that could not be sent, after all tries.',
     registers: [this.registry],
   });
 
-  /** A gauge without labels, which is read whenever the metrics are. */
+  /** Registers a gauge without labels, which is read at every scrape. */
   watch(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [], collect: () => gauge.set(read()) });
     this.registry.registerMetric(gauge);
   }
 }
 
-/** One value with its labels. */
 export interface Sample<L extends string> {
   labels: Record<L, string>;
   value: number;
 }
 
-/**
- * Registers a gauge of what is stored, which is read whenever the metrics are: every process tells the same. While it cannot be
- * read it has no values, and the others are told all the same.
- */
+/** Registers a gauge of stored values, which is read at every scrape. If reading fails, it has no values. */
 export function registerStoredGauge<L extends string>(
   registry: Registry,
   { name, help, labelNames }: { name: string; help: string; labelNames: L[] },

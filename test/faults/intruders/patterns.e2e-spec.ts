@@ -29,7 +29,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   [String.raw`src/platform/config/env.ts: ^((?:mysql|mariadb):\/\/(?:[^@/]*@)?)([^/?#@]*,[^/?#@]*)((?:[/?#].*)?)$`]:
     "the operator's own DATABASE_URL",
   [String.raw`src/platform/config/env.ts: \d+(?=,|$)`]: "the operator's own QUOTA_PLANS",
-  'src/platform/config/env-values.ts: [/?#]+$': "the operator's own addresses",
+  'src/platform/config/env.ts: [/?#]+$': "the operator's own addresses",
   [String.raw`src/modules/operations/doctor/check.ts: \n\s+at `]:
     'the message of an error, for "doctor"',
 };

@@ -20,7 +20,6 @@ import { RateLimitHit } from '../../../src/modules/oauth/rate-limit/rate-limit.e
 import { Post, PostLike } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall } from '../../../src/modules/quota/quota.entities.js';
 import { JobRun } from '../../../src/platform/lifecycle/job-run.entity.js';
-import { PRUNE } from '../../../src/platform/lifecycle/job-names.js';
 import { hourOf } from '../../../src/platform/lifecycle/job-runner.service.js';
 import { Prune } from '../../../src/modules/operations/prune.service.js';
 import { IS_QUICK } from '../../suite.js';
@@ -84,7 +83,7 @@ onEngines('Pruning: search statements', (database) => {
     await fill(OtpFailures, (number) => ({ phone: `+1${number}`, failures: 1, lastAt: now }));
     await fill(SignInSession, (number, hash) => ({ ...live, hash, userId: `usr_${number}` }));
     await fill(JobRun, (number) => ({
-      job: number % 2 === 0 ? PRUNE : 'other',
+      job: number % 2 === 0 ? 'prune' : 'other',
       period: hourOf(later(now, -Math.floor(number / 2) * HOUR)).name,
       startedAt: now,
     }));

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { inject } from 'vitest';
-import { PruneCron } from '../../../src/modules/operations/prune.service.js';
-import { QuotaResetCron } from '../../../src/modules/operations/quota-reset.cron.js';
-import { UsageRollupCron } from '../../../src/modules/operations/usage-rollup.cron.js';
+import { ScheduledJobs } from '../../../src/modules/operations/scheduled-jobs.service.js';
 import { MetricsServer } from '../../../src/platform/observability/metrics-server.js';
 import { requestToken } from '../../support/oauth-flow.js';
 import { onOneEngine } from '../../support/database.js';
@@ -66,9 +64,9 @@ onOneEngine('Dashboard and alerts', (database) => {
     await member.get('/me');
     await member.get('/posts/post_none');
     await app.fetch('/dev/v1/me');
-    await app.service(PruneCron).run();
-    await app.service(QuotaResetCron).run();
-    await app.service(UsageRollupCron).run();
+    await app.service(ScheduledJobs).prune();
+    await app.service(ScheduledJobs).resetQuotas();
+    await app.service(ScheduledJobs).rollUpUsage();
     const client = await app.addClient();
     for (const secret of ['wrong', 'wrong'])
       await requestToken(app, client, { client_secret: secret });

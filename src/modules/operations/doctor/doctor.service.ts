@@ -1,64 +1,82 @@
-import { Injectable, type Provider } from '@nestjs/common';
-import { AuditLog } from '../../../platform/audit/audit-log.repository.js';
+import { Injectable } from '@nestjs/common';
+import { AuditLog, type Change } from '../../../platform/audit/audit-log.repository.js';
+import { Clock } from '../../../platform/clock.js';
+import type { CounterCache, Discrepancy } from '../../../platform/database/counter-cache.js';
+import { DatabaseFacts } from '../../../platform/database/database-status.js';
 import { Migrator } from '../../../platform/database/migrations/migrator.js';
 import { TransactionRunner } from '../../../platform/database/transaction.js';
+import { ClockSkew } from '../../../platform/lifecycle/health.js';
+import { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
 import { CommentsService } from '../../comments/comments.service.js';
 import { PostsService } from '../../posts/posts.service.js';
-import { type Check, examine, type Manner, type NamedFinding, warning } from './check.js';
-import { CounterCheck, JobsCheck, QuotaCheck } from './data.checks.js';
+import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
+import { type Check, examine, type ExamineSettings, type NamedFinding, warning } from './check.js';
+import { counterFindings, jobFindings, quotaFinding } from './data.checks.js';
 import {
-  ClockCheck,
-  DatabaseServerCheck,
-  DatabaseSettingsCheck,
-  MigrationsCheck,
-  PermissionsCheck,
+  clockFinding,
+  migrateFindings,
+  migrationsFinding,
+  serverFinding,
+  settingsFindings,
+  writeFinding,
 } from './database.checks.js';
-import { WriteTrial } from './write-trial.repository.js';
 
-/** Examines what stands on the database. */
+/** Examines the parts of the installation that need the database. */
 @Injectable()
 export class Doctor {
   constructor(
-    private readonly server: DatabaseServerCheck,
-    private readonly settings: DatabaseSettingsCheck,
-    private readonly clock: ClockCheck,
-    private readonly migrations: MigrationsCheck,
-    private readonly permissions: PermissionsCheck,
-    private readonly quota: QuotaCheck,
-    private readonly jobs: JobsCheck,
+    private readonly facts: DatabaseFacts,
+    private readonly clockSkew: ClockSkew,
+    private readonly migrator: Migrator,
+    private readonly runs: JobRunsRepository,
     private readonly posts: PostsService,
     private readonly comments: CommentsService,
+    private readonly quota: QuotaReconciliation,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
-    private readonly migrator: Migrator,
+    private readonly clock: Clock,
   ) {}
 
-  async examine(manner: Manner): Promise<NamedFinding[]> {
-    const onAnySchema = [this.server, this.settings, this.clock, this.migrations];
-    const findings = await examine(onAnySchema, manner);
-    const onTables = [this.permissions, ...this.counters(), this.quota, this.jobs];
-    if (await this.migrator.isCurrent()) return [...findings, ...(await examine(onTables, manner))];
-    const names = [...new Set(onTables.map(({ name }) => name))].join(', ');
-    const notLookedAt = warning('Not looked at while migrations are pending.');
-    return [...findings, { check: names, ...notLookedAt }];
+  async examine(settings: ExamineSettings): Promise<NamedFinding[]> {
+    const { repair } = settings;
+    const { facts, runs } = this;
+    const onAnySchema: Check[] = [
+      { name: 'database', run: async () => [await serverFinding(facts)] },
+      { name: 'settings', run: () => settingsFindings(facts) },
+      { name: 'clock', run: async () => [await clockFinding(this.clockSkew)] },
+      { name: 'migrations', run: async () => [await migrationsFinding(this.migrator)] },
+    ];
+    const onCurrentSchema: Check[] = [
+      {
+        name: 'permissions',
+        run: async () => [await writeFinding(runs), ...(await migrateFindings(facts))],
+      },
+      ...[...this.posts.counters(), ...this.comments.counters()].map((counter) => ({
+        name: 'counters',
+        run: () => counterFindings(counter, repair && ((id) => this.correct(counter, id, repair))),
+      })),
+      { name: 'quota', run: async () => [await quotaFinding(this.quota, repair)] },
+      { name: 'jobs', run: () => jobFindings(runs, this.clock.now()) },
+    ];
+    const findings = await examine(onAnySchema, settings);
+    if (await this.migrator.isCurrent())
+      return [...findings, ...(await examine(onCurrentSchema, settings))];
+    const check = [...new Set(onCurrentSchema.map(({ name }) => name))].join(', ');
+    return [...findings, { check, ...warning('Not looked at while migrations are pending.') }];
   }
 
-  private counters(): Check[] {
-    return [...this.posts.counters(), ...this.comments.counters()].map(
-      (counter) => new CounterCheck(counter, this.audit, this.transactions),
-    );
+  private correct(
+    counter: CounterCache,
+    id: string,
+    change: Change,
+  ): Promise<Discrepancy | undefined> {
+    return this.transactions.run(async (tx) => {
+      const found = await counter.correct(tx, id);
+      if (found) {
+        const details = { counter: counter.name, from: found.stored, to: found.counted };
+        await this.audit.record(tx, 'counters.fixed', id, change, details);
+      }
+      return found;
+    });
   }
 }
-
-/** The doctor and its checks of what stands on the database. They share what jobs and health already have. */
-export const DOCTOR: Provider[] = [
-  Doctor,
-  DatabaseServerCheck,
-  DatabaseSettingsCheck,
-  ClockCheck,
-  MigrationsCheck,
-  WriteTrial,
-  PermissionsCheck,
-  QuotaCheck,
-  JobsCheck,
-];

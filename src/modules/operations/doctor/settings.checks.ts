@@ -9,17 +9,17 @@ import {
   examine,
   failed,
   type Finding,
-  type Manner,
+  type ExamineSettings,
   type NamedFinding,
   ok,
   sentenceOf,
   warning,
 } from './check.js';
 
-/** Why this process could not write the file, or make it with the folders that it lacks; undefined when it could. */
-export async function obstacleToWriting(file: string): Promise<string | undefined> {
+/** Why this process cannot write or create the file; undefined if it can. */
+async function obstacleToWriting(file: string): Promise<string | undefined> {
   const path = resolve(file);
-  const nearest = await nearestThatExists(path);
+  const nearest = await nearestExisting(path);
   if (nearest !== path && !(await stat(nearest)).isDirectory()) return `${nearest} is no folder.`;
   try {
     await access(nearest, constants.W_OK);
@@ -29,30 +29,25 @@ export async function obstacleToWriting(file: string): Promise<string | undefine
   }
 }
 
-/** The file itself, or the folder in which what it lacks would be made. */
-export async function nearestThatExists(path: string): Promise<string> {
+/** The path itself, or its nearest existing parent folder. */
+async function nearestExisting(path: string): Promise<string> {
   try {
     await access(path);
     return path;
   } catch {
     const folder = dirname(path);
-    return folder === path ? path : nearestThatExists(folder);
+    return folder === path ? path : nearestExisting(folder);
   }
 }
 
-/** What the configuration allows and a service for others should not have. */
-export function configurationCheck(config: AppConfig): Check {
-  return {
-    name: 'configuration',
-    run: async () => {
-      const warnings = [...forDevelopment(config), ...whereverItRuns(config)];
-      return warnings.length > 0 ? warnings : [ok('The configuration is valid.')];
-    },
-  };
-}
-
-/** Production refuses all of these. */
-function forDevelopment({ production, secure, sms, demo, hasOwnPepper }: AppConfig): Finding[] {
+/** Settings that production refuses. */
+function developmentWarnings({
+  production,
+  secure,
+  sms,
+  demo,
+  hasOwnPepper,
+}: AppConfig): Finding[] {
   if (production) return [];
   const found = [warning('NODE_ENV is not production.', 'NODE_ENV=production')];
   if (!secure) found.push(warning('PUBLIC_URL is not https.', 'PUBLIC_URL=https://…'));
@@ -69,7 +64,7 @@ function forDevelopment({ production, secure, sms, demo, hasOwnPepper }: AppConf
   return found;
 }
 
-function whereverItRuns(config: AppConfig): Finding[] {
+function unsafeSettings(config: AppConfig): Finding[] {
   const found: Finding[] = [];
   if (config.sms.sender === 'file')
     found.push(warning('One-time passwords are written to a file.', 'SMS_SENDER=webhook'));
@@ -87,38 +82,30 @@ function whereverItRuns(config: AppConfig): Finding[] {
   return found;
 }
 
-const LONGEST_MS = 2 * SECOND;
-const ANOTHER = 'Set METRICS_PORT to a free port, or to off.';
+const METRICS_TIMEOUT_MS = 2 * SECOND;
+const ANOTHER_PORT = 'Set METRICS_PORT to a free port, or to off.';
 
-/** Whether the metrics of a service on this machine can be read. */
-export function metricsPortCheck({ server }: AppConfig): Check {
-  return { name: 'metrics', run: async () => [await metricsFinding(server)] };
-}
-
+/** Whether a service on this machine serves its metrics. */
 async function metricsFinding({ metricsPort, port, host }: AppConfig['server']): Promise<Finding> {
   if (metricsPort === null) return ok('Metrics are off.');
-  if (metricsPort === port) return failed('METRICS_PORT is PORT.', ANOTHER);
+  if (metricsPort === port) return failed('METRICS_PORT is PORT.', ANOTHER_PORT);
   const name = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
   const url = `http://${name}:${metricsPort}/metrics`;
-  const answer = await httpCall(url, LONGEST_MS, { method: 'GET' });
-  if ('kind' in answer)
+  const response = await httpCall(url, METRICS_TIMEOUT_MS, { method: 'GET' });
+  if ('kind' in response)
     return warning(
       `Nothing answers at ${url}: no service runs here.`,
       'node dist/src/bundle/main.js',
     );
-  const type = answer.headers.get('content-type') ?? '';
-  return answer.status === 200 && type.startsWith('text/plain')
+  const type = response.headers.get('content-type') ?? '';
+  return response.status === 200 && type.startsWith('text/plain')
     ? ok(`Metrics are at ${url}.`)
-    : failed(`Another program answers at ${url} (${answer.status}).`, ANOTHER);
+    : failed(`Another program answers at ${url} (${response.status}).`, ANOTHER_PORT);
 }
 
 const REFUSED = new Set([401, 403, 404]);
 
-/** Whether messages could leave. None is sent. */
-export function smsGatewayCheck({ sms }: AppConfig): Check {
-  return { name: 'sms', run: async () => [await gatewayFinding(sms)] };
-}
-
+/** Whether the sender of messages is reachable. Sends none. */
 async function gatewayFinding(sms: SmsConfig): Promise<Finding> {
   switch (sms.sender) {
     case 'console':
@@ -141,7 +128,7 @@ async function gatewayFinding(sms: SmsConfig): Promise<Finding> {
   }
 }
 
-/** Its path may hold a secret, so only the origin is told. A gateway may refuse a HEAD and still take messages. */
+/** Shows only the origin, because the path may hold a secret. A gateway may refuse HEAD and still accept messages. */
 async function reached(
   url: string,
   timeoutMs: number,
@@ -149,62 +136,66 @@ async function reached(
   refused: ReadonlySet<number> = new Set(),
 ): Promise<Finding> {
   const gateway = `The gateway at ${new URL(url).origin}`;
-  const answer = await httpCall(url, timeoutMs, init);
-  if ('kind' in answer)
-    return failed(`${gateway} ${faultWords(answer)}.`, `curl -v ${new URL(url).origin}`);
-  if (refused.has(answer.status))
+  const response = await httpCall(url, timeoutMs, init);
+  if ('kind' in response)
+    return failed(`${gateway} ${faultWords(response)}.`, `curl -v ${new URL(url).origin}`);
+  if (refused.has(response.status))
     return failed(
-      `${gateway} refuses the account (${answer.status}).`,
+      `${gateway} refuses the account (${response.status}).`,
       'Correct TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN.',
     );
-  if (answer.status >= 500)
-    return warning(`${gateway} is out of order (${answer.status}).`, 'Ask its operator.');
+  if (response.status >= 500)
+    return warning(`${gateway} is out of order (${response.status}).`, 'Ask its operator.');
   return ok(`${gateway} answers.`);
 }
 
 const MEGABYTE = 1024 ** 2;
-/** SQLite's log beside the file may grow to this while a long read lasts. */
+/** SQLite's write-ahead log may grow to this during a long read. */
 const ENOUGH_MB = 1024;
-const LEAST_MB = 100;
+const MIN_MB = 100;
 const SCHEME = 'sqlite:';
-
-/** The file of SQLite: may it be written, and is there room. A server looks after its own. */
-export function storageChecks({ database: { url } }: AppConfig): Check[] {
-  const file = url.slice(SCHEME.length);
-  if (!url.startsWith(SCHEME) || file === ':memory:') return [];
-  return [{ name: 'storage', run: async () => [await fileFinding(file), await roomFinding(file)] }];
-}
 
 async function fileFinding(file: string): Promise<Finding> {
   const folder = dirname(resolve(file));
-  // SQLite makes files of its own beside it.
+  // SQLite creates files beside it.
   const obstacle = (await obstacleToWriting(file)) ?? (await obstacleToWriting(`${folder}/new`));
   return obstacle === undefined
     ? ok(`${file} and its folder can be written.`)
     : failed(obstacle, `chown "$(id -u)" ${folder} ${resolve(file)}`);
 }
 
-async function roomFinding(file: string): Promise<Finding> {
-  const { bavail, bsize } = await statfs(await nearestThatExists(resolve(file)));
+async function spaceFinding(file: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(await nearestExisting(resolve(file)));
   const free = Math.floor((bavail * bsize) / MEGABYTE);
   const sentence = `${free} MB are free on the disk of ${file}.`;
   const remedy = 'Make room on that disk, or move the file to another one.';
-  if (free < LEAST_MB) return failed(sentence, remedy);
+  if (free < MIN_MB) return failed(sentence, remedy);
   return free < ENOUGH_MB ? warning(sentence, remedy) : ok(sentence);
 }
 
-/** Examines what needs no more than the configuration. */
-export function examineSettings(config: AppConfig, manner: Manner): Promise<NamedFinding[]> {
-  const checks = [
-    configurationCheck(config),
-    ...storageChecks(config),
-    smsGatewayCheck(config),
-    metricsPortCheck(config),
+/** Examines what depends only on the configuration. */
+export function examineSettings(
+  config: AppConfig,
+  settings: ExamineSettings,
+): Promise<NamedFinding[]> {
+  const warnings = [...developmentWarnings(config), ...unsafeSettings(config)];
+  const valid = [ok('The configuration is valid.')];
+  const { url } = config.database;
+  const file = url.startsWith(SCHEME) ? url.slice(SCHEME.length) : ':memory:';
+  const storage = async (): Promise<Finding[]> => [
+    await fileFinding(file),
+    await spaceFinding(file),
   ];
-  return examine(checks, manner);
+  const checks: Check[] = [
+    { name: 'configuration', run: async () => (warnings.length > 0 ? warnings : valid) },
+    ...(file === ':memory:' ? [] : [{ name: 'storage', run: storage }]),
+    { name: 'sms', run: async () => [await gatewayFinding(config.sms)] },
+    { name: 'metrics', run: async () => [await metricsFinding(config.server)] },
+  ];
+  return examine(checks, settings);
 }
 
-/** What is wrong with a configuration that cannot be read. */
+/** The findings of an invalid configuration. */
 export function configurationFindings({ problems }: ConfigError): NamedFinding[] {
   return problems.map((problem) => ({
     check: 'configuration',
@@ -212,7 +203,7 @@ export function configurationFindings({ problems }: ConfigError): NamedFinding[]
   }));
 }
 
-/** Why the application does not start, as when its database is away: then nothing else can be examined. */
+/** The finding of an application that does not start, such as without a database. */
 export function startFinding(error: unknown): NamedFinding {
   const remedy = 'Look at DATABASE_URL, and whether that database runs and lets this machine in.';
   return { check: 'database', ...failed(sentenceOf(error), remedy) };

@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
-import { examples, type Answer, type RunCommand } from './command.js';
-import { calendarMonth } from './option-values.js';
-import { list } from './tables.js';
-import type { ReportLine } from '../modules/quota/months/quota-months.service.js';
+import type { CliCommand } from '../command.js';
+import { calendarMonth } from '../option-values.js';
+import { list } from '../tables.js';
+import type { ReportLine } from '../../modules/quota/months/quota-months.service.js';
 
 const COLUMNS = [
   'client_id',
@@ -16,13 +15,7 @@ const COLUMNS = [
   'period',
 ] as const;
 
-interface Options {
-  period?: string;
-  csv?: boolean;
-}
-
-/** `quota report`, which spans apps and quota. */
-export function addQuotaReportCommand(quota: Command, run: RunCommand): void {
+export function addQuotaReportCommand(quota: CliCommand): void {
   quota
     .command('report')
     .summary('Show what every app has used of a month.')
@@ -31,29 +24,20 @@ export function addQuotaReportCommand(quota: Command, run: RunCommand): void {
     )
     .option('--period <month>', 'such as 2026-10; the current month by default', calendarMonth)
     .option('--csv', 'print a table for a spreadsheet')
-    .addHelpText(
-      'before',
-      examples(
-        'quota report',
-        'quota report --period 2026-10 --csv > october.csv',
-        'quota report --json',
-      ),
+    .examples(
+      'quota report',
+      'quota report --period 2026-10 --csv > october.csv',
+      'quota report --json',
     )
-    .action(({ period, csv = false }: Options, command: Command) => {
-      if (csv && command.optsWithGlobals<{ json?: boolean }>().json === true)
+    .action(({ period, csv = false }: { period?: string; csv?: boolean }, command: CliCommand) => {
+      if (csv && command.optsWithGlobals().json === true)
         return command.error('error: give either --json or --csv');
-      return run(command, async (session) => {
-        const { AppsService } = await import('../modules/oauth/clients/apps.service.js');
-        const { QuotaMonths } = await import('../modules/quota/months/quota-months.service.js');
-        const apps = await session.get(AppsService).list();
-        const lines = await session.get(QuotaMonths).report(apps, period);
-        return answerOf(lines, csv ? await csvOf(lines) : textOf(lines));
+      return command.start(async (session) => {
+        const apps = await session.get('AppsService').list();
+        const lines = await session.get('QuotaMonths').report(apps, period);
+        return { json: lines.map(jsonOf), text: csv ? await csvOf(lines) : textOf(lines) };
       });
     });
-}
-
-function answerOf(lines: readonly ReportLine[], text: string): Answer {
-  return { json: lines.map((line) => jsonOf(line)), text };
 }
 
 function jsonOf({ clientId, ...line }: ReportLine): Record<(typeof COLUMNS)[number], unknown> {
@@ -73,7 +57,7 @@ function textOf(lines: readonly ReportLine[]): string {
   return list(['CLIENT_ID', 'PLAN', 'LIMIT', 'USED', 'LEFT', '%', 'END'], rows);
 }
 
-/** What a spreadsheet would run begins with an apostrophe instead: partners choose the names of their apps. */
+/** Formulas are escaped with an apostrophe, because partners choose the names of their apps. */
 async function csvOf(lines: readonly ReportLine[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
   return stringify(lines.map(jsonOf), {

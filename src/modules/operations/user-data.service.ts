@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
 import { AuditPersonalData } from '../../platform/audit/audit-trail.repository.js';
-import { SECOND } from '../../platform/clock.js';
+import { Clock, SECOND } from '../../platform/clock.js';
 import {
   type BatchSettings,
   countByTable,
@@ -27,9 +27,9 @@ import { CallsPersonalData } from '../quota/calls/calls.data-subject.js';
 import { UsersPersonalData } from '../users/users.data-subject.js';
 import { UsersService } from '../users/users.service.js';
 
-/** Everything that the platform keeps about people. */
+/** The personal data of every module. */
 @Injectable()
-export class EverythingPersonal {
+export class AllPersonalData {
   private readonly parts: readonly PersonalData[];
 
   constructor(
@@ -42,7 +42,7 @@ export class EverythingPersonal {
     calls: CallsPersonalData,
     audit: AuditPersonalData,
   ) {
-    // Comments go before the posts that they are found by.
+    // Comments before posts, because they are found by their post.
     this.parts = [comments, posts, grants, signIn, idempotency, calls, audit];
   }
 
@@ -50,60 +50,103 @@ export class EverythingPersonal {
     return [this.users, ...this.parts].flatMap((part) => part.held(person));
   }
 
-  /** In the order in which it goes. The person's own row is not among it: it goes last, and tells until then whose the rest is. */
+  /** In the order of deletion, without the user's own row, which is deleted last. */
   erased(person: Person): ExpiredRows[] {
     return this.parts.flatMap((part) => part.erased(person));
   }
 
-  /** The person's own row. */
   own(person: Person): ExpiredRows[] {
     return this.users.erased(person);
   }
 }
 
-/** Longer than a call waits in the memory of a process before it is in the call log. */
-const SETTLE_MS = 2 * SECOND;
+/** Characters. */
+const CHUNK_SIZE = 65_536;
 
-interface Settings extends Pick<BatchSettings, 'onBatch'> {
+@Injectable()
+export class UserExport {
+  constructor(
+    private readonly personal: AllPersonalData,
+    private readonly users: UsersService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** One JSON document in chunks: a member for each table, with one row a line. @throws UnknownUser */
+  async document(userId: string): Promise<AsyncIterable<string>> {
+    const phone = await this.users.phoneOf(userId);
+    return inChunks(this.lines({ userId, phone }));
+  }
+
+  private async *lines(person: { userId: string; phone: string }): AsyncGenerator<string> {
+    const head = { user_id: person.userId, exported_at: this.clock.now() };
+    yield JSON.stringify(head).slice(0, -1);
+    for (const { table, rows } of this.personal.held(person)) {
+      yield `,\n${JSON.stringify(table)}: [`;
+      let separator = '\n  ';
+      for await (const row of rows) {
+        yield separator + JSON.stringify(row);
+        separator = ',\n  ';
+      }
+      yield ']';
+    }
+    yield '}\n';
+  }
+}
+
+async function* inChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = '';
+  for await (const text of texts) {
+    chunk += text;
+    if (chunk.length < CHUNK_SIZE) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}
+
+/** Longer than calls are buffered before they are in the call log. */
+const CALL_LOG_DELAY_MS = 2 * SECOND;
+
+interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
   change: Change;
 }
 
-/** Removes a user with everything that tells about them. */
 @Injectable()
 export class UserErasure {
   constructor(
-    private readonly personal: EverythingPersonal,
+    private readonly personal: AllPersonalData,
     private readonly access: UserAccess,
     private readonly users: UsersService,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** The user's name, or the id of one who is gone already. @throws UnknownUser */
+  /** The user's name, or the id of an erased user. @throws UnknownUser */
   async nameOf(userId: string): Promise<string> {
     const { phone } = await this.personOf(userId);
     return phone === null ? userId : (await this.users.show(userId)).name;
   }
 
-  /** What would go now. @throws UnknownUser */
+  /** Counts the rows that would be deleted. @throws UnknownUser */
   async preview(userId: string): Promise<RowsByTable> {
     const person = await this.personOf(userId);
-    return countByTable(this.everythingOf(person), (rows) => rows.count());
+    const rows = [...this.personal.erased(person), ...this.personal.own(person)];
+    return countByTable(rows, (part) => part.count());
   }
 
   /**
-   * Shuts the user out first, so that nothing new is made, then removes batch after batch, and the user's own row at last.
-   * Safe to stop and to run again, also in two places at once.
-   * @returns what went; for a user who is gone already, what had come after
+   * Blocks the user first, so that no rows are added, then deletes batch by batch, the user's own row last. Safe to stop and
+   * to run again, also concurrently.
+   * @returns the deleted rows; for an erased user, rows that were added after the erasure
    * @throws UnknownUser
    */
-  async run(userId: string, { change, onBatch }: Settings): Promise<RowsByTable> {
+  async run(userId: string, { change, onBatch }: ErasureSettings): Promise<RowsByTable> {
     const person = await this.personOf(userId);
     if (person.phone !== null) {
       await this.access.end(userId, change, async (tx) => {
         await this.users.changeStatusIn(tx, userId, 'blocked', change);
       });
-      await sleep(SETTLE_MS);
+      await sleep(CALL_LOG_DELAY_MS);
     }
     const counts = await countByTable(this.personal.erased(person), (rows) =>
       deleteInBatches(this.transactions, rows, { onBatch }),
@@ -112,7 +155,7 @@ export class UserErasure {
     return counts;
   }
 
-  /** The user's own row goes with the event about it. Adds it to `counts`. */
+  /** Deletes the user's own row with its audit event, and adds it to `counts`. */
   private async finish(person: Person, change: Change, counts: RowsByTable): Promise<void> {
     for (const own of this.personal.own(person)) {
       const keys = await own.keys(1);
@@ -124,11 +167,7 @@ export class UserErasure {
     }
   }
 
-  private everythingOf(person: Person): ExpiredRows[] {
-    return [...this.personal.erased(person), ...this.personal.own(person)];
-  }
-
-  /** Also one who was erased before: what was under way then may have come after. @throws UnknownUser */
+  /** Also for an erased user: requests that ran during the erasure may have added rows. @throws UnknownUser */
   private async personOf(userId: string): Promise<Person> {
     const wasErased = await this.audit.knows('user.erased', userId);
     return { userId, phone: wasErased ? null : await this.users.phoneOf(userId) };

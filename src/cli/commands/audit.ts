@@ -1,11 +1,11 @@
-import { type Command, Option } from 'commander';
-import type { AuditEvent } from '../platform/audit/audit-event.entity.js';
-import { examples, type RunCommand, type Session } from './command.js';
-import { countOrAll, moment, parseClientId, parseUserId, textUpTo } from './option-values.js';
-import { wrappedTable } from './tables.js';
+import { Option } from 'commander';
+import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
+import type { CliCommand } from '../command.js';
+import type { Session } from '../session.js';
+import { countOrAll, moment, parseClientId, parseUserId, textUpTo } from '../option-values.js';
+import { wrappedTable } from '../tables.js';
 
-/** An event for programs, with the names of the API. */
-export function eventJson(event: AuditEvent): object {
+function eventJson(event: AuditEvent): object {
   return {
     id: event.id,
     at: event.at.toISOString(),
@@ -21,8 +21,8 @@ export function eventJson(event: AuditEvent): object {
   };
 }
 
-/** An event for people, within 80 columns: when and what, and below it whatever else is known. */
-export function eventText(event: AuditEvent): string {
+/** Time and action, and below it the other known members, within 80 columns. */
+function eventText(event: AuditEvent): string {
   const { at, action, actor, subject, clientId, userId, reason, requestId, address } = event;
   const named = [subject, actor];
   const rows: [name: string, value: string | null][] = [
@@ -39,7 +39,7 @@ export function eventText(event: AuditEvent): string {
   return `${at.toISOString()}  ${action}\n${wrappedTable(known)}`;
 }
 
-/** Without the ids that have a line of their own. */
+/** Without the ids that have their own lines. */
 function detailsText({ details, clientId, userId }: AuditEvent): string {
   return Object.entries(details)
     .filter(([, value]) => value === null || (value !== clientId && value !== userId))
@@ -47,7 +47,7 @@ function detailsText({ details, clientId, userId }: AuditEvent): string {
     .join(', ');
 }
 
-const NEWEST = 100;
+const DEFAULT_LIMIT = 100;
 const APP = 'svc_app_01h455vb4pex5vsknk084sn02q';
 
 interface ListOptions {
@@ -59,12 +59,11 @@ interface ListOptions {
   limit: number;
 }
 
-/** `audit list`. */
-export function addAuditCommands(program: Command, run: RunCommand): void {
+export function addAuditCommands(program: CliCommand): void {
   const audit = program
     .command('audit')
     .description('See who changed what, when and why.')
-    .addHelpText('before', examples('audit list --since 24h', `audit list --app ${APP}`));
+    .examples('audit list --since 24h', `audit list --app ${APP}`);
 
   audit
     .command('list')
@@ -80,39 +79,21 @@ export function addAuditCommands(program: Command, run: RunCommand): void {
     .addOption(
       new Option('--limit <number>', 'how many at most, or "all"')
         .argParser(countOrAll)
-        .default(NEWEST, String(NEWEST)),
+        .default(DEFAULT_LIMIT, String(DEFAULT_LIMIT)),
     )
-    .addHelpText(
-      'before',
-      examples(
-        'audit list --since 24h',
-        `audit list --app ${APP} --since 2026-11-20 --until 2026-11-21`,
-        'audit list --action refresh_token.reused --limit all --json',
-      ),
+    .examples(
+      'audit list --since 24h',
+      `audit list --app ${APP} --since 2026-11-20 --until 2026-11-21`,
+      'audit list --action refresh_token.reused --limit all --json',
     )
-    .action((options: ListOptions, command: Command) =>
-      run(command, async (session) => {
-        const { json = false } = command.optsWithGlobals<{ json?: boolean }>();
-        await (json ? printJson : printText)(session, await eventsOf(session, options));
-      }),
-    );
-}
-
-async function eventsOf(
-  session: Session,
-  { since, until, app, user, action, limit }: ListOptions,
-): Promise<AsyncIterable<AuditEvent>> {
-  const [{ AuditTrail }, { Clock }] = await Promise.all([
-    import('../platform/audit/audit-trail.repository.js'),
-    import('../platform/clock.js'),
-  ]);
-  const now = session.get(Clock).now();
-  return session
-    .get(AuditTrail)
-    .search(
-      { since: since?.(now), until: until?.(now), clientId: app, userId: user, action },
-      limit,
-    );
+    .execute(async (session, options: ListOptions) => {
+      const { since, until, app: clientId, user: userId, action, limit } = options;
+      const now = session.get('Clock').now();
+      const events = session
+        .get('AuditTrail')
+        .search({ since: since?.(now), until: until?.(now), clientId, userId, action }, limit);
+      await (session.json ? printJson : printText)(session, events);
+    });
 }
 
 async function printText(session: Session, events: AsyncIterable<AuditEvent>): Promise<void> {
@@ -124,7 +105,7 @@ async function printText(session: Session, events: AsyncIterable<AuditEvent>): P
   if (separator === '') session.say('No event in the audit log is like that.');
 }
 
-/** One array, an event per line. */
+/** One array, with one event a line. */
 async function printJson(session: Session, events: AsyncIterable<AuditEvent>): Promise<void> {
   let separator = '[';
   for await (const event of events) {

@@ -1,0 +1,18 @@
+import { type CliCommand, examples } from '../command.js';
+
+export function addDemoCommands(program: CliCommand): void {
+  const example = 'TOKEN="$(npm run -s cli -- demo token)"';
+  const demo = program
+    .command('demo')
+    .description('Something to try on a demo database.')
+    .addHelpText('before', `Examples:\n  ${example}\n`);
+
+  demo
+    .command('token')
+    .description('Print an access token of the demo user, with every scope.')
+    .addHelpText('before', `${examples('demo token')}  ${example}\n`)
+    .execute(async (session) => {
+      const token = await session.get('DemoService').accessToken();
+      return { json: { access_token: token, token_type: 'Bearer' }, text: token };
+    });
+}

@@ -1,0 +1,22 @@
+/** The services that commands use. This file is imported when a command runs: help and usage errors do not wait for it. */
+export { Migrator } from '../platform/database/migrations/migrator.js';
+export { AuditTrail } from '../platform/audit/audit-trail.repository.js';
+export { Clock } from '../platform/clock.js';
+export { UsersService } from '../modules/users/users.service.js';
+export { UserImport } from '../modules/users/import/user-import.service.js';
+export { AppsService } from '../modules/oauth/clients/apps.service.js';
+export { AppSecretsService } from '../modules/oauth/clients/app-secrets.service.js';
+export { PhoneLock } from '../modules/oauth/sign-in/phone-lock.js';
+export { TokensService } from '../modules/oauth/tokens/tokens.service.js';
+export { UserAccess } from '../modules/oauth/user-access.service.js';
+export { PostsService } from '../modules/posts/posts.service.js';
+export { QuotaService } from '../modules/quota/quota.service.js';
+export { UsageRollup } from '../modules/quota/calls/usage-rollup.service.js';
+export { QuotaMonths } from '../modules/quota/months/quota-months.service.js';
+export { QuotaReconciliation } from '../modules/quota/months/quota-reconciliation.service.js';
+export { DemoService } from '../modules/demo/demo.service.js';
+export { Doctor } from '../modules/operations/doctor/doctor.service.js';
+export { Prune } from '../modules/operations/prune.service.js';
+export { ScheduledJobs } from '../modules/operations/scheduled-jobs.service.js';
+export { SchemaUpgrade } from '../modules/operations/schema-upgrade.service.js';
+export { UserErasure, UserExport } from '../modules/operations/user-data.service.js';

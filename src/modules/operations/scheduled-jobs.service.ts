@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { Cron } from '@nestjs/schedule';
+import { AuditLog, type Change } from '../../platform/audit/audit-log.repository.js';
+import { Clock } from '../../platform/clock.js';
+import type { RowsByTable } from '../../platform/database/retention/batches.js';
+import { TransactionRunner } from '../../platform/database/transaction.js';
+import {
+  hourOf,
+  type JobName,
+  JobRunner,
+  tenMinutesOf,
+} from '../../platform/lifecycle/job-runner.service.js';
+import { JobRunsRepository } from '../../platform/lifecycle/job-runs.repository.js';
+import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
+import { type ClosedMonths, QuotaMonths } from '../quota/months/quota-months.service.js';
+import { periodOf } from '../quota/quota-period.js';
+import { Prune } from './prune.service.js';
+
+/** The period that a run at a time belongs to. */
+const PERIOD_OF: Readonly<Record<JobName, (time: Date) => string>> = {
+  prune: (time) => hourOf(time).name,
+  'quota-reset': periodOf,
+  'usage-rollup': (time) => tenMinutesOf(time).name,
+};
+
+/** The scheduled jobs. One process runs a job in each period. */
+@Injectable()
+export class ScheduledJobs {
+  constructor(
+    private readonly pruner: Prune,
+    private readonly months: QuotaMonths,
+    private readonly usage: UsageRollup,
+    private readonly jobs: JobRunner,
+    private readonly runs: JobRunsRepository,
+    private readonly audit: AuditLog,
+    private readonly transactions: TransactionRunner,
+    private readonly clock: Clock,
+  ) {}
+
+  @Cron('0 * * * *', { name: 'prune', timeZone: 'UTC' })
+  prune(): Promise<void> {
+    const { name: period, end } = hourOf(this.clock.now());
+    return this.jobs.run({
+      name: 'prune',
+      period,
+      work: () => this.pruner.run(end),
+      report: deletedSentence,
+      failureMessage:
+        'Pruning failed; only the database grows by it. The next hour tries again, and so does the command "prune".',
+    });
+  }
+
+  /**
+   * The quota reset at the start of a calendar month (source document, section 8). The month is part of the counters' key, so
+   * only the earlier months are to be closed. Tried every hour, in case the service was down when the month began.
+   */
+  @Cron('0 * * * *', { name: 'quota-reset', timeZone: 'UTC' })
+  resetQuotas(): Promise<void> {
+    return this.jobs.run({
+      name: 'quota-reset',
+      period: periodOf(this.clock.now()),
+      work: () => this.months.closeEarlier(),
+      report: resetSentence,
+      failureMessage:
+        'The quota reset failed; quotas are right without it. The next hour tries again, and so does the command "quota reset".',
+    });
+  }
+
+  /** Adds up the call log. */
+  @Cron('*/10 * * * *', { name: 'usage-rollup', timeZone: 'UTC' })
+  rollUpUsage(): Promise<void> {
+    const { name: period, end } = tenMinutesOf(this.clock.now());
+    return this.jobs.run({
+      name: 'usage-rollup',
+      period,
+      work: () => this.usage.run({ stopAt: end }),
+      report: () => undefined,
+      failureMessage:
+        'The roll-up failed; totals are late, and no call is pruned without it. The next one tries again in ten minutes, and so does the command "usage rollup".',
+    });
+  }
+
+  /** Runs `work` for an operator, also while or after a process runs the job, and records the run in the audit log. */
+  async runNow<T>(job: JobName, change: Change, work: () => Promise<T>): Promise<T> {
+    const startedAt = this.clock.now();
+    const result = await work();
+    const finishedAt = this.clock.now();
+    const period = PERIOD_OF[job](startedAt);
+    await this.transactions.run(async (tx) => {
+      await this.runs.record(tx, { job, period, startedAt, finishedAt });
+      await this.audit.record(tx, 'job.run', job, change, { period });
+    });
+    return result;
+  }
+}
+
+function deletedSentence(deleted: RowsByTable): string | undefined {
+  const tables = Object.entries(deleted).filter(([, rows]) => rows > 0);
+  if (tables.length === 0) return undefined;
+  return `Deleted ${tables.map(([table, rows]) => `${rows} of ${table}`).join(', ')}.`;
+}
+
+export function resetSentence({ closed, previous }: ClosedMonths): string {
+  return `Closed earlier months of ${closed} apps. ${previous.period}: ${previous.posts} posts by ${previous.apps} apps.`;
+}
