@@ -137,7 +137,7 @@ export const envSchema = z.object({
   DB_TIMEOUT_MS: wholeNumber(100)
     .default(5000)
     .describe(
-      'Longest wait, in milliseconds, for a free connection, a statement or (rounded up to whole seconds) a lock. On a server it also limits the sum of these waits in one request: beyond it, the request starts no more statements. A request that shared a transaction that failed may wait as long once more. A server that does not respond, or a MySQL statement that writes, is given up after this time, rounded up to seconds, plus 2 s. Migration statements have no limit.',
+      'Timeout, in milliseconds, of the wait for a free connection, of a statement and (rounded up to whole seconds) of a lock. On a server it is also the deadline of a request, from its permit on: after it, the request starts no more statements. A write that is retried after a failed group commit gets a second timeout. A server that does not respond, or a MySQL statement that writes, is given up after this time, rounded up to seconds, plus 2 s. Migration statements have no timeout.',
     ),
   DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
   DB_QUEUE_LIMIT: wholeNumber(1)
