@@ -13,6 +13,8 @@ export interface RequestContext {
   readonly address: string | null;
   /** Problems with its headers, reported together with those of its body. */
   readonly violations: FieldError[];
+  /** The app, once it is known. */
+  clientId?: string;
   /** The code of the error in its response, set by the filters. */
   errorCode?: string;
 }

@@ -42,7 +42,7 @@ onOneEngine('Command "user erase"', (database) => {
     const hash = sha256(`otp-hourly|${phone}`);
     expect(await app().dataSource.manager.countBy(RateLimitHit, { hash })).toBeGreaterThan(0);
 
-    const reason = ['--reason', 'PendingRequest for it', '--actor', 'olga'];
+    const reason = ['--reason', 'Asked for it', '--actor', 'olga'];
     const { tables } = await cli.json<Erased>('user', 'erase', ana.id, ...reason);
     expect(tables).toMatchObject(ERASED_ROWS);
 
@@ -59,7 +59,7 @@ onOneEngine('Command "user erase"', (database) => {
     expect((await auditTrail(app().dataSource, ana.id)).at(-1)).toEqual({
       action: 'user.erased',
       actor: 'olga',
-      reason: 'PendingRequest for it',
+      reason: 'Asked for it',
       details: tables,
     });
 

@@ -176,7 +176,7 @@ function addStatus(app: CliCommand, status: App['status']): void {
         : 'Switch an app on again.',
     )
     .argument('<client_id>')
-    .examples(`app ${verb} ${CLIENT_ID} --reason "PendingRequest by the partner"`)
+    .examples(`app ${verb} ${CLIENT_ID} --reason "Requested by the partner"`)
     .execute(async (session, clientId: string) => {
       const apps = session.get('AppsService');
       const { name } = await apps.show(clientId);

@@ -66,7 +66,7 @@ export function addUserEraseCommand(user: CliCommand): void {
     .confirmed()
     .examples(
       `user erase ${USER_ID} --dry-run`,
-      `user erase ${USER_ID} --reason "PendingRequest by the member"`,
+      `user erase ${USER_ID} --reason "Requested by the member"`,
       `user erase ${USER_ID} --yes --json`,
     )
     .execute(async (session, id: string, { dryRun = false }: { dryRun?: boolean }) => {

@@ -109,7 +109,7 @@ function addStatus(user: CliCommand, status: User['status']): void {
         : 'Let a blocked user in again: what apps were granted works again, unless it was revoked or has expired meanwhile. Safe to repeat.',
     )
     .argument('<user_id>')
-    .examples(`user ${verb} ${USER_ID} --reason "PendingRequest by the member"`)
+    .examples(`user ${verb} ${USER_ID} --reason "Requested by the member"`)
     .execute(async (session, id: string) => {
       const users = session.get('UsersService');
       const { name } = await users.show(id);

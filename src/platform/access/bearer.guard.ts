@@ -21,6 +21,7 @@ export class BearerGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const access = await this.verifier.verify(bearerToken(request));
     const { requestId, receivedAt } = request.context;
+    request.context.clientId = access.clientId;
     request.context.caller = { ...access, requestId, receivedAt };
     return true;
   }

@@ -60,8 +60,8 @@ export class AccessLog {
   };
 
   private end(request: Request, response: Response, durationMs: number): void {
-    const { method, context, authenticatedClient, pending } = request;
-    const { requestId, caller, errorCode } = context;
+    const { requestId, clientId, errorCode } = request.context;
+    const { method } = request;
     const route = routeOf(request);
     const status = answeredStatus(response);
     const error = status === CLIENT_LEFT ? undefined : errorCode;
@@ -76,7 +76,7 @@ export class AccessLog {
       route,
       status,
       duration_ms: Math.round(durationMs * 10) / 10,
-      client_id: (caller ?? authenticatedClient ?? pending?.app)?.clientId,
+      client_id: clientId,
       error,
     });
   }

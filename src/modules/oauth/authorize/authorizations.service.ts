@@ -40,15 +40,6 @@ export interface PendingAuthorization {
   binding: FormBinding;
 }
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** The request that the form belongs to: the access log names its app. */
-      pending?: PendingAuthorization;
-    }
-  }
-}
-
 /** Pending authorization requests, each bound to one browser and one form token. */
 @Injectable()
 export class AuthorizationsService {
@@ -115,7 +106,7 @@ export class AuthorizationsService {
     if (!isRegistered(app, authorization.redirectUri)) throw removedRedirectUri();
     const pending = pendingOf(authorization, app, token);
     if (pending.scopes.length === 0) throw removedScopes();
-    request.pending = pending;
+    request.context.clientId = app.clientId;
     return pending;
   }
 

@@ -18,11 +18,9 @@ import { AppSecretsService } from './app-secrets.service.js';
 import { ClientAuthenticator } from './client-authenticator.js';
 import type { App } from './client.entities.js';
 
-declare global {
-  namespace Express {
-    interface Request {
-      authenticatedClient?: App;
-    }
+declare module '../../../platform/request-context.js' {
+  interface RequestContext {
+    authenticatedClient?: App;
   }
 }
 
@@ -53,12 +51,15 @@ export class ClientGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const routes = limitedRoutes(context);
-    request.limitedRoutes = routes;
+    request.context.limitedRoutes = routes;
     try {
       const app = await this.authenticate(request);
       const isProven = app.kind === 'confidential';
-      request.authenticatedClient = app;
-      request.limitedClient = { clientId: app.clientId, isProven };
+      Object.assign(request.context, {
+        clientId: app.clientId,
+        authenticatedClient: app,
+        isProven,
+      });
       if (!isProven) await this.attempts.check(request, routes);
       return true;
     } catch (error) {
@@ -72,7 +73,8 @@ export class ClientGuard implements CanActivate {
   private async authenticate(request: Request): Promise<App> {
     if (await this.secrets.reportExposed(request.query))
       throw new InvalidRequest(`${SECRET_LEAKED} Send the new one with HTTP Basic or in the form.`);
-    if (request.formError !== undefined) throw request.formError;
+    const { formError } = request.context;
+    if (formError !== undefined) throw formError;
     const parameters = new Parameters(request.body);
     checkOnceEach(parameters);
     return this.clients.authenticate(request, parameters);
@@ -90,7 +92,7 @@ function checkOnceEach(parameters: Parameters): void {
 
 /** The authenticated app. */
 export const ClientOf = createParamDecorator((_: unknown, context: ExecutionContext): App => {
-  const { authenticatedClient } = context.switchToHttp().getRequest<Request>();
+  const { authenticatedClient } = context.switchToHttp().getRequest<Request>().context;
   if (!authenticatedClient) throw new Error('Only an endpoint for apps has a client.');
   return authenticatedClient;
 });

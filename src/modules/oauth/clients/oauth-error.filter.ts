@@ -77,7 +77,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const error = this.oauthError(thrown);
     request.context.errorCode = error.code;
-    const routes = request.limitedRoutes;
+    const routes = request.context.limitedRoutes;
     if (routes !== undefined && isFailedAttempt(error, request))
       await this.attempts.record(request, routes);
     // The token stays valid (RFC 7009 §2.2.1).
@@ -99,7 +99,8 @@ export class OAuthErrorFilter implements ExceptionFilter {
 }
 
 /** Not an error of a confidential app that proved its secret: visitors could lock it out by invented codes at its callback. */
-function isFailedAttempt(error: OAuthError, { authenticatedClient }: Request): boolean {
+function isFailedAttempt(error: OAuthError, request: Request): boolean {
+  const { authenticatedClient } = request.context;
   if (authenticatedClient?.kind === 'confidential') return false;
   if (error instanceof InvalidGrant) return error.isGuess;
   if (error instanceof TooManyAttempts || error instanceof FormTooSlow) return false;

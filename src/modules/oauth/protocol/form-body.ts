@@ -67,12 +67,10 @@ export class FormBodyGuard implements CanActivate {
   }
 }
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** `ClientGuard` throws it when the limits of failed attempts allow. */
-      formError?: unknown;
-    }
+declare module '../../../platform/request-context.js' {
+  interface RequestContext {
+    /** `ClientGuard` throws it when the limits of failed attempts allow. */
+    formError?: unknown;
   }
 }
 
@@ -88,7 +86,7 @@ export class ClientFormGuard implements CanActivate {
       await readForm(request, response, this.config.server.requestTimeoutMs);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      request.formError = error;
+      request.context.formError = error;
       request.body = {};
     }
     return true;

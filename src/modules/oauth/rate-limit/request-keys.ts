@@ -7,14 +7,12 @@ import { Parameters } from '../protocol/parameters.js';
 import { claimedClientId } from '../protocol/presented-credentials.js';
 import type { LimitedRoutes, RequestKey } from './rate-limits.js';
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** The limits of failed attempts that count this request if it fails. */
-      limitedRoutes?: LimitedRoutes;
-      /** The authenticated app; `isProven` if it has a secret. */
-      limitedClient?: { clientId: string; isProven: boolean };
-    }
+declare module '../../../platform/request-context.js' {
+  interface RequestContext {
+    /** The limits of failed attempts that count this request if it fails. */
+    limitedRoutes?: LimitedRoutes;
+    /** Whether the app authenticated with a secret. */
+    isProven?: boolean;
   }
 }
 
@@ -41,14 +39,13 @@ export class RequestKeys {
 
   of(request: Request, by: RequestKey): string {
     const address = addressOf(request);
-    const { limitedClient } = request;
+    const { clientId, isProven } = request.context;
     switch (by) {
       case 'client':
-        if (!limitedClient) throw new Error('Calls are counted after client authentication.');
+        if (clientId === undefined)
+          throw new Error('Calls are counted after client authentication.');
         // Anybody can send requests in the name of a public app.
-        return limitedClient.isProven
-          ? limitedClient.clientId
-          : `${limitedClient.clientId}|${address}`;
+        return isProven ? clientId : `${clientId}|${address}`;
       case 'app-and-address':
         return `${this.claimedClient(request) ?? ''}|${address}`;
       case 'address':
@@ -59,9 +56,9 @@ export class RequestKeys {
   }
 
   exceededBy(request: Request): ExceededBy {
-    const { limitedClient } = request;
-    return limitedClient?.isProven
-      ? { clientId: limitedClient.clientId }
+    const { clientId, isProven } = request.context;
+    return isProven && clientId !== undefined
+      ? { clientId }
       : { claimedClientId: this.claimedClient(request) };
   }
 
