@@ -61,12 +61,15 @@ export class QuotaMonths {
     for (;;) {
       const clientIds = await this.repository.findUnclosed(period, BATCH_SIZE);
       if (clientIds.length === 0) return closed;
+      const before = closed;
       for (const { plan, limit, members } of await this.groupByQuota(clientIds)) {
         const values = { closedPlan: plan, closedLimit: limit, closedAt };
         closed += await this.transactions.run((tx) =>
           this.repository.close(tx, period, members, values),
         );
       }
+      // Another process has closed them, and closes the others.
+      if (closed === before) return closed;
     }
   }
 

@@ -17,14 +17,14 @@ const MAX_PAUSE_MS = 500;
 /** Waits for 10 seconds at most. */
 const LOCK_ON_SERVER = `SELECT GET_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64), 10) AS locked`;
 const UNLOCK_ON_SERVER = `SELECT RELEASE_LOCK(LEFT(CONCAT('migrate.', DATABASE()), 64))`;
-/** Changes nothing, but takes the lock of the file, which only one process can have. */
+/** Changes nothing, but takes the lock of the file. */
 const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
 
 /**
- * Runs `work` while no other process migrates this database, and waits for that as long as it takes. `holder` is in a transaction
- * that commits afterwards. On SQLite it is the transaction of `work`, too. On a server, schema changes commit the transaction of
- * their own connection, so `work` uses another one. What loses against a lock or a deadlock is tried again, and must be able to
- * continue where it stopped.
+ * Runs `work` while no other process migrates this database. On a server it waits for that as long as it takes. `holder` is in a
+ * transaction that commits afterwards. On SQLite it is the transaction of `work`, too. On a server, schema changes commit the
+ * transaction of their own connection, so `work` uses another one. What loses against the locks of requests is tried again, and
+ * must be able to continue where it stopped.
  */
 async function exclusively(
   dataSource: DataSource,
@@ -35,8 +35,9 @@ async function exclusively(
       await withLock(dataSource, work);
       return;
     } catch (error) {
-      // A request holds a lock on the table for long.
-      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+      const mayRepeat = isConflict(error) || isFileLocked(error);
+      if (!mayRepeat || attempt === ATTEMPTS) throw error;
+      await sleep(Math.random() * MAX_PAUSE_MS);
     }
   }
 }
@@ -45,41 +46,34 @@ async function withLock(
   dataSource: DataSource,
   work: (holder: QueryRunner) => Promise<void>,
 ): Promise<void> {
+  const isServer = dataSource.options.type !== 'better-sqlite3';
   const holder = dataSource.createQueryRunner();
   try {
-    while (!(await isLocked(holder))) await sleep(Math.random() * MAX_PAUSE_MS);
+    // Within transactions, so that a proxy sends both statements to the server that takes writes.
+    await holder.startTransaction();
+    if (isServer) await lockServer(holder);
+    else await holder.query(LOCK_ON_SQLITE);
     await work(holder);
+    await holder.commitTransaction();
+    if (!isServer) return;
+    await holder.startTransaction();
+    await holder.query(UNLOCK_ON_SERVER);
     await holder.commitTransaction();
   } catch (error) {
     // A rollback that fails as well, such as on a lost connection, must not replace the error.
     if (holder.isTransactionActive) await holder.rollbackTransaction().catch(() => undefined);
+    if (isServer) await holder.query(UNLOCK_ON_SERVER).catch(() => undefined);
     throw error;
   } finally {
-    if (!isSqlite(dataSource)) await holder.query(UNLOCK_ON_SERVER).catch(() => undefined);
     await holder.release();
   }
 }
 
-async function isLocked(holder: QueryRunner): Promise<boolean> {
-  if (!isSqlite(holder.dataSource)) {
+async function lockServer(holder: QueryRunner): Promise<void> {
+  for (;;) {
     const [row]: { locked: number | string }[] = await holder.query(LOCK_ON_SERVER);
-    if (Number(row?.locked) !== 1) return false;
-    await holder.startTransaction();
-    return true;
+    if (Number(row?.locked) === 1) return;
   }
-  await holder.startTransaction();
-  try {
-    await holder.query(LOCK_ON_SQLITE);
-    return true;
-  } catch (error) {
-    if (!isFileLocked(error)) throw error;
-    await holder.rollbackTransaction();
-    return false;
-  }
-}
-
-function isSqlite({ options }: DataSource): boolean {
-  return options.type === 'better-sqlite3';
 }
 
 export interface MigrationStatus {

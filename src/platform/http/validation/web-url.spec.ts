@@ -6,6 +6,7 @@ describe('isWebUrl', () => {
   it.each([
     'https://bücher.example/ü?ö#ä',
     'HTTP://EXAMPLE.COM',
+    'https://example.com/\u0085',
     'https://xn--bcher-kva.example/',
     'https://मराठी.भारत/',
     'https://e_x.example.?x',

@@ -4,7 +4,7 @@ import { codePoints } from '../../text.js';
 /** The host and port as they were written. The host may be international; a user name or a percent-encoded host is not taken. */
 const AUTHORITY = /^https?:\/\/([\p{L}\p{M}\p{Nd}_\-.:[\]]+)(?:[/?#]|$)/iu;
 /** The URL Standard would drop or replace these, so the URL that others read would not be the one that was sent. */
-const FORBIDDEN = /[\s\\\p{Cc}\p{Cs}]/u;
+const FORBIDDEN = /(?![\u0080-\u009f])[\s\\\p{Cc}\p{Cs}]/u;
 /** Ten URLs of 2,048 characters then fit their column, at four bytes for each of these. */
 const MAX_NON_ASCII = 1000;
 
