@@ -25,14 +25,14 @@ onSqlite('Tables with personal data', (database) => {
       .toSorted();
 
   it('are all exported by "user export"', () => {
-    const held = app().service(AllPersonalData).held(person);
+    const held = app().service(AllPersonalData).rowsToExport(person);
     const exported = held.map(({ table }) => table);
     expect([...exported, ...ONLY_HASHES, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });
 
   it('are all erased by "user erase"', () => {
     const personal = app().service(AllPersonalData);
-    const erased = [...personal.erased(person), ...personal.own(person)];
+    const erased = [...personal.rowsToErase(person), ...personal.own(person)];
     const names = new Set(erased.map(({ table }) => table));
     expect([...names, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });

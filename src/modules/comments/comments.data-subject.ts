@@ -26,11 +26,11 @@ export class CommentsPersonalData implements PersonalData {
     private readonly posts: PostsService,
   ) {}
 
-  held({ userId }: Person): PersonalRows[] {
+  rowsToExport({ userId }: Person): PersonalRows[] {
     return [personalRows(this.dataSource, Comment, [{ userId }])];
   }
 
-  erased({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): ExpiredRows[] {
     return [
       childRows(this.dataSource, {
         parent: Post,

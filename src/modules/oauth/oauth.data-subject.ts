@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityTarget } from 'typeorm';
 import {
-  PersonalData,
+  type PersonalData,
   personalRows,
   type Person,
   type PersonalRows,
@@ -18,15 +18,13 @@ import {
 
 /** Sign-ins and pending authorization requests. Rows by phone are only found while the person has one. */
 @Injectable()
-export class SignInPersonalData extends PersonalData {
+export class SignInPersonalData implements PersonalData {
   constructor(
     private readonly dataSource: DataSource,
     private readonly limits: OtpLimits,
-  ) {
-    super();
-  }
+  ) {}
 
-  override held({ userId, phone }: Person): PersonalRows[] {
+  rowsToExport({ userId, phone }: Person): PersonalRows[] {
     const { dataSource } = this;
     const byPhone = phone === null ? [] : [{ phone }];
     const omitted = ['userId', 'browserHash', 'tokenHash', 'codeChallenge'] as const;
@@ -40,7 +38,7 @@ export class SignInPersonalData extends PersonalData {
   }
 
   /** Attempts are found by the trusted devices, so they are deleted before them. */
-  override erased({ userId, phone }: Person): ExpiredRows[] {
+  rowsToErase({ userId, phone }: Person): ExpiredRows[] {
     const { dataSource } = this;
     const byPhone = <T extends { phone: string }>(entity: EntityTarget<T>): ExpiredRows =>
       expiredRows<T>(dataSource, entity, { phone } as never, 'phone');

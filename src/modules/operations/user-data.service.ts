@@ -46,17 +46,17 @@ export class AllPersonalData {
     this.parts = [comments, posts, grants, signIn, idempotency, calls, audit];
   }
 
-  held(person: Person): PersonalRows[] {
-    return [this.users, ...this.parts].flatMap((part) => part.held(person));
+  rowsToExport(person: Person): PersonalRows[] {
+    return [this.users, ...this.parts].flatMap((part) => part.rowsToExport(person));
   }
 
   /** In the order of deletion, without the user's own row, which is deleted last. */
-  erased(person: Person): ExpiredRows[] {
-    return this.parts.flatMap((part) => part.erased(person));
+  rowsToErase(person: Person): ExpiredRows[] {
+    return this.parts.flatMap((part) => part.rowsToErase(person));
   }
 
   own(person: Person): ExpiredRows[] {
-    return this.users.erased(person);
+    return this.users.rowsToErase(person);
   }
 }
 
@@ -80,7 +80,7 @@ export class UserExport {
   private async *lines(person: { userId: string; phone: string }): AsyncGenerator<string> {
     const head = { user_id: person.userId, exported_at: this.clock.now() };
     yield JSON.stringify(head).slice(0, -1);
-    for (const { table, rows } of this.personal.held(person)) {
+    for (const { table, rows } of this.personal.rowsToExport(person)) {
       yield `,\n${JSON.stringify(table)}: [`;
       let separator = '\n  ';
       for await (const row of rows) {
@@ -130,7 +130,7 @@ export class UserErasure {
   /** Counts the rows that would be deleted. @throws UnknownUser */
   async preview(userId: string): Promise<RowsByTable> {
     const person = await this.personOf(userId);
-    const rows = [...this.personal.erased(person), ...this.personal.own(person)];
+    const rows = [...this.personal.rowsToErase(person), ...this.personal.own(person)];
     return countByTable(rows, (part) => part.count());
   }
 
@@ -148,7 +148,7 @@ export class UserErasure {
       });
       await sleep(CALL_LOG_DELAY_MS);
     }
-    const counts = await countByTable(this.personal.erased(person), (rows) =>
+    const counts = await countByTable(this.personal.rowsToErase(person), (rows) =>
       deleteInBatches(this.transactions, rows, { onBatch }),
     );
     await this.finish(person, change, counts);

@@ -20,14 +20,14 @@ import { Post, PostLike } from './post.entities.js';
 export class PostsPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
 
-  held({ userId }: Person): PersonalRows[] {
+  rowsToExport({ userId }: Person): PersonalRows[] {
     return [
       personalRows(this.dataSource, Post, postsOf(userId)),
       personalRows(this.dataSource, PostLike, [{ userId }], ['userId']),
     ];
   }
 
-  erased({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): ExpiredRows[] {
     return [
       childRows(this.dataSource, {
         parent: Post,

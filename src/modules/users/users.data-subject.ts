@@ -13,11 +13,11 @@ import { User } from './user.entity.js';
 export class UsersPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
 
-  held({ userId: id }: Person): PersonalRows[] {
+  rowsToExport({ userId: id }: Person): PersonalRows[] {
     return [personalRows(this.dataSource, User, [{ id }])];
   }
 
-  erased({ userId: id }: Person): ExpiredRows[] {
+  rowsToErase({ userId: id }: Person): ExpiredRows[] {
     return [expiredRows(this.dataSource, User, { id }, 'id')];
   }
 }

@@ -4,7 +4,7 @@ import { DAY, later } from '../clock.js';
 import { AppConfig } from '../config/app-config.js';
 import {
   type Person,
-  PersonalData,
+  type PersonalData,
   personalRows,
   type PersonalRows,
 } from '../database/retention/data-subject.js';
@@ -97,16 +97,14 @@ function matches(event: AuditEvent, { clientId, userId, action }: AuditSearch): 
 
 /** Erasure removes the address from a user's events and leaves the rest as evidence. */
 @Injectable()
-export class AuditPersonalData extends PersonalData {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class AuditPersonalData implements PersonalData {
+  constructor(private readonly dataSource: DataSource) {}
 
-  override held({ userId }: Person): PersonalRows[] {
+  rowsToExport({ userId }: Person): PersonalRows[] {
     return [personalRows(this.dataSource, AuditEvent, [{ userId }])];
   }
 
-  override erased({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): ExpiredRows[] {
     const where = { userId, address: Not(IsNull()) };
     return [clearedRows(this.dataSource, AuditEvent, where, 'userId', { address: null })];
   }

@@ -30,7 +30,7 @@ const READER = {
 export async function readForm(
   request: Request,
   response: Response,
-  withinMs: number,
+  timeoutMs: number,
 ): Promise<void> {
   if (!FORM.test(request.get('content-type') ?? '')) {
     throw new InvalidRequest(
@@ -38,7 +38,7 @@ export async function readForm(
     );
   }
   try {
-    await readBody(request, response, READER, withinMs);
+    await readBody(request, response, READER, timeoutMs);
   } catch (error) {
     throw bodyError(error);
   }

@@ -37,7 +37,7 @@ export class AuthorizationCodeGrant {
     private readonly tokens: TokensRepository,
     private readonly grants: GrantsRepository,
     private readonly issuer: TokenIssuer,
-    private readonly revocation: GrantsService,
+    private readonly grantsService: GrantsService,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -73,7 +73,7 @@ export class AuthorizationCodeGrant {
       // All of it was right: the code was stolen from one of the two clients that used it (RFC 6749 §4.1.2).
       if (isVerified && receivedAt >= later(code.consumedAt, RETRY_MS))
         await this.transactions.run((tx) =>
-          this.revocation.revokeReused(tx, 'code.replayed', code),
+          this.grantsService.revokeReused(tx, 'code.replayed', code),
         );
       throw unknownCode(!isVerified);
     }

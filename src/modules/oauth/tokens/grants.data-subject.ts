@@ -6,7 +6,7 @@ import {
   type ExpiredRows,
 } from '../../../platform/database/retention/expired-rows.js';
 import {
-  PersonalData,
+  type PersonalData,
   personalRows,
   type Person,
   type PersonalRows,
@@ -17,12 +17,10 @@ import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './token.ent
 
 /** A user's grants, with their codes and tokens. */
 @Injectable()
-export class GrantsPersonalData extends PersonalData {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class GrantsPersonalData implements PersonalData {
+  constructor(private readonly dataSource: DataSource) {}
 
-  override held({ userId }: Person): PersonalRows[] {
+  rowsToExport({ userId }: Person): PersonalRows[] {
     return [
       { table: 'grants', rows: this.grants(userId) },
       this.ofGrants(userId, AuthorizationCode, ['hash', 'codeChallenge']),
@@ -31,7 +29,7 @@ export class GrantsPersonalData extends PersonalData {
     ];
   }
 
-  override erased({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): ExpiredRows[] {
     const children = [AuthorizationCode, AccessToken, RefreshToken].map((child) =>
       childRows<Grant, { grantId: string }>(this.dataSource, {
         parent: Grant,

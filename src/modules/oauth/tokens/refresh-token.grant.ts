@@ -49,7 +49,7 @@ export class RefreshTokenGrant {
     private readonly tokens: TokensRepository,
     private readonly grants: GrantsRepository,
     private readonly issuer: TokenIssuer,
-    private readonly revocation: GrantsService,
+    private readonly grantsService: GrantsService,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -157,7 +157,7 @@ export class RefreshTokenGrant {
       sealedAnswer !== null && answerExpiresAt !== null && receivedAt <= answerExpiresAt;
     const response = isReplay ? decryptResponse(value, sealedAnswer) : null;
     if (!response) {
-      await this.revocation.revokeReused(tx, 'refresh_token.reused', stored);
+      await this.grantsService.revokeReused(tx, 'refresh_token.reused', stored);
       return undefined;
     }
     if (stored.userStatus !== 'active') return undefined;

@@ -17,11 +17,11 @@ import { ApiCall } from '../quota.entities.js';
 export class CallsPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
 
-  held({ userId }: Person): PersonalRows[] {
+  rowsToExport({ userId }: Person): PersonalRows[] {
     return [personalRows(this.dataSource, ApiCall, [{ userId }], ['userId'])];
   }
 
-  erased({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): ExpiredRows[] {
     return [clearedRows(this.dataSource, ApiCall, { userId }, 'userId', { userId: null })];
   }
 }

@@ -14,13 +14,13 @@ export interface PersonalRows {
   rows: AsyncIterable<object>;
 }
 
-/** What a part of the platform keeps about people. Each answers for its own tables; together they forget none. */
-export abstract class PersonalData {
-  /** Everything that it holds about a person, but for hashes. */
-  abstract held(person: Person): PersonalRows[];
+/** The personal data of one part of the service. A test finds tables that no part names. */
+export interface PersonalData {
+  /** Everything about a person, without hashes. */
+  rowsToExport(person: Person): PersonalRows[];
 
   /** The rows that an erasure deletes or makes anonymous, in this order. */
-  abstract erased(person: Person): ExpiredRows[];
+  rowsToErase(person: Person): ExpiredRows[];
 }
 
 /** The rows of a table for which one of `wheres` holds, without the columns of `omit`. */

@@ -4,7 +4,7 @@ import { isConflict, isDuplicateKey } from '../../database/errors.js';
 import { waitingAtMost } from '../../database/mysql/lock-wait.js';
 import {
   type Person,
-  PersonalData,
+  type PersonalData,
   personalRows,
   type PersonalRows,
 } from '../../database/retention/data-subject.js';
@@ -65,17 +65,15 @@ export class IdempotencyKeysRepository {
 }
 
 @Injectable()
-export class IdempotencyPersonalData extends PersonalData {
-  constructor(private readonly dataSource: DataSource) {
-    super();
-  }
+export class IdempotencyPersonalData implements PersonalData {
+  constructor(private readonly dataSource: DataSource) {}
 
-  override held({ userId }: Person): PersonalRows[] {
+  rowsToExport({ userId }: Person): PersonalRows[] {
     const omit = ['hash', 'requestHash', 'userId'] as const;
     return [personalRows(this.dataSource, IdempotencyKey, [{ userId }], omit)];
   }
 
-  override erased({ userId }: Person): ExpiredRows[] {
+  rowsToErase({ userId }: Person): ExpiredRows[] {
     return [expiredRows(this.dataSource, IdempotencyKey, { userId }, 'userId')];
   }
 }
