@@ -4,7 +4,7 @@ import { isId } from '../../platform/ids.js';
 import { PageStatements, type Paging } from '../../platform/database/list-page.js';
 import { storedTime } from '../../platform/database/columns.js';
 import { insertRow, readRows } from '../../platform/database/sql.js';
-import { keptCounter, type CounterCache } from '../../platform/database/counter-cache.js';
+import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import {
   expiredRows,
   foundRows,
@@ -94,7 +94,7 @@ export class CommentsRepository {
 
   counters(): CounterCache[] {
     return [
-      keptCounter(this.dataSource, {
+      counterCacheOf(this.dataSource, {
         entity: Post,
         column: 'commentCount',
         counted: Comment,

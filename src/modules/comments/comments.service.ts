@@ -9,7 +9,7 @@ import type { ExpiredRows } from '../../platform/database/retention/expired-rows
 import { TransactionRunner } from '../../platform/database/transaction.js';
 import {
   Idempotency,
-  type Keep,
+  type SaveResult,
   type Outcome,
 } from '../../platform/http/idempotency/idempotency.service.js';
 import { PostsService } from '../posts/posts.service.js';
@@ -91,7 +91,7 @@ export class CommentsService {
     ownerId: string,
     postId: string,
     { text, parentId, authorId }: Draft & { authorId: string },
-    saveResult?: Keep<AddedComment>,
+    saveResult?: SaveResult<AddedComment>,
   ): Promise<AddedComment> {
     const createdAt = this.clock.now();
     const id = newId('cmt', createdAt);

@@ -10,7 +10,7 @@ import {
   useIndex,
   writeRows,
 } from '../../platform/database/sql.js';
-import { keptCounter, type CounterCache } from '../../platform/database/counter-cache.js';
+import { counterCacheOf, type CounterCache } from '../../platform/database/counter-cache.js';
 import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { foundRows, type ExpiredRows } from '../../platform/database/retention/expired-rows.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
@@ -179,14 +179,14 @@ export class PostsRepository {
 
   counters(): CounterCache[] {
     return [
-      keptCounter(this.dataSource, {
+      counterCacheOf(this.dataSource, {
         entity: User,
         column: 'postCount',
         counted: Post,
         where: 'counted.userId = owner.id',
         counts: 'counted.deletedAt IS NULL',
       }),
-      keptCounter(this.dataSource, {
+      counterCacheOf(this.dataSource, {
         entity: Post,
         column: 'likeCount',
         counted: PostLike,

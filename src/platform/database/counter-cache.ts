@@ -33,7 +33,7 @@ const BATCH = 200;
  * @param options.counts which of those count; all, if not given. Not a part of `where`: a server would choose another index for
  * it, and read the whole of it for each owner.
  */
-export function keptCounter<T extends Owner>(
+export function counterCacheOf<T extends Owner>(
   dataSource: DataSource,
   options: {
     entity: EntityTarget<T>;

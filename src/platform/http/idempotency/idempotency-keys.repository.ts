@@ -29,7 +29,6 @@ export class IdempotencyKeysRepository {
     );
   }
 
-  /** The rows of keys that may be used anew. */
   expired(before: Date): ExpiredRows {
     const expiresAt = LessThanOrEqual(before);
     return expiredRows(this.dataSource, IdempotencyKey, { expiresAt }, 'expiresAt');
@@ -39,9 +38,9 @@ export class IdempotencyKeysRepository {
    * Inserts the key, or replaces an expired row. Waits for a transaction that has it.
    * @returns false when the key exists, is still locked after a second, or two requests insert it at the same time
    */
-  async take(tx: Transaction, row: IdempotencyKey, hasExpiredRow: boolean): Promise<boolean> {
+  async insert(tx: Transaction, row: IdempotencyKey, hasExpiredRow: boolean): Promise<boolean> {
     const { hash, createdAt: now } = row;
-    const insert = async (): Promise<void> => {
+    const write = async (): Promise<void> => {
       const manager = entities(tx);
       if (hasExpiredRow)
         await manager.delete(IdempotencyKey, { hash, expiresAt: LessThanOrEqual(now) });
@@ -54,7 +53,7 @@ export class IdempotencyKeysRepository {
         .execute();
     };
     try {
-      await waitingAtMost(tx, LOCK_WAIT_SECONDS, insert);
+      await waitingAtMost(tx, LOCK_WAIT_SECONDS, write);
       return true;
     } catch (error) {
       // When the transaction with the key rolls back, those that wait deadlock, and would again.

@@ -32,10 +32,9 @@ export class IdempotencyKeyReused extends AppError {
 
 const LIFETIME_MS = DAY;
 
-/** Longer than the clocks of two processes may differ: what one of them deletes has ended for the other one, too. */
+/** More than the clocks of two processes may differ, so that none deletes a row that is live for another one. */
 const MARGIN_MS = MINUTE;
 
-/** A POST that may come more than once. */
 export interface RepeatableRequest {
   clientId: string;
   userId: string;
@@ -43,23 +42,22 @@ export interface RepeatableRequest {
   key: string | undefined;
   /** Method and path, without the version of the API. */
   route: string;
-  /** Members as they were sent; their order means nothing. */
+  /** Members as sent, in any order. */
   body: object;
 }
 
 /** Stores the key and the result as the first statement of the transaction, which so waits until the key is free. */
-export type Keep<T> = (tx: Transaction, made: T) => Promise<void>;
+export type SaveResult<T> = (tx: Transaction, made: T) => Promise<void>;
 
-/** What a request made, or what an earlier one with the same key made. */
+/** The result of a request, or of an earlier one with the same key. */
 export interface Outcome<T> {
   made: T;
   replayed: boolean;
 }
 
 /**
- * Lets a POST be sent again after its answer was lost: who repeats it with the same Idempotency-Key within 24 hours gets what
- * the first one made. Only what was committed is stored, together with it, so a refused or broken attempt leaves nothing.
- * After the draft "The Idempotency-Key HTTP Header Field" of the IETF's HTTPAPI group.
+ * Makes POST repeatable: within 24 hours, a request with the same Idempotency-Key gets the result of the first one. The key commits
+ * with the result, so a rejected or failed attempt leaves nothing. Follows the IETF draft "The Idempotency-Key HTTP Header Field".
  */
 @Injectable()
 export class Idempotency {
@@ -69,13 +67,13 @@ export class Idempotency {
   ) {}
 
   /**
-   * Does `work`, unless an earlier request with the same key did it. `made` is plain JSON, which the work keeps where it gets
-   * `keep`: without a key there is nothing to keep.
-   * @throws IdempotencyKeyReused when the earlier request was another one; IdempotencyKeyInUse when it is still running
+   * Does `work`, unless an earlier request with the same key did it. The result is plain JSON, which the work saves if it gets
+   * `saveResult`, that is with a key.
+   * @throws IdempotencyKeyReused when the earlier request was different; IdempotencyKeyInUse when it is still running
    */
   async once<T extends object>(
     request: RepeatableRequest,
-    work: (keep: Keep<T> | undefined) => Promise<T>,
+    work: (saveResult: SaveResult<T> | undefined) => Promise<T>,
   ): Promise<Outcome<T>> {
     const { clientId, userId, key } = request;
     if (key === undefined) return { made: await work(undefined), replayed: false };
@@ -83,16 +81,16 @@ export class Idempotency {
     const requestHash = hashOf(request);
     const earlier = await this.repository.find(hash);
     if (earlier && this.isLive(earlier)) return replay(earlier, requestHash);
-    const keep = async (tx: Transaction, made: T): Promise<void> => {
+    const saveResult = async (tx: Transaction, made: T): Promise<void> => {
       const createdAt = this.clock.now();
       const expiresAt = later(createdAt, LIFETIME_MS);
       const row = { hash, clientId, userId, requestHash, createdAt, expiresAt };
       const stored = { ...row, made: JSON.stringify(made) };
-      if (!(await this.repository.take(tx, stored, earlier !== null)))
+      if (!(await this.repository.insert(tx, stored, earlier !== null)))
         throw new IdempotencyKeyInUse();
     };
     try {
-      return { made: await work(keep), replayed: false };
+      return { made: await work(saveResult), replayed: false };
     } catch (error) {
       if (!(error instanceof IdempotencyKeyInUse)) throw error;
       const first = await this.repository.find(hash);
@@ -101,7 +99,7 @@ export class Idempotency {
     }
   }
 
-  /** What may be deleted now. */
+  /** Rows to delete now. */
   expired(): ExpiredRows {
     return this.repository.expired(later(this.clock.now(), -MARGIN_MS));
   }
