@@ -22,7 +22,7 @@ export function applicationOptions(config: AppConfig): NestApplicationOptions {
   };
 }
 
-/** What the application has beside its modules. The server, the tests and the document's generator all go through here. */
+/** Configures the application beside its modules, for the server, the tests and the generator of the document. */
 export function configureApp(app: NestExpressApplication, config: AppConfig): void {
   app.set('trust proxy', config.server.trustProxy);
   // Express reads its own settings for these when the router is made, which the adapter's constructor has done by now.

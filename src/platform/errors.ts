@@ -50,7 +50,7 @@ export interface ErrorExtras {
 
 /**
  * An error that a caller may read: `message` becomes `error_description`, and a filter alone turns `code` into a status.
- * Anything else that is thrown is a bug and answers `internal_error` without a word of detail.
+ * Anything else that is thrown is a bug: the response is `internal_error` without details.
  */
 export abstract class AppError extends Error {
   constructor(

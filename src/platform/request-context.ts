@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FieldError } from './errors.js';
 
 /**
- * What is known about an HTTP request while it is served: `request.context` in guards and filters, else `currentRequest()`. Layers
- * above declare their own members where they set them.
+ * The state of an HTTP request: `request.context` in guards and filters, `currentRequest()` elsewhere. Layers above declare their
+ * own members where they set them.
  */
 export interface RequestContext {
   /** Names the request in error bodies, logs and the call log. */

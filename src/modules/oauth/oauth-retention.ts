@@ -44,7 +44,7 @@ export class OAuthPruneService {
    * The rows to delete now, children before their parents.
    *
    * Used codes stay until their grant has ended, and used refresh tokens until they have expired: a repeated use means theft,
-   * and only the row tells which grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+   * and only the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
    */
   expired(): ExpiredRows[] {
     const { dataSource } = this;

@@ -22,7 +22,7 @@ export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC
 
 export const REQUIRED_SCOPE = 'access:scope';
 
-/** The scope that a route needs: enforced by the guard, and written into the published document with what the guards can answer. */
+/** The scope that a route needs: enforced by the guard, and documented with the errors of the guards. */
 export function Scopes(scope: Scope): MethodDecorator {
   return applyDecorators(
     SetMetadata(REQUIRED_SCOPE, scope),

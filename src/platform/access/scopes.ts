@@ -1,4 +1,4 @@
-/** Every scope, in the order of the source document's table (section 5); answers list scopes in this order. */
+/** Every scope, in the order of the source document's table (section 5), which is that of responses. */
 export const SCOPES = ['profile.read', 'posts.read', 'posts.write', 'analytics.read'] as const;
 
 export type Scope = (typeof SCOPES)[number];

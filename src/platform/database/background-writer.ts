@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { SECOND } from '../clock.js';
 
-/** Writes every second, beside the requests, what waits in memory. */
+/** Writes records from memory to the database once a second, beside the requests. */
 export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShutdown {
   private timer?: NodeJS.Timeout;
   private writing: Promise<void> = Promise.resolve();
@@ -11,13 +11,13 @@ export abstract class BackgroundWriter implements OnModuleInit, OnApplicationShu
     this.timer = setInterval(() => void this.flush(), SECOND).unref();
   }
 
-  /** After the last open request, and before the data source goes: it belongs to a global module, and those end last. */
+  /** After the last open request and before the data source is closed, which belongs to a global module: those end last. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
   }
 
-  /** Writes what waits, after what is being written. What cannot be written stays for the next time. Never fails. */
+  /** Writes the waiting records after those that are being written. Records that cannot be written stay. Never rejects. */
   flush(): Promise<void> {
     this.next ??= this.writing.then(() => {
       this.next = undefined;

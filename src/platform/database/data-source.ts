@@ -12,7 +12,7 @@ import { timeoutOf } from './mysql/timeouts.js';
 /** TypeORM's own logger writes to standard output, between the results of a command. */
 export class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {
-    // What fails is thrown as well.
+    // Failures are thrown as well.
   }
 }
 

@@ -16,7 +16,7 @@ export class DatabaseClock {
   }
 }
 
-/** What a user may do in a database. */
+/** The privileges of a user in a database. */
 export interface Privileges {
   /** Such as `SELECT`; `ALL PRIVILEGES` alone is all of them. */
   names: ReadonlySet<string>;
@@ -57,15 +57,15 @@ function covers(pattern: string, database: string): boolean {
   return new RegExp(`^${source}$`, 'su').test(database);
 }
 
-/** What the first migration gives the database, and with it every table; see docs/decisions/0007-collation.md. */
+/** The collation of the first migration for the database and every table; see docs/decisions/0007-collation.md. */
 const COLLATION = { MySQL: 'utf8mb4_0900_bin', MariaDB: 'utf8mb4_nopad_bin' };
 
-/** What a connection of the service works with. */
+/** The settings of a connection of the service. */
 export interface DatabaseSettings {
   /** Such as `READ-COMMITTED`. */
   isolation: string;
   sqlModes: string[];
-  /** What the database and every table should have. */
+  /** The expected collation of the database and every table. */
   collation: string;
   /** Of tables that are made from now on. A database that was restored under another name has its server's. */
   defaultCollation: string;
@@ -126,7 +126,7 @@ export class DatabaseFacts {
     };
   }
 
-  /** What the user of the connection may do in its database; null on SQLite. */
+  /** The privileges of the connection's user in its database; null on SQLite. */
   async privileges(): Promise<Privileges | null> {
     if (!this.isServer) return null;
     const [row] = await this.query<{ name: string }>('SELECT DATABASE() AS name');
@@ -151,7 +151,7 @@ export interface PoolLoad {
   waiting: number;
 }
 
-/** What the pool keeps count by; missing in its types. */
+/** The lists of the pool; missing in its types. */
 type PoolLists = Record<
   '_allConnections' | '_freeConnections' | '_connectionQueue',
   { readonly length: number }

@@ -37,19 +37,19 @@ export function isDeep({ page, limit, before }: Paging): boolean {
 /** A list of rows that are not marked as deleted, newest first. All of it is SQL. */
 export interface List {
   table: string;
-  /** The column that tells which list a row is on. */
+  /** The column that identifies the list of a row. */
   owner: string;
   /**
    * An index of `owner`, `deleted_at` and the id: a page after an id starts there, and one by its number skips entries of the
    * index alone. It is named because MySQL and MariaDB would rather walk the primary key, or the list from its top.
    */
   index: string;
-  /** What is read of each row, which is called `item`, and of `join`. */
+  /** The columns to read of the row (`item`) and of `join`. */
   columns: string;
   join?: string;
 }
 
-/** The statements that read any page of a list, and one row more, which tells that the list goes on. */
+/** The statements that read a page of a list and one row more, which shows that the list goes on. */
 export class PageStatements {
   private readonly byNumber: string;
   private readonly byNumberFromEnd: string;

@@ -15,7 +15,7 @@ import { entities, Transaction } from './transaction.js';
 
 /*
  * The statements of the requests that come most often, as SQL: to write one with the query builder each time would take longer
- * than to run it. What varies are the values of their placeholders, and how many there are behind an IN.
+ * than to run it. Only their values vary, and the number of placeholders after IN.
  */
 
 export type Value = string | number | boolean | Date | null;

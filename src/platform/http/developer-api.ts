@@ -5,7 +5,7 @@ import { idPattern } from '../ids.js';
 /** Where version 1 of the developer API lives (source document, section 9). */
 export const DEV_V1 = 'dev/v1';
 
-/** Middleware that goes on at once, or answers. */
+/** Synchronous middleware. */
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
 
 /** Several of them as one: each layer of Express' router is looked at for every request. */
@@ -20,7 +20,7 @@ export function inTurn(...middlewares: readonly Middleware[]): Middleware {
   );
 }
 
-/** Headers of answers that scripts of other origins may read beside those that every browser shows them. */
+/** Response headers that scripts of other origins may read, beside the CORS-safelisted ones. */
 export const EXPOSED = [
   'ETag',
   'Idempotency-Replayed',
@@ -106,7 +106,7 @@ export interface RateLimit {
   resetSeconds: number;
 }
 
-/** What a caller is told of it, as structured fields (RFC 9651) of the draft "RateLimit header fields for HTTP" of the IETF. */
+/** Structured fields (RFC 9651) of the IETF draft "RateLimit header fields for HTTP". */
 export function rateLimitHeaders(limit: RateLimit): Record<string, string> {
   const { policy, quota, windowSeconds, remaining, resetSeconds } = limit;
   return {

@@ -1,13 +1,13 @@
-/** An answer of another service, of which only these are looked at. */
+/** The used parts of another service's response. */
 export interface HttpAnswer {
   status: number;
   headers: Headers;
 }
 
-/** Why there is no answer; `code` is the system's, such as ECONNREFUSED, or `unknown`. */
+/** The reason for a missing response; `code` is the system's, such as ECONNREFUSED, or `unknown`. */
 export type ConnectionFault = { kind: 'timeout' } | { kind: 'connection'; code: string };
 
-/** One HTTP request, without following redirects. Answers what came back, and never throws: no answer is a fault. */
+/** Sends one HTTP request without following redirects. Never throws: a missing response is a fault. */
 export async function httpCall(
   url: string,
   timeoutMs: number,
@@ -16,7 +16,7 @@ export async function httpCall(
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, signal, redirect: 'manual' });
-    // The status alone decides: a body that breaks off must not make an answer look lost.
+    // The status alone decides, also when the body breaks off.
     await response.body?.cancel().catch(() => undefined);
     return { status: response.status, headers: response.headers };
   } catch (error) {
@@ -26,7 +26,7 @@ export async function httpCall(
   }
 }
 
-/** What a fault is, after the name of whoever did not answer. */
+/** Describes a fault, after the name of the other service. */
 export function faultWords(fault: ConnectionFault): string {
   if (fault.kind === 'timeout') return 'did not answer in time';
   return `could not be reached (${fault.code})`;

@@ -139,7 +139,7 @@ class PageInterceptor implements NestInterceptor<Page<Item>, PageResponse<Item>>
   }
 }
 
-/** The operation answers a page of a list: its envelope is documented as `type`, and its `Link` header (RFC 8288) with it. */
+/** Documents an operation that returns a page of a list, with its envelope `type` and its `Link` header (RFC 8288). */
 export function AnswersPage(type: Type<PageResponse<Item>>): MethodDecorator {
   return applyDecorators(
     UseInterceptors(PageInterceptor),

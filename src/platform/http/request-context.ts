@@ -10,10 +10,10 @@ const IPV4_WITH_PORT = /^([\d.]+):\d+$/;
 const MAPPED = /^::ffff:([\d.]+)$/;
 
 /**
- * The IP address in what a socket or a proxy calls a node: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`
- * (RFC 7239 §6) or `fe80::1%eth0` (RFC 4007 §11).
- * @returns without port and zone, in one spelling for each address (RFC 5952 §4), an IPv4-mapped one (RFC 4291 §2.5.5.2) as
- * the IPv4 address; null when it is none
+ * Reads the IP address of a node as sockets and proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
+ * `[2001:db8::1]:4711` (RFC 7239 §6) or `fe80::1%eth0` (RFC 4007 §11).
+ * @returns the canonical address (RFC 5952 §4) without port and zone; the IPv4 address of an IPv4-mapped one (RFC 4291
+ * §2.5.5.2); null if it is not an address
  */
 export function ipAddressIn(node = ''): string | null {
   const bare = BRACKETED.exec(node)?.[1] ?? IPV4_WITH_PORT.exec(node)?.[1] ?? node;
@@ -23,11 +23,11 @@ export function ipAddressIn(node = ''): string | null {
   return MAPPED.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Of ids that a caller may choose; our own are such, too. */
+/** Ids that clients may send. Ours match, too. */
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,64}$';
 const ACCEPTABLE = new RegExp(REQUEST_ID_PATTERN);
 
-/** Gives every request an id, the caller's own where it sent a plain one in `X-Request-Id`, and answers with it. */
+/** Middleware: creates the context of the request. Its id is the client's `X-Request-Id`, if that is valid, or a new one. */
 export function requestContext(clock: Clock): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.get('x-request-id');
@@ -61,19 +61,19 @@ function keepAddress({ socket }: Request): void {
   void socket.remoteAddress;
 }
 
-/** Status of a request whose client left before its answer had: no answer has it. */
+/** Status in logs for a request whose client disconnected before the response was sent. */
 export const CLIENT_LEFT = 499;
 
-/** The route of requests that none took: unknown paths, other methods, files of the documentation. */
+/** The route of requests without one: unknown paths, other methods, files of the documentation. */
 export const UNROUTED = 'unrouted';
 
-/** The pattern of the route that took the request, such as `/dev/v1/posts/:id`: never its path, which may hold anything. */
+/** The pattern of the route, such as `/dev/v1/posts/:id`. Never the path, which may contain secrets. */
 export function routeOf(request: Request): string {
   const { path } = (request.route ?? {}) as { path?: unknown };
   return typeof path === 'string' && !path.includes('*') ? path : UNROUTED;
 }
 
-/** The status that was answered. Known once the response is closed. */
+/** The status of a closed response. */
 export function answeredStatus(response: Response): number {
   return response.writableFinished ? response.statusCode : CLIENT_LEFT;
 }

@@ -11,7 +11,7 @@ import { isWellEncoded } from '../protocol/parameters.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 
-/** Middleware: the router would answer a path that it cannot decode with an error in JSON. */
+/** Middleware: for a path that it cannot decode, the router would respond in JSON. */
 export function redirectUndecodablePath(
   { method, originalUrl }: Request,
   response: Response,

@@ -20,7 +20,7 @@ import { AUTHORIZE_PATH, languageOf, requestedLanguage } from '../protocol/page-
 export const ACCOUNT_PATH = '/account';
 export const APPS_PATH = `${ACCOUNT_PATH}/apps`;
 
-/** What a page with a form reports. */
+/** The message of a page with a form. */
 export interface Feedback {
   status?: number;
   error?: Sentence;

@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import { id, integer, optional, text, time } from './columns.js';
 
-/** What operators need to see: whom an event is about, what a month came to, and rows by the user whom they belong to. */
+/** For operators: the app and user of an audit event, the quota of a closed month, and indices by user. */
 export class Operate1795298400000 implements MigrationInterface {
   readonly name = 'Operate1795298400000';
 

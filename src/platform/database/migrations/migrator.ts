@@ -23,8 +23,8 @@ const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
 /**
  * Runs `work` while no other process migrates this database. On a server it waits for that as long as it takes. `holder` is in a
  * transaction that commits afterwards. On SQLite it is the transaction of `work`, too. On a server, schema changes commit the
- * transaction of their own connection, so `work` uses another one. What loses against the locks of requests is tried again, and
- * must be able to continue where it stopped.
+ * transaction of their own connection, so `work` uses another one. Work that fails on a lock of a request runs again,
+ * so it must continue where it stopped.
  */
 async function exclusively(
   dataSource: DataSource,
@@ -81,7 +81,7 @@ export interface MigrationStatus {
   applied: boolean;
 }
 
-/** What stands between a database and this version; all are empty when nothing does. */
+/** The differences between a database and this version. All are empty if there are none. */
 export interface SchemaDifference {
   /** Migrations that this version has and the database has not had yet. */
   pending: string[];
@@ -107,7 +107,7 @@ export class Migrator {
     return pending;
   }
 
-  /** What the database has had beyond a release, newest first. @throws SchemaIsNewer */
+  /** The migrations of the database after a release, newest first. @throws SchemaIsNewer */
   async since(release: Release): Promise<string[]> {
     const applied = await appliedNames(this.dataSource);
     const known = knownTo(this.dataSource);

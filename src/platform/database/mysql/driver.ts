@@ -16,7 +16,7 @@ export type ServerKind = 'mysql' | 'mariadb';
 export interface Timeouts {
   /** Until a connection is free; in whole seconds, until a lock is. */
   waitMs: number;
-  /** Until a statement is answered; 0 is no limit. */
+  /** Of a statement; 0 is no limit. */
   statementMs: number;
 }
 
@@ -38,7 +38,7 @@ const STAY: Readonly<Record<ServerKind, string>> = {
 };
 
 /**
- * mysql2 as TypeORM wants it, with an end to every wait: for a connection that is free, and for the answer to a statement. With
+ * mysql2 as TypeORM expects it, with timeouts for free connections and for statements. With
  * the option `group`, which mysql2 does not know, it connects to the server of the group that takes writes.
  * Every new connection is set up once: READ COMMITTED, strict mode, and timeouts on the server's side, which end a statement
  * cleanly where a timeout on ours would return a busy connection to the pool. MySQL's is for SELECT only.
@@ -92,7 +92,7 @@ function endWaitsForConnections(pool: Pool, waitMs: number): void {
 }
 
 /**
- * Ends a connection on which a statement gets no answer. The server's timeouts come first; this is for a server that stands
+ * Ends a connection on which a statement gets no response. The server's timeouts come first; this is for a server that stands
  * still or a network that swallows everything, which the pool itself would never notice, and for what MySQL sets no limit to.
  */
 function closeWhenSilent(connection: PoolConnection, silenceMs: number): void {

@@ -8,7 +8,7 @@ export interface Person {
   phone: string | null;
 }
 
-/** What one table holds about a person, by the names of its columns. */
+/** The rows of one table about a person, by the names of its columns. */
 export interface PersonalRows {
   table: string;
   rows: AsyncIterable<object>;

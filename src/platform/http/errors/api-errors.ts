@@ -134,7 +134,7 @@ export class ErrorResponse {
   }
 }
 
-/** What the headers of errors mean. */
+/** Descriptions of the headers of errors. */
 const HEADERS: ApiResponseOptions['headers'] = {
   'WWW-Authenticate': {
     description: 'The challenge (RFC 6750 §3).',
@@ -145,8 +145,8 @@ const HEADERS: ApiResponseOptions['headers'] = {
 };
 
 /**
- * Documents which errors an operation can answer, by one of each as it is thrown: status, headers and body are told as the
- * filter would answer it. Several of one code are told apart by what they say of a field.
+ * Documents the errors of an operation from an instance of each: status, headers and body are those of the filter. Several of one
+ * code differ by their field errors.
  */
 export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorator {
   return applyDecorators(
@@ -167,7 +167,7 @@ export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorat
   );
 }
 
-/** What every operation can answer when the service itself is at fault. */
+/** The errors of every operation when the service itself fails. */
 export const ApiFaults = (): MethodDecorator & ClassDecorator =>
   ApiErrors(new InternalError(), new ServiceUnavailable());
 

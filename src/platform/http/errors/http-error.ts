@@ -28,7 +28,7 @@ export class MethodNotAllowed extends AppError {
   }
 }
 
-/** What a caller may know of anything that was thrown: framework and driver errors lose their words here. */
+/** The error for the client: messages of the framework and of drivers are replaced. */
 export function callerError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) return new ServiceUnavailable();

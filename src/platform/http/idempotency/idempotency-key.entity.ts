@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { HASH, ID, TEXT, TIME } from '../../database/columns.js';
 
-/** What a POST with an Idempotency-Key made: one row per app, user and key, committed with the thing itself. */
+/** The result of a POST with an Idempotency-Key: one row per app, user and key, committed with the result. */
 @Entity('idempotency_keys')
 @Index('ix_idempotency_keys_expires_at', ['expiresAt'])
 @Index('ix_idempotency_keys_user_id', ['userId'])
@@ -20,7 +20,7 @@ export class IdempotencyKey {
   @Column(HASH)
   requestHash: string;
 
-  /** As JSON, what the service added to what was sent: the rest of the answer comes with each repetition. */
+  /** JSON of the members that the service added to the request body: a repetition brings the others again. */
   @Column(TEXT)
   made: string;
 

@@ -1,17 +1,17 @@
 import { setFlagsFromString } from 'node:v8';
 
 /*
- * Fits V8's heap to a server, nearly all of whose objects belong to one request and die with it (decision 0019). Imported before
- * everything else, so that the first collections know it.
+ * Flags of V8 for a server, nearly all of whose objects live as long as one request (decision 0019). Imported first, so that they
+ * hold for the first collection.
  */
 
-// What comes from a place whose objects once lived long is not made in the old generation: there it would keep alive what it
-// refers to, until a full collection.
+// Objects are not allocated in the old generation, where they would keep everything that they refer to alive until a full
+// collection.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// A heap may grow by this much of what is alive until the next full collection, where it would grow to three times of it. It is
-// a pace and no limit: what is needed is there.
+// The heap grows by 10 % of the live objects until the next full collection, not to three times of them. This is a pace and no
+// limit.
 setFlagsFromString('--heap-growing-percent=10');
 
-// So few young objects are alive that one thread copies them sooner than others wake up to help.
+// Few young objects are alive, so one thread copies them faster than it could wake others.
 setFlagsFromString('--no-parallel-scavenge');

@@ -4,7 +4,7 @@ import { expressServer } from './express-server.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What Express makes an entity tag by. */
+/** Express' function for entity tags. */
 type EntityTag = (body: string, encoding: BufferEncoding) => string;
 
 /**

@@ -6,7 +6,7 @@ import * as rules from './rules.js';
 
 /**
  * Fields of request bodies. Each decorator is the field's validation and its schema in the published document, so the two agree.
- * What JSON Schema cannot say without a pattern that some readers refuse (`\p{…}`), the description says: characters, URLs.
+ * Rules about characters and URLs are in the description only: as patterns (`\p{…}`), some tools reject the document.
  */
 interface FieldOptions {
   description: string;
@@ -15,7 +15,7 @@ interface FieldOptions {
   required?: boolean;
 }
 
-/** Text of 1 to `max` code points, not blank, kept as it was sent. */
+/** Text of 1 to `max` code points, not blank, stored unchanged. */
 export function TextField(
   options: FieldOptions & { max: number; singleLine?: boolean },
 ): PropertyDecorator {
@@ -52,7 +52,7 @@ export function TextListField(
   );
 }
 
-/** A list of http or https URLs of at most `max` code points, kept as they were sent and never fetched. */
+/** A list of http or https URLs of at most `max` code points, stored unchanged and never fetched. */
 export function UrlListField(
   options: FieldOptions & { maxItems: number; max: number },
 ): PropertyDecorator {
@@ -124,7 +124,7 @@ export function PatternField(
   );
 }
 
-/** The id of something else. That it exists is checked where it is used, and answered with the same code. */
+/** The id of another item. The service checks that it exists, and returns the same error code. */
 export function ReferenceField(options: FieldOptions & { prefix: IdPrefix }): PropertyDecorator {
   return field(
     options,

@@ -86,7 +86,7 @@ function fieldError({ property, constraints = {} }: ValidationError): FieldError
   return { field: property, code: code as FieldErrorCode, message };
 }
 
-/** What a request class declares, in its order. */
+/** The members of a request class, in its order. */
 function fieldsOf(type: Type): readonly string[] {
   const known = declared.get(type);
   if (known) return known;

@@ -4,7 +4,7 @@ import { codePoints, hasControlCharacter, isBlank, isWellFormed } from '../../te
 import { isWebUrl } from './web-url.js';
 
 /**
- * Validation rules by the code that they answer with. A field lists its rules in order; the first that is broken is reported.
+ * Validation rules by their error code. A field lists its rules in order; the first violation is reported.
  * Messages say what is wanted and start with the field's name.
  */
 export function rule(

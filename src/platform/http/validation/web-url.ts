@@ -10,7 +10,7 @@ const MAX_NON_ASCII = 1000;
 
 /**
  * Whether a text is an absolute http or https URL without user name, password, spaces or backslashes, and with at most 1,000
- * characters beyond ASCII. `new URL` decides about host and port: `URL.canParse` of Node 20 answers wrongly for U+0080 to
+ * characters beyond ASCII. `new URL` decides about host and port: `URL.canParse` of Node 20 is wrong for U+0080 to
  * U+00FF once it is optimized.
  */
 export function isWebUrl(text: string): boolean {
