@@ -1,17 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 
 /*
- * Flags of V8 for a server, nearly all of whose objects live as long as one request (decision 0019). Imported first, so that they
- * hold for the first collection.
+ * Imported first, so that it holds for the first collection.
+ *
+ * The heap grows by 10 % of the live objects until the next full collection, instead of to three times of them. Nearly all objects
+ * of a server live as long as one request, so full collections are rare and a small heap costs little. Measured with the default
+ * settings: 150 MB of resident memory under load instead of 230 (up to 270), and up to 10 % fewer responses (decision 0019). Delete
+ * it when memory is worth less than that.
  */
-
-// Objects are not allocated in the old generation, where they would keep everything that they refer to alive until a full
-// collection.
-setFlagsFromString('--no-allocation-site-pretenuring');
-
-// The heap grows by 10 % of the live objects until the next full collection, not to three times of them. This is a pace and no
-// limit.
 setFlagsFromString('--heap-growing-percent=10');
-
-// Few young objects are alive, so one thread copies them faster than it could wake others.
-setFlagsFromString('--no-parallel-scavenge');
