@@ -25,8 +25,6 @@ export function applicationOptions(config: AppConfig): NestApplicationOptions {
 /** Configures the application beside its modules, for the server, the tests and the generator of the document. */
 export function configureApp(app: NestExpressApplication, config: AppConfig): void {
   app.set('trust proxy', config.server.trustProxy);
-  // Express reads its own settings for these when the router is made, which the adapter's constructor has done by now.
-  Object.assign(app.getHttpAdapter().getInstance().router, { strict: true, caseSensitive: true });
   // Node's own parser stops after a thousand names, and what came later would be ignored. The size of the headers bounds them.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   limitArrival(app.getHttpServer(), config.server.requestTimeoutMs);

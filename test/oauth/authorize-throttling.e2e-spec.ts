@@ -5,13 +5,13 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { fewestStatements, useTestApp } from '../support/test-app.js';
+import { rateLimits, fewestStatements, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
 onOneEngine('Authorization endpoint: rate limit', (database) => {
   // Ten requests show the same as the 600 that ship.
-  const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_AUTHORIZE_CALLS: '10' });
+  const app = useTestApp(database, { TRUST_PROXY: '1', ...rateLimits({ 'authorize-calls': 10 }) });
   let link: string;
 
   beforeEach(async () => {

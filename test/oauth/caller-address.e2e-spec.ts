@@ -1,13 +1,16 @@
 import { AuditEvent } from '../../src/platform/audit/audit-event.entity.js';
 import { obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
-import { type TestClient, useTestApp } from '../support/test-app.js';
+import { rateLimits, type TestClient, useTestApp } from '../support/test-app.js';
 
 /** Failures per app and address: a few show the same as the 20 that ship. */
 const LIMIT = 5;
 
 onOneEngine('Client address behind one proxy', (database) => {
-  const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_TOKEN_FAILURES: String(LIMIT) });
+  const app = useTestApp(database, {
+    TRUST_PROXY: '1',
+    ...rateLimits({ 'token-failures': LIMIT }),
+  });
   let client: TestClient;
 
   beforeEach(async () => {
@@ -55,7 +58,10 @@ onOneEngine('Client address behind one proxy', (database) => {
 });
 
 onOneEngine('Client address behind two proxies', (database) => {
-  const app = useTestApp(database, { TRUST_PROXY: '2', OAUTH_TOKEN_FAILURES: String(LIMIT) });
+  const app = useTestApp(database, {
+    TRUST_PROXY: '2',
+    ...rateLimits({ 'token-failures': LIMIT }),
+  });
 
   it('O130 uses the address that the first proxy reports and ignores the addresses before it', async () => {
     const client = await app().addClient();

@@ -7,7 +7,7 @@ import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink, redirectParameters } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
+import { rateLimits, type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
@@ -197,8 +197,7 @@ onOneEngine('Rate limits of sign-in and decision: calls of one address', (databa
   // The defaults are 60 and 1800: the tests would send thousands of requests.
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
-    OAUTH_DECISION_CALLS: '10',
-    OAUTH_DECISION_ADDRESS_CALLS: '40',
+    ...rateLimits({ 'sign-in-calls': 10, 'sign-in-address-calls': 40 }),
   });
 
   it.each([DECISION, '/account/sign-in'])(

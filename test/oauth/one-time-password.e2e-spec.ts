@@ -5,7 +5,7 @@ import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { dumpDatabase, expectPage, asWholeWord } from '../support/responses.js';
-import { type TestClient, useTestApp } from '../support/test-app.js';
+import { rateLimits, type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
@@ -14,8 +14,7 @@ const SECOND = 1000;
 onOneEngine('One-time password', (database) => {
   // Fifty concurrent guesses of one browser are fifty failures, and wait for each other.
   const app = useTestApp(database, {
-    OAUTH_DECISION_FAILURES: '0',
-    OAUTH_DECISION_ADDRESS_FAILURES: '0',
+    ...rateLimits({ 'sign-in-failures': 0, 'sign-in-address-failures': 0 }),
     DB_TIMEOUT_MS: '20000',
   });
   let client: TestClient;

@@ -10,7 +10,7 @@ import {
   json,
   type TokenBody,
 } from '../support/responses.js';
-import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
+import { rateLimits, type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -26,7 +26,7 @@ async function issueTokens(
 
 onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
   // Ten calls show the limit of an app as well as the 7,500 that ship.
-  const app = useTestApp(database, { OAUTH_TOKEN_CALLS: '10' });
+  const app = useTestApp(database, rateLimits({ 'token-calls': 10 }));
   let client: TestClient;
   let publicClient: TestClient;
   let user: User;

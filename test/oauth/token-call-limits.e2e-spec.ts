@@ -3,7 +3,7 @@ import { obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { concurrently } from '../support/cluster.js';
 import { onOneEngine } from '../support/database.js';
 import { json, type TokenBody } from '../support/responses.js';
-import { TestApp, type TestClient, useTestApp } from '../support/test-app.js';
+import { rateLimits, TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 const LIMIT = 10;
@@ -11,10 +11,8 @@ const LIMIT = 10;
 onOneEngine('Token endpoint: limits of calls', (database) => {
   const app = useTestApp(database, {
     TRUST_PROXY: '1',
-    // Instead of 7,500.
-    OAUTH_TOKEN_CALLS: String(LIMIT),
-    // As many as per app and address, so that concurrent failures exceed both limits.
-    OAUTH_TOKEN_ADDRESS_FAILURES: '20',
+    // Calls: instead of 7,500. Failures: as many as per app and address, so that concurrent failures exceed both limits.
+    ...rateLimits({ 'token-calls': LIMIT, 'token-address-failures': 20 }),
   });
 
   function refresh(
@@ -92,7 +90,7 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
   it('O132 counts the calls of each process for itself, and none of before its start', async () => {
     const client = await app().addClient();
     expect(await statusesOf(client, '203.0.113.5', LIMIT + 1)).toContain(429);
-    const second = await TestApp.start(database, { OAUTH_TOKEN_CALLS: String(LIMIT) });
+    const second = await TestApp.start(database, rateLimits({ 'token-calls': LIMIT }));
     try {
       second.clock.set(app().clock.now().toISOString());
       const form = { grant_type: 'refresh_token', refresh_token: 'unknown' };

@@ -70,7 +70,7 @@ export async function deleteAllRows({ entityMetadatas, manager }: DataSource): P
     await manager.createQueryBuilder().delete().from(target).execute();
 }
 
-/** A second longer than the shortest time between two messages to one phone (OTP_RESEND_SECONDS). */
+/** A second longer than the shortest time between two messages to one phone (`phone-messages-per-minute`). */
 const RESEND_MS = 61_000;
 
 /** Texts that only Ana's rows contain. */

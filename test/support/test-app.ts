@@ -8,6 +8,7 @@ import { AppModule } from '../../src/app.module.js';
 import { Clock } from '../../src/platform/clock.js';
 import { type Scope, SCOPES } from '../../src/platform/access/scopes.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
+import type { RateLimits } from '../../src/platform/config/rate-limits.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { Migrator } from '../../src/platform/database/migrations/migrator.js';
 import { TransactionRunner } from '../../src/platform/database/transaction.js';
@@ -31,14 +32,17 @@ import { freePort } from './free-port.js';
 import { recordQueries } from './queries.js';
 import { collectFrom } from './response-collector.js';
 
-/**
- * The one limit that ships and that tests do not run with: many test users sign in from one address within an hour. Everything
- * else has its default; a test that needs another value names it.
- */
-export const MANY_SIGN_INS = { OTP_ADDRESS_HOURLY: '0' };
+/** Changes rate limits, beside the one that tests never run with: many test users sign in from one address within an hour. */
+export function rateLimits(limits: Partial<RateLimits>): { RATE_LIMITS: string } {
+  const changed = Object.entries({ 'address-messages-per-hour': 0, ...limits });
+  return { RATE_LIMITS: changed.map(([name, limit]) => `${name}=${limit}`).join(',') };
+}
 
-/** Restores the default of that limit, for tests about limits: an empty variable counts as unset. */
-export const EVERY_LIMIT = { OTP_ADDRESS_HOURLY: '' };
+/** Everything else has its default; a test that needs another value names it. */
+export const MANY_SIGN_INS = rateLimits({});
+
+/** All defaults, for tests about limits. */
+export const EVERY_LIMIT = { RATE_LIMITS: '' };
 
 export interface TestClient extends RegisteredApp {
   /** Only a confidential app has one. */

@@ -5,7 +5,7 @@ import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import { placesOf, publishedDocument } from '../support/published-document.js';
 import { isForm, type MadeRequest, RequestArbitraries } from '../support/request-arbitraries.js';
-import { useTestApp } from '../support/test-app.js';
+import { rateLimits, useTestApp } from '../support/test-app.js';
 
 /** A valid id that does not exist. */
 const UNKNOWN_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
@@ -22,8 +22,7 @@ onOneEngine('Requests generated from the published document', (database) => {
   // Thousands of requests of one app at the same moment, many of them invalid.
   const app = useTestApp(database, {
     QUOTA_DEFAULT_LIMIT: '1000000',
-    OAUTH_TOKEN_FAILURES: '0',
-    OAUTH_TOKEN_ADDRESS_FAILURES: '0',
+    ...rateLimits({ 'token-failures': 0, 'token-address-failures': 0 }),
   });
   let member: Member;
   let requestsTo: (operationId: string) => RequestArbitraries;

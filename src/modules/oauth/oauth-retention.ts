@@ -26,7 +26,7 @@ const EXPIRED_CREDENTIALS_MS = DAY;
 const ENDED_GRANTS_MS = 90 * DAY;
 const FAILURES_MS = 2 * DAY;
 const TRUSTED_DEVICES_MS = 400 * DAY;
-/** The longest window is a day, unless the operator configured a longer one. */
+/** The longest window is a day. */
 const RATE_LIMIT_HITS_MS = 2 * DAY;
 
 type Credential = AccessToken | AuthorizationCode | RefreshToken;
@@ -49,12 +49,11 @@ export class OAuthPruneService {
   expired(): ExpiredRows[] {
     const { dataSource } = this;
     const now = this.clock.now();
-    const { lifetimes, rateLimits } = this.config;
+    const { lifetimes } = this.config;
     const before = (milliseconds: number) => LessThanOrEqual(later(now, -milliseconds));
     const unused = { consumedAt: IsNull(), expiresAt: before(EXPIRED_CREDENTIALS_MS) };
     const usedMs = EXPIRED_CREDENTIALS_MS + lifetimes.refreshIdle * SECOND;
     const endOfGrant = before(ENDED_GRANTS_MS);
-    const hitsMs = Math.max(RATE_LIMIT_HITS_MS, 2 * rateLimits.windowSeconds * SECOND);
     return [
       ...[Authorization, OtpChallenge, SignInSession, AccessToken].map((entity) =>
         expiredRows(dataSource, entity, { expiresAt: before(CLOCK_SKEW_MS) }, 'expiresAt'),
@@ -78,7 +77,12 @@ export class OAuthPruneService {
         { signedInAt: before(TRUSTED_DEVICES_MS) },
         'signedInAt',
       ),
-      expiredRows(dataSource, RateLimitHit, { slot: And(MoreThan(GATE), before(hitsMs)) }, 'slot'),
+      expiredRows(
+        dataSource,
+        RateLimitHit,
+        { slot: And(MoreThan(GATE), before(RATE_LIMIT_HITS_MS)) },
+        'slot',
+      ),
       this.gates(),
     ];
   }

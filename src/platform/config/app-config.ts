@@ -1,9 +1,22 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Env } from './env.js';
+import { parseRateLimits, type RateLimits } from './rate-limits.js';
+
+/** Lifetimes in seconds that no operator needs to change. */
+const FIXED_LIFETIMES = {
+  /** An authorization code; RFC 6749 §4.1.2 recommends ten minutes at most. */
+  code: 300,
+  /** From the sign-in page to the decision. */
+  transaction: 900,
+  /** A sign-in session, after its last use. */
+  session: 1800,
+};
+
+/** Timeout of one call to an SMS gateway. */
+const GATEWAY_TIMEOUT_MS = 5000;
 
 /** The settings of the SMS sender that the environment names. */
 function smsConfig(env: Env) {
-  const timeoutMs = env.SMS_TIMEOUT_MS;
   switch (env.SMS_SENDER) {
     case 'console':
       return { sender: 'console' as const };
@@ -14,7 +27,7 @@ function smsConfig(env: Env) {
         sender: 'webhook' as const,
         url: env.SMS_WEBHOOK_URL ?? '',
         secret: env.SMS_WEBHOOK_SECRET ?? '',
-        timeoutMs,
+        timeoutMs: GATEWAY_TIMEOUT_MS,
       };
     case 'twilio':
       return {
@@ -23,7 +36,7 @@ function smsConfig(env: Env) {
         accountSid: env.TWILIO_ACCOUNT_SID ?? '',
         authToken: env.TWILIO_AUTH_TOKEN ?? '',
         from: env.TWILIO_FROM ?? '',
-        timeoutMs,
+        timeoutMs: GATEWAY_TIMEOUT_MS,
       };
   }
 }
@@ -55,8 +68,7 @@ export class AppConfig {
   readonly otp;
   /** Lifetimes in seconds. */
   readonly lifetimes;
-  /** Attempts in a rolling window; 0 is off. */
-  readonly rateLimits;
+  readonly rateLimits: RateLimits;
   readonly quota;
   /** In days. */
   readonly retention;
@@ -90,34 +102,17 @@ export class AppConfig {
       pepper: env.OTP_PEPPER ?? DEVELOPMENT_PEPPER,
       defaultCountry: env.OTP_DEFAULT_COUNTRY,
       seconds: env.OTP_SECONDS,
-      phoneFailures: env.OTP_PHONE_FAILURES,
-      resendSeconds: env.OTP_RESEND_SECONDS,
-      phoneHourly: env.OTP_PHONE_HOURLY,
-      phoneDaily: env.OTP_PHONE_DAILY,
-      addressHourly: env.OTP_ADDRESS_HOURLY,
       dailyTotal: env.OTP_DAILY_TOTAL,
       /** Countries that get messages; undefined is all of them. */
       countries: env.OTP_COUNTRIES?.split(','),
     };
     this.lifetimes = {
-      code: env.OAUTH_CODE_SECONDS,
+      ...FIXED_LIFETIMES,
       accessToken: env.OAUTH_ACCESS_TOKEN_SECONDS,
       refreshIdle: env.OAUTH_REFRESH_IDLE_SECONDS,
       grant: env.OAUTH_GRANT_SECONDS,
-      transaction: env.OAUTH_TRANSACTION_SECONDS,
-      session: env.OAUTH_SESSION_SECONDS,
     };
-    this.rateLimits = {
-      windowSeconds: env.OAUTH_WINDOW_SECONDS,
-      tokenFailures: env.OAUTH_TOKEN_FAILURES,
-      tokenAddressFailures: env.OAUTH_TOKEN_ADDRESS_FAILURES,
-      tokenCalls: env.OAUTH_TOKEN_CALLS,
-      authorizeCalls: env.OAUTH_AUTHORIZE_CALLS,
-      decisionFailures: env.OAUTH_DECISION_FAILURES,
-      decisionAddressFailures: env.OAUTH_DECISION_ADDRESS_FAILURES,
-      decisionCalls: env.OAUTH_DECISION_CALLS,
-      decisionAddressCalls: env.OAUTH_DECISION_ADDRESS_CALLS,
-    };
+    this.rateLimits = parseRateLimits(env.RATE_LIMITS);
     this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: plansOf(env.QUOTA_PLANS) };
     this.retention = {
       callLog: env.CALL_LOG_DAYS,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseRateLimits } from './rate-limits.js';
 
 /** The largest number that a signed 32-bit column and a timer can hold. */
 const MAX_INT = 2_147_483_647;
@@ -6,6 +7,7 @@ const MAX_INT = 2_147_483_647;
 const flag = z.enum(['0', '1']).transform((value) => value === '1');
 const count = wholeNumber(0);
 const seconds = wholeNumber(1);
+const days = wholeNumber(1);
 
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -69,222 +71,295 @@ function holdsWebhookKey(secret: string): boolean {
 /** Keeps the calls of a month until the end of the next one, so that its usage can be verified. */
 const MIN_CALL_LOG_DAYS = 62;
 
-/**
- * Every environment variable, in the order of `.env.example`, which is generated from here.
- * All are optional; the descriptions are the operator's documentation.
- */
+function isRateLimits(text: string, context: z.RefinementCtx<string>): void {
+  try {
+    parseRateLimits(text);
+  } catch (error) {
+    context.addIssue((error as Error).message);
+  }
+}
+
+/** Documents a variable: what it does, and who changes it for what reason. */
+function documented<T extends z.ZodType>(schema: T, description: string, changedBy: string): T {
+  return schema.meta({ description, changedBy });
+}
+
+const service = {
+  NODE_ENV: documented(
+    z.enum(['development', 'test', 'production']).default('development'),
+    'With `production`, the service refuses to start with unsafe settings.',
+    'Every production installation.',
+  ),
+  PUBLIC_URL: documented(
+    origin.optional(),
+    'Origin of the service in browsers, and OAuth issuer. Default: `http://localhost:PORT`. Never derived from a request.',
+    'Every production installation.',
+  ),
+  SITE_URL: documented(
+    baseUrl.optional(),
+    'Base URL of permalinks to posts. Default: `PUBLIC_URL`, where the service shows public posts itself.',
+    'A network that shows posts on its own site.',
+  ),
+  PORT: documented(
+    wholeNumber(0, 65_535).default(3000),
+    'Port of the service.',
+    'Where the port is taken.',
+  ),
+  HOST: documented(
+    z.string().optional(),
+    'Address to listen on. Default: all interfaces.',
+    'Behind a proxy on the same machine: `127.0.0.1`.',
+  ),
+  TRUST_PROXY: documented(
+    count.default(0),
+    'Number of trusted reverse proxies in front of the service. It takes the address of the client from `X-Forwarded-For`.',
+    'Everybody behind a reverse proxy.',
+  ),
+  REQUEST_TIMEOUT_MS: documented(
+    wholeNumber(100).default(30_000),
+    'Timeout, in milliseconds, for the headers of a request and again for its body. Then the request gets 408, for headers up to a second later.',
+    'An operator whose clients have slow connections.',
+  ),
+  SHUTDOWN_DELAY_MS: documented(
+    count.optional(),
+    'Time, in milliseconds, for which the service continues to serve after SIGTERM while `/readyz` returns 503. Default: 5000 in production, else 0.',
+    'An operator whose load balancer checks health less often than every 5 seconds.',
+  ),
+  METRICS_PORT: documented(
+    z
+      .union([z.literal('off'), wholeNumber(0, 65_535)], { error: 'must be a port or off' })
+      .default(9464),
+    'Port of `/metrics` for Prometheus; `off` for none.',
+    'Where the port is taken, or nobody collects metrics.',
+  ),
+  LOG_LEVEL: documented(
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    'Least severe level that is logged.',
+    'On call, to see health checks and details (`debug`).',
+  ),
+  DOCS_CLIENT_ID: documented(
+    z.string().optional(),
+    'Public app for the "Authorize" button of the documentation. Its redirect URI is `PUBLIC_URL/docs/oauth2-redirect.html`.',
+    'An operator whose partners try the API in the documentation.',
+  ),
+  DEMO: documented(
+    flag.optional(),
+    '1 seeds demo data into an empty database, 0 does not. Default: 1 on SQLite outside production. Refused in production.',
+    'A developer who wants the demo on MySQL, or an empty database on SQLite.',
+  ),
+};
+
+const database = {
+  DATABASE_URL: documented(
+    z
+      .string()
+      .regex(
+        /^(sqlite:.+|(mysql|mariadb):\/\/.+)$/,
+        'must be sqlite:<path> or mysql://user:password@host:port/name',
+      )
+      .refine(namesServers, {
+        message:
+          'must name each server as host:port, as in mysql://user:password@first:3306,second:3306/name',
+      })
+      .default('sqlite:./data/service.sqlite'),
+    '`sqlite:<path>`, or `mysql://user:password@host:3306/name` for MySQL and MariaDB. Several hosts, separated by commas, are replicated servers of which one accepts writes; the service finds it.',
+    'Every production installation.',
+  ),
+  MIGRATE: documented(
+    flag.optional(),
+    '1 migrates the database at start, 0 does not. Default: 1 outside production.',
+    'An installation of one process that may be down while it migrates.',
+  ),
+  DB_POOL_SIZE: documented(
+    wholeNumber(1).default(10),
+    'Maximum number of connections of one process.',
+    'An operator who adds processes: the server limits the sum.',
+  ),
+  DB_TIMEOUT_MS: documented(
+    wholeNumber(100).default(5000),
+    'Timeout, in milliseconds, of a statement, of the wait for a connection and, rounded up to seconds, of a lock. On a server it is also the deadline of a request once it has a permit. A write that is retried after a failed group commit gets a second timeout. A server that does not respond, or a MySQL statement that writes, is given up after this time, rounded up to seconds, plus 2 s. Migrations have no timeout.',
+    'An operator with a slow or distant database.',
+  ),
+  DB_QUEUE_LIMIT: documented(
+    wholeNumber(1).default(1000),
+    'Maximum number of requests in the queue of one process. Further requests get 503 at once.',
+    'An operator who tunes overload.',
+  ),
+  DB_QUEUE_TIMEOUT_MS: documented(
+    wholeNumber(1).default(1000),
+    'Maximum time in that queue, in milliseconds. Then the request gets 503.',
+    'An operator who tunes overload.',
+  ),
+};
+
+const messages = {
+  SMS_SENDER: documented(
+    z.enum(['console', 'file', 'webhook', 'twilio']).default('console'),
+    'How text messages are sent. `console` is refused in production.',
+    'Every production installation.',
+  ),
+  SMS_FILE: documented(
+    z.string().default('./data/sms.jsonl'),
+    'Of `file`: one JSON line for each message, with `to` and `text`.',
+    'A test environment without a gateway.',
+  ),
+  SMS_WEBHOOK_URL: documented(
+    address.optional(),
+    'Of `webhook`: URL that messages are posted to.',
+    'A network with its own gateway.',
+  ),
+  SMS_WEBHOOK_SECRET: documented(
+    z
+      .string()
+      .refine(holdsWebhookKey, `must hold a key of at least ${MIN_WEBHOOK_KEY_BYTES} bytes`)
+      .optional(),
+    'Of `webhook`: key that signs each message, as text or as `whsec_` and base64; at least 16 bytes.',
+    'A network with its own gateway.',
+  ),
+  TWILIO_ACCOUNT_SID: documented(
+    z.string().optional(),
+    'Of `twilio`: account.',
+    'A customer of Twilio.',
+  ),
+  TWILIO_AUTH_TOKEN: documented(
+    z.string().optional(),
+    'Of `twilio`: secret of the account.',
+    'A customer of Twilio.',
+  ),
+  TWILIO_FROM: documented(
+    z.string().optional(),
+    'Of `twilio`: sending number or messaging service.',
+    'A customer of Twilio.',
+  ),
+  TWILIO_API_URL: documented(
+    baseUrl.default('https://api.twilio.com'),
+    'Of `twilio`: base URL of its API.',
+    'A customer of Twilio outside the United States region.',
+  ),
+};
+
+const signIn = {
+  OTP_PEPPER: documented(
+    z.string().min(32).optional(),
+    'Key under which one-time passwords are hashed, at least 32 characters. Required in production.',
+    'Every production installation.',
+  ),
+  OTP_DEFAULT_COUNTRY: documented(
+    z
+      .string()
+      .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
+      .optional(),
+    'Country of phone numbers that are typed without a leading +.',
+    'A network in one country.',
+  ),
+  OTP_COUNTRIES: documented(
+    z
+      .string()
+      .regex(/^[A-Z]{2}(,[A-Z]{2})*$/, 'must be two-letter country codes such as US,CA')
+      .optional(),
+    'Countries that messages are sent to, such as `US,CA`. Default: all.',
+    'Every operator who pays for messages.',
+  ),
+  OTP_SECONDS: documented(
+    seconds.default(300),
+    'Lifetime of a one-time password.',
+    'An operator whose messages arrive late.',
+  ),
+  OTP_DAILY_TOTAL: documented(
+    count.default(10_000),
+    'Maximum number of messages to all phones in a day; 0 is no limit. Reaching it is logged as an error.',
+    'Every operator who pays for messages.',
+  ),
+};
+
+const tokens = {
+  OAUTH_ACCESS_TOKEN_SECONDS: documented(
+    seconds.default(3600),
+    'Lifetime of an access token.',
+    'A security officer.',
+  ),
+  OAUTH_REFRESH_IDLE_SECONDS: documented(
+    seconds.default(2_592_000),
+    'Lifetime of an unused refresh token.',
+    'A security officer.',
+  ),
+  OAUTH_GRANT_SECONDS: documented(
+    seconds.default(15_552_000),
+    'Lifetime of a grant, even if it is refreshed.',
+    'A security officer.',
+  ),
+};
+
+const limits = {
+  RATE_LIMITS: documented(
+    z.string().superRefine(isRateLimits).default(''),
+    'Rate limits that differ from their defaults, such as `token-calls=20000,phone-messages-per-hour=3`; 0 is no limit.',
+    'An operator with one very busy app, or with many users behind one address.',
+  ),
+  QUOTA_DEFAULT_LIMIT: documented(
+    count.default(100),
+    'Posts in a calendar month (UTC) of an app without a plan.',
+    'Whoever decides on plans.',
+  ),
+  QUOTA_PLANS: documented(
+    z
+      .string()
+      .regex(
+        /^([a-z][a-z0-9-]{0,31}=(\d+|unlimited)(,[a-z][a-z0-9-]{0,31}=(\d+|unlimited))*)?$/,
+        'must look like partner=1000,first-party=unlimited',
+      )
+      .refine(
+        (plans) => !/(^|,)(default|custom)=/.test(plans),
+        'must not give "default" or "custom", which are not plans',
+      )
+      .refine(
+        (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= MAX_INT),
+        `must not give more than ${MAX_INT} posts; write unlimited instead`,
+      )
+      .default('partner=1000,first-party=unlimited'),
+    'Plans and their posts in a month. An app on a plan that is removed keeps its last limit.',
+    'Whoever decides on plans.',
+  ),
+};
+
+const retention = {
+  CALL_LOG_DAYS: documented(
+    wholeNumber(MIN_CALL_LOG_DAYS).default(400),
+    'Days until a call is deleted from the call log; at least 62. Daily totals stay.',
+    'A privacy officer.',
+  ),
+  AUDIT_LOG_DAYS: documented(
+    days.default(730),
+    'Days until an event is deleted from the audit log.',
+    'A privacy officer.',
+  ),
+  DELETED_POST_DAYS: documented(
+    days.default(30),
+    'Days in which a deleted post or comment can be restored.',
+    'A privacy officer.',
+  ),
+};
+
+/** The variables in the groups and the order of `.env.example` and docs/configuration.md, which are generated from them. */
+export const ENV_GROUPS = {
+  Service: service,
+  Database: database,
+  'Text messages': messages,
+  'One-time passwords': signIn,
+  Tokens: tokens,
+  'Rate limits and quotas': limits,
+  Retention: retention,
+};
+
+/** Every environment variable. All are optional. */
 export const envSchema = z.object({
-  // Service
-  NODE_ENV: z
-    .enum(['development', 'test', 'production'])
-    .default('development')
-    .describe('In production, unsafe settings are refused at start.'),
-  PORT: wholeNumber(0, 65_535).default(3000).describe('Port of the service.'),
-  HOST: z.string().optional().describe('Address to listen on; all interfaces by default.'),
-  PUBLIC_URL: origin
-    .optional()
-    .describe(
-      'Origin and OAuth issuer, as browsers see it; http://localhost:PORT by default. Never taken from a request.',
-    ),
-  SITE_URL: baseUrl
-    .optional()
-    .describe(
-      'Base URL of permalinks; PUBLIC_URL by default, where the service shows public posts itself.',
-    ),
-  DOCS_CLIENT_ID: z
-    .string()
-    .optional()
-    .describe(
-      'Public app whose redirect is PUBLIC_URL/docs/oauth2-redirect.html, for "Authorize" in the documentation.',
-    ),
-  TRUST_PROXY: count
-    .default(0)
-    .describe('Number of reverse proxies in front, whose X-Forwarded-For is believed.'),
-  REQUEST_TIMEOUT_MS: wholeNumber(100)
-    .default(30_000)
-    .describe(
-      'Longest time, in milliseconds, for the headers of a request to arrive, and again for its body; then it is answered 408, for headers up to a second later.',
-    ),
-  SHUTDOWN_DELAY_MS: count
-    .optional()
-    .describe(
-      'How long, in milliseconds, the service goes on serving after SIGTERM while it is not ready; 5000 by default in production, else 0.',
-    ),
-  METRICS_PORT: z
-    .union([z.literal('off'), wholeNumber(0, 65_535)], { error: 'must be a port or off' })
-    .default(9464)
-    .describe('Port of the metrics for Prometheus, at /metrics; off serves none.'),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .describe('Least severe level that is logged.'),
-
-  // Database
-  DATABASE_URL: z
-    .string()
-    .regex(
-      /^(sqlite:.+|(mysql|mariadb):\/\/.+)$/,
-      'must be sqlite:<path> or mysql://user:password@host:port/name',
-    )
-    .refine(namesServers, {
-      message:
-        'must name each server as host:port, as in mysql://user:password@first:3306,second:3306/name',
-    })
-    .default('sqlite:./data/service.sqlite')
-    .describe(
-      'sqlite:<path>, or mysql://user:password@host:3306/name for MySQL and MariaDB. Several hosts, with commas between them, name replicated servers, one of which accepts writes at a time; the service finds it.',
-    ),
-  DB_TIMEOUT_MS: wholeNumber(100)
-    .default(5000)
-    .describe(
-      'Timeout, in milliseconds, of the wait for a free connection, of a statement and (rounded up to whole seconds) of a lock. On a server it is also the deadline of a request, from its permit on: after it, the request starts no more statements. A write that is retried after a failed group commit gets a second timeout. A server that does not respond, or a MySQL statement that writes, is given up after this time, rounded up to seconds, plus 2 s. Migration statements have no timeout.',
-    ),
-  DB_POOL_SIZE: wholeNumber(1).default(10).describe('Most connections of one process.'),
-  DB_QUEUE_LIMIT: wholeNumber(1)
-    .default(1000)
-    .describe('Requests that may queue in one process. Further ones get 503 at once.'),
-  DB_QUEUE_TIMEOUT_MS: wholeNumber(1)
-    .default(1000)
-    .describe('Longest time in that queue, in milliseconds. Then the request gets 503.'),
-  MIGRATE: flag
-    .optional()
-    .describe('1 migrates the database at start, 0 does not; 1 by default outside production.'),
-  DEMO: flag
-    .optional()
-    .describe(
-      '1 seeds demo data into an empty database, 0 does not; 1 by default on SQLite. Refused in production.',
-    ),
-
-  // Text messages
-  SMS_SENDER: z
-    .enum(['console', 'file', 'webhook', 'twilio'])
-    .default('console')
-    .describe('How one-time passwords are sent. The console sender is refused in production.'),
-  SMS_FILE: z
-    .string()
-    .default('./data/sms.jsonl')
-    .describe('Of the file sender: one JSON line per message, with to and text.'),
-  SMS_TIMEOUT_MS: wholeNumber(100)
-    .default(5000)
-    .describe('Longest time, in milliseconds, of one call to a gateway.'),
-  SMS_WEBHOOK_URL: address.optional().describe('Of the webhook sender: where messages are posted.'),
-  SMS_WEBHOOK_SECRET: z
-    .string()
-    .refine(holdsWebhookKey, `must hold a key of at least ${MIN_WEBHOOK_KEY_BYTES} bytes`)
-    .optional()
-    .describe(
-      'Of the webhook sender: the key that signs each message, as text or as whsec_ and base64; at least 16 bytes.',
-    ),
-  TWILIO_ACCOUNT_SID: z.string().optional().describe('Of the twilio sender.'),
-  TWILIO_AUTH_TOKEN: z.string().optional().describe('Of the twilio sender.'),
-  TWILIO_FROM: z
-    .string()
-    .optional()
-    .describe('Of the twilio sender: the sending number or messaging service.'),
-  TWILIO_API_URL: baseUrl
-    .default('https://api.twilio.com')
-    .describe('Of the twilio sender: base URL of its HTTP API; https://api.twilio.com by default.'),
-
-  // Lifetimes and rate limits of the authorization server
-  OAUTH_CODE_SECONDS: seconds.default(300).describe('Lifetime of an authorization code.'),
-  OAUTH_ACCESS_TOKEN_SECONDS: seconds.default(3600).describe('Lifetime of an access token.'),
-  OAUTH_REFRESH_IDLE_SECONDS: seconds
-    .default(2_592_000)
-    .describe('Lifetime of an unused refresh token.'),
-  OAUTH_GRANT_SECONDS: seconds
-    .default(15_552_000)
-    .describe('Lifetime of a grant, even if it is refreshed.'),
-  OAUTH_TRANSACTION_SECONDS: seconds
-    .default(900)
-    .describe('Time from the sign-in page to the decision.'),
-  OAUTH_SESSION_SECONDS: seconds
-    .default(1800)
-    .describe('Lifetime of a sign-in session after its last use.'),
-  OAUTH_WINDOW_SECONDS: seconds.default(900).describe('Rolling window of the limits below.'),
-  OAUTH_TOKEN_FAILURES: count
-    .default(20)
-    .describe(
-      'Failed token requests per app and address. Revocation and introspection have limits of their own, equal to this one and the next two. 0 switches a limit off, here and below. All processes share limits of failures.',
-    ),
-  OAUTH_TOKEN_ADDRESS_FAILURES: count.default(100).describe('Failed token requests per address.'),
-  OAUTH_TOKEN_CALLS: count
-    .default(7500)
-    .describe(
-      'Token requests per confidential app, and per app and address for public ones. Limits of all requests hold for each process.',
-    ),
-  OAUTH_AUTHORIZE_CALLS: count.default(600).describe('Authorization requests per address.'),
-  OAUTH_DECISION_FAILURES: count.default(20).describe('Failed sign-ins and decisions per browser.'),
-  OAUTH_DECISION_ADDRESS_FAILURES: count
-    .default(60)
-    .describe('Failed sign-ins and decisions per address.'),
-  OAUTH_DECISION_CALLS: count.default(60).describe('Sign-in steps and decisions per browser.'),
-  OAUTH_DECISION_ADDRESS_CALLS: count
-    .default(1800)
-    .describe('Sign-in steps and decisions per address.'),
-
-  // One-time passwords
-  OTP_PEPPER: z
-    .string()
-    .min(32)
-    .optional()
-    .describe(
-      'Key under which one-time passwords are stored, at least 32 characters. Required in production; elsewhere a fixed key for development by default.',
-    ),
-  OTP_DEFAULT_COUNTRY: z
-    .string()
-    .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
-    .optional()
-    .describe('Country of phone numbers typed without a leading +, as two letters.'),
-  OTP_COUNTRIES: z
-    .string()
-    .regex(/^[A-Z]{2}(,[A-Z]{2})*$/, 'must be two-letter country codes such as US,CA')
-    .optional()
-    .describe('Countries to whose numbers messages are sent, such as US,CA; all by default.'),
-  OTP_SECONDS: seconds.default(300).describe('Lifetime of a one-time password.'),
-  OTP_PHONE_FAILURES: count.default(10).describe('Wrong one-time passwords per phone.'),
-  OTP_RESEND_SECONDS: count.default(60).describe('Time between two messages to one phone.'),
-  OTP_PHONE_HOURLY: count.default(5).describe('Messages to one phone per hour.'),
-  OTP_PHONE_DAILY: count.default(10).describe('Messages to one phone per day.'),
-  OTP_ADDRESS_HOURLY: count.default(20).describe('Messages asked for from one address per hour.'),
-  OTP_DAILY_TOTAL: count
-    .default(10_000)
-    .describe('Messages to all phones together per day; reaching it is logged as an error.'),
-
-  // Quotas of apps
-  QUOTA_DEFAULT_LIMIT: count
-    .default(100)
-    .describe('Posts per app and calendar month (UTC) for apps without a plan.'),
-  QUOTA_PLANS: z
-    .string()
-    .regex(
-      /^([a-z][a-z0-9-]{0,31}=(\d+|unlimited)(,[a-z][a-z0-9-]{0,31}=(\d+|unlimited))*)?$/,
-      'must look like partner=1000,first-party=unlimited',
-    )
-    .refine(
-      (plans) => !/(^|,)(default|custom)=/.test(plans),
-      'must not give "default" or "custom", which are not plans',
-    )
-    .refine(
-      (plans) => (plans.match(/\d+(?=,|$)/g) ?? []).every((posts) => Number(posts) <= MAX_INT),
-      `must not give more than ${MAX_INT} posts; write unlimited instead`,
-    )
-    .default('partner=1000,first-party=unlimited')
-    .describe(
-      'Named plans and their posts per month. An app on a plan follows its number; when the plan is gone, it keeps the last number it was given.',
-    ),
-
-  // Retention
-  CALL_LOG_DAYS: wholeNumber(MIN_CALL_LOG_DAYS)
-    .default(400)
-    .describe(
-      'How many days a developer API call stays in the call log; at least 62. Its part in the daily totals stays.',
-    ),
-  AUDIT_LOG_DAYS: wholeNumber(1)
-    .default(730)
-    .describe('How many days an event stays in the audit log.'),
-  DELETED_POST_DAYS: wholeNumber(1)
-    .default(30)
-    .describe('How many days a deleted post or comment can be restored; then it is gone for good.'),
+  ...service,
+  ...database,
+  ...messages,
+  ...signIn,
+  ...tokens,
+  ...limits,
+  ...retention,
 });
 
 export type Env = z.infer<typeof envSchema>;

@@ -68,19 +68,14 @@ describe('The configuration', () => {
   });
 
   it('O52 has the limits of one-time passwords by default', () => {
-    const { seconds, phoneFailures, resendSeconds, phoneHourly, phoneDaily } = loadConfig({}).otp;
-    expect({ seconds, phoneFailures, resendSeconds, phoneHourly, phoneDaily }).toEqual({
-      seconds: 300,
-      phoneFailures: 10,
-      resendSeconds: 60,
-      phoneHourly: 5,
-      phoneDaily: 10,
-    });
-    const { addressHourly, dailyTotal, countries } = loadConfig({}).otp;
-    expect({ addressHourly, dailyTotal, countries }).toEqual({
-      addressHourly: 20,
-      dailyTotal: 10_000,
-      countries: undefined,
+    const { otp, rateLimits } = loadConfig({});
+    expect(otp).toMatchObject({ seconds: 300, dailyTotal: 10_000, countries: undefined });
+    expect(rateLimits).toMatchObject({
+      'phone-failures': 10,
+      'phone-messages-per-minute': 1,
+      'phone-messages-per-hour': 5,
+      'phone-messages-per-day': 10,
+      'address-messages-per-hour': 20,
     });
   });
 
@@ -121,17 +116,51 @@ describe('The configuration', () => {
   });
 
   it('O126 has the limits of the OAuth routes by default', () => {
-    expect(loadConfig({}).rateLimits).toEqual({
-      windowSeconds: 900,
-      tokenFailures: 20,
-      tokenAddressFailures: 100,
-      tokenCalls: 7500,
-      authorizeCalls: 600,
-      decisionFailures: 20,
-      decisionAddressFailures: 60,
-      decisionCalls: 60,
-      decisionAddressCalls: 1800,
+    expect(loadConfig({}).rateLimits).toMatchObject({
+      'token-calls': 7500,
+      'token-failures': 20,
+      'token-address-failures': 100,
+      'authorize-calls': 600,
+      'sign-in-calls': 60,
+      'sign-in-address-calls': 1800,
+      'sign-in-failures': 20,
+      'sign-in-address-failures': 60,
     });
+  });
+
+  it('changes single rate limits', () => {
+    const { rateLimits } = loadConfig({ RATE_LIMITS: 'token-calls=20000,phone-failures=0' });
+    expect(rateLimits).toEqual({
+      ...loadConfig({}).rateLimits,
+      'token-calls': 20_000,
+      'phone-failures': 0,
+    });
+  });
+
+  it.each([
+    ['token-calls', 'must look like token-calls=20000,phone-messages-per-hour=3'],
+    ['token-calls=-1', 'must look like token-calls=20000,phone-messages-per-hour=3'],
+    [
+      'token-calls=1, phone-failures=2',
+      'must look like token-calls=20000,phone-messages-per-hour=3',
+    ],
+    ['token-calls=1,token-calls=2', 'must not give token-calls twice'],
+    ['token-calls=2147483648', 'must not give more than 2147483647'],
+    ['token-call=1', expect.stringMatching(/^has no limit "token-call"; there are token-calls, /)],
+    ['constructor=1', expect.stringMatching(/^has no limit "constructor"; /)],
+  ])('rejects RATE_LIMITS=%s', (limits, problem) => {
+    const [line = '', ...more] = problemsOf({ RATE_LIMITS: limits });
+    expect(more).toEqual([]);
+    expect(line.replace('RATE_LIMITS: ', '')).toEqual(problem);
+  });
+
+  it('rejects a variable that was removed, and names its successor', () => {
+    expect(problemsOf({ OTP_PHONE_HOURLY: '3', OAUTH_CODE_SECONDS: '60' })).toEqual(
+      [
+        'OTP_PHONE_HOURLY: is no longer a setting; set RATE_LIMITS=phone-messages-per-hour=…',
+        'OAUTH_CODE_SECONDS: is no longer a setting; unset it; a code lives for 300 seconds',
+      ].toReversed(),
+    );
   });
 
   it.each(['true', 'loopback', '10.0.0.0/8'])(

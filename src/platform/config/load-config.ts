@@ -11,6 +11,28 @@ export class ConfigError extends Error {
   }
 }
 
+/** Variables of earlier releases, and what to set instead. A limit that no longer applies must not be overlooked. */
+const REMOVED: Readonly<Record<string, string>> = {
+  OAUTH_TOKEN_CALLS: 'set RATE_LIMITS=token-calls=…',
+  OAUTH_TOKEN_FAILURES: 'set RATE_LIMITS=token-failures=…',
+  OAUTH_TOKEN_ADDRESS_FAILURES: 'set RATE_LIMITS=token-address-failures=…',
+  OAUTH_AUTHORIZE_CALLS: 'set RATE_LIMITS=authorize-calls=…',
+  OAUTH_DECISION_CALLS: 'set RATE_LIMITS=sign-in-calls=…',
+  OAUTH_DECISION_ADDRESS_CALLS: 'set RATE_LIMITS=sign-in-address-calls=…',
+  OAUTH_DECISION_FAILURES: 'set RATE_LIMITS=sign-in-failures=…',
+  OAUTH_DECISION_ADDRESS_FAILURES: 'set RATE_LIMITS=sign-in-address-failures=…',
+  OTP_PHONE_FAILURES: 'set RATE_LIMITS=phone-failures=…',
+  OTP_RESEND_SECONDS: 'set RATE_LIMITS=phone-messages-per-minute=…',
+  OTP_PHONE_HOURLY: 'set RATE_LIMITS=phone-messages-per-hour=…',
+  OTP_PHONE_DAILY: 'set RATE_LIMITS=phone-messages-per-day=…',
+  OTP_ADDRESS_HOURLY: 'set RATE_LIMITS=address-messages-per-hour=…',
+  OAUTH_WINDOW_SECONDS: 'unset it; the window of rate limits is 900 seconds',
+  OAUTH_CODE_SECONDS: 'unset it; a code lives for 300 seconds',
+  OAUTH_TRANSACTION_SECONDS: 'unset it; a sign-in may take 900 seconds',
+  OAUTH_SESSION_SECONDS: 'unset it; a session lives for 1800 seconds',
+  SMS_TIMEOUT_MS: 'unset it; a gateway has 5000 ms to respond',
+};
+
 /** An empty variable counts as unset. @throws ConfigError also for values that are unsafe in production */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -20,7 +42,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): AppCon
       parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
     );
   }
-  const problems = [...missing(parsed.data), ...unsafe(parsed.data)];
+  const problems = [...removed(given), ...missing(parsed.data), ...unsafe(parsed.data)];
   if (problems.length > 0) throw new ConfigError(problems);
   return new AppConfig(parsed.data);
 }
@@ -31,6 +53,12 @@ const REQUIRED: Readonly<Record<Env['SMS_SENDER'], readonly (keyof Env)[]>> = {
   webhook: ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'],
   twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'TWILIO_FROM'],
 };
+
+function removed(given: NodeJS.ProcessEnv): string[] {
+  return Object.entries(REMOVED)
+    .filter(([name]) => given[name] !== undefined)
+    .map(([name, advice]) => `${name}: is no longer a setting; ${advice}`);
+}
 
 function missing(env: Env): string[] {
   return REQUIRED[env.SMS_SENDER]

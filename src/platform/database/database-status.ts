@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Pool } from 'mysql2';
 import { DataSource } from 'typeorm';
+import { countsOf } from './mysql/private-members.js';
 import { TransactionRunner } from './transaction.js';
 
 /** The clock of the database server, for comparison: stored times come from the service's clock. */
@@ -151,12 +152,6 @@ export interface PoolLoad {
   waiting: number;
 }
 
-/** The lists of the pool; missing in its types. */
-type PoolLists = Record<
-  '_allConnections' | '_freeConnections' | '_connectionQueue',
-  { readonly length: number }
->;
-
 /** Load of the connections between this process and the database. */
 @Injectable()
 export class DatabaseLoad {
@@ -172,14 +167,9 @@ export class DatabaseLoad {
 
   /** Of a server only. */
   pool(): PoolLoad {
-    const { pool } = this.dataSource.driver as unknown as { pool: Pool & PoolLists };
-    const { _allConnections: all, _freeConnections: free, _connectionQueue: queue } = pool;
-    return {
-      used: all.length - free.length,
-      free: free.length,
-      limit: pool.config.connectionLimit ?? 0,
-      waiting: queue.length,
-    };
+    const { pool } = this.dataSource.driver as unknown as { pool: Pool };
+    const { open, free, waiting } = countsOf(pool);
+    return { used: open - free, free, limit: pool.config.connectionLimit ?? 0, waiting };
   }
 
   /** Transactions in the queue of SQLite. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { cleanUp } from '../../support/background.js';
+import { AuthorizationCode } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { Member } from '../../support/member.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
 import { startService, type StartedService } from '../../support/service-process.js';
@@ -45,8 +46,6 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
     const env = {
       DB_TIMEOUT_MS: '1000',
       QUOTA_DEFAULT_LIMIT: '1000000',
-      // The codes of the last kill are issued before the first.
-      OAUTH_CODE_SECONDS: '3600',
     };
     served = await startService({ url: await group.url(DATABASE), env });
     ({ app } = served);
@@ -89,6 +88,9 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
     async ({ task }) => {
       const allClients: Clients[] = [];
       while (allClients.length < KILLS) allClients.push(await prepare());
+      // The codes of the last kill are issued before the first.
+      const expiresAt = new Date(Date.now() + 3_600_000);
+      await app.dataSource.manager.update(AuthorizationCode, {}, { expiresAt });
       const member = await Member.join(app);
       const load = new KeyedLoad(member, () => app.baseUrl, PUBLISHERS);
       const outages: number[] = [];

@@ -7,7 +7,7 @@ import { authorizeLink, requestToken } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { expectPage } from '../../support/responses.js';
-import { EVERY_LIMIT, type TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
+import { rateLimits, type TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { inOneChunk, SMUGGLED, smuggling } from './smuggling.js';
 import { converse, requestOf } from './wire.js';
@@ -52,7 +52,7 @@ function withoutRandomValues(text: string): string {
 
 onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (database) => {
   // Dozens of malformed token calls without an app come from this one address.
-  const app = useTestApp(database, { OAUTH_TOKEN_FAILURES: '0' });
+  const app = useTestApp(database, rateLimits({ 'token-failures': 0 }));
   const behindProxy = useTestApp(database, { TRUST_PROXY: '1' });
 
   /** Request lines with their headers. */
@@ -251,7 +251,7 @@ async function guess(app: TestApp, client: TestClient, headers: Record<string, s
 }
 
 onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
-  const app = useTestApp(database, { ...EVERY_LIMIT, OAUTH_TOKEN_FAILURES: '3' });
+  const app = useTestApp(database, { RATE_LIMITS: 'token-failures=3' });
 
   it('gives no further attempt at a secret and no further text message', async () => {
     const client = await app().addClient();
@@ -265,20 +265,20 @@ onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
     for (let number = 1; number <= 6; number += 1)
       statuses.push(await guess(app(), client, claims(number)));
     expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
-    const { addressHourly } = app().config.otp;
+    const limit = app().config.rateLimits['address-messages-per-hour'];
     const sent = [];
-    for (let number = 1; number <= addressHourly + 3; number += 1) {
+    for (let number = 1; number <= limit + 3; number += 1) {
       const visitor = new Browser(app(), claims(number));
       const page = await visitor.open('/account/apps');
       const phone = `+1415555${5000 + number}`;
       sent.push((await visitor.submit(page, '/account/sign-in', { phone })).status);
     }
-    expect(sent).toEqual([...Array(addressHourly).fill(200), 429, 429, 429]);
+    expect(sent).toEqual([...Array(limit).fill(200), 429, 429, 429]);
   });
 });
 
 onSqlite('Forged client address in front of a proxy (RFC 9700 §4.13)', (database) => {
-  const app = useTestApp(database, { TRUST_PROXY: '1', OAUTH_TOKEN_FAILURES: '3' });
+  const app = useTestApp(database, { TRUST_PROXY: '1', ...rateLimits({ 'token-failures': 3 }) });
 
   it('gives no further attempt, and uses up no attempt of the forged address', async () => {
     const client = await app().addClient();

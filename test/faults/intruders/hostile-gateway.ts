@@ -69,7 +69,6 @@ export class HostileGateway {
       SMS_SENDER: 'webhook',
       SMS_WEBHOOK_URL: this.url,
       SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
-      SMS_TIMEOUT_MS: '500',
     };
   }
 

@@ -23,7 +23,7 @@ import {
 import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
-import { TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
+import { rateLimits, TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { times } from '../../suite.js';
 import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile.js';
@@ -297,8 +297,7 @@ describe('Injection through raw requests', () => {
     SMS_WEBHOOK_URL: 'https://127.0.0.1:9/',
     SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
     // Each text fails at both forms, and all of them come from one address: past these limits, no form is read.
-    OAUTH_TOKEN_FAILURES: '0',
-    OAUTH_DECISION_FAILURES: '0',
+    ...rateLimits({ 'token-failures': 0, 'sign-in-failures': 0 }),
   };
 
   it('writes one JSON object per line to the log, without forged lines', async ({ task }) => {

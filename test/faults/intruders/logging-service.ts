@@ -2,27 +2,27 @@ import { randomBytes } from 'node:crypto';
 import { Cluster } from '../../support/cluster.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { type TestApp, useTestApp } from '../../support/test-app.js';
+import { rateLimits, type TestApp, useTestApp } from '../../support/test-app.js';
 import { CONTROL } from './hostile.js';
 
 /**
  * Thousands of hostile forms come from one address, and many of them name the same app, browser or phone: with these limits, the
  * service would reject nearly all of them unread.
  */
-const NO_LIMITS = {
-  OAUTH_TOKEN_FAILURES: '0',
-  OAUTH_TOKEN_ADDRESS_FAILURES: '0',
-  OAUTH_AUTHORIZE_CALLS: '0',
-  OAUTH_DECISION_FAILURES: '0',
-  OAUTH_DECISION_ADDRESS_FAILURES: '0',
-  OAUTH_DECISION_CALLS: '0',
-  OAUTH_DECISION_ADDRESS_CALLS: '0',
-  OTP_PHONE_FAILURES: '0',
-  OTP_RESEND_SECONDS: '0',
-  OTP_PHONE_HOURLY: '0',
-  OTP_PHONE_DAILY: '0',
-  OTP_ADDRESS_HOURLY: '0',
-};
+const NO_LIMITS = rateLimits({
+  'token-failures': 0,
+  'token-address-failures': 0,
+  'authorize-calls': 0,
+  'sign-in-failures': 0,
+  'sign-in-address-failures': 0,
+  'sign-in-calls': 0,
+  'sign-in-address-calls': 0,
+  'phone-failures': 0,
+  'phone-messages-per-minute': 0,
+  'phone-messages-per-hour': 0,
+  'phone-messages-per-day': 0,
+  'address-messages-per-hour': 0,
+});
 
 /** The built service as a process that logs everything, on a database that has its schema. */
 export class LoggingService extends Cluster {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { RUNS, SEED } from '../../support/arbitraries.js';
 import { onEachEngine } from '../../support/database.js';
-import { useTestApp } from '../../support/test-app.js';
+import { rateLimits, useTestApp } from '../../support/test-app.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { steps, STORY } from './token-steps.js';
@@ -32,10 +32,10 @@ const OUTCOMES =
 
 onEachEngine('Codes and tokens compared with a model', (database) => {
   // A sequence makes up to 240 calls within the window of these limits, and many fail. The model does not know the limits.
-  const app = useTestApp(database, {
-    OAUTH_TOKEN_FAILURES: '0',
-    OAUTH_TOKEN_ADDRESS_FAILURES: '0',
-  });
+  const app = useTestApp(
+    database,
+    rateLimits({ 'token-failures': 0, 'token-address-failures': 0 }),
+  );
 
   it(
     `are linearizable in ${SEQUENCES} random sequences: some order of concurrent requests explains each response`,

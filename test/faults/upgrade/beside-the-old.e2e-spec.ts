@@ -26,7 +26,7 @@ import { KeyedLoad } from '../created-once/keyed-load.js';
 import { show } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { expectPreserved, publisherIn } from './preserved-rows.js';
-import { expectVisited, MANY_VISITS, Visits } from './visits.js';
+import { expectVisited, MANY_VISITS, MANY_VISITS_1_0_0, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
 const TEST_MS = 120_000;
@@ -43,7 +43,6 @@ const NO_HISTORY =
   const { url, engine } = database;
   const smsFile = newSmsFile();
   const env: Record<string, string> = {
-    ...MANY_VISITS,
     MIGRATE: '0',
     DEMO: '0',
     OTP_PEPPER: randomBytes(32).toString('hex'),
@@ -63,7 +62,7 @@ const NO_HISTORY =
     await restore(database, original);
     dataSource = await connect(url);
     env.PUBLIC_URL = `http://127.0.0.1:${await freePort()}`;
-    serve([await startProcess({ url, env, version: release })]);
+    serve([await startProcess({ url, env: { ...env, ...MANY_VISITS_1_0_0 }, version: release })]);
   }, 120_000);
   afterAll(() =>
     cleanUp(
@@ -93,7 +92,7 @@ const NO_HISTORY =
   /** Runs this version beside the release until a visit to both succeeded. */
   async function serveBeside(visits: Visits): Promise<void> {
     const older = serving;
-    const newer = await startProcess({ url, env });
+    const newer = await startProcess({ url, env: { ...env, ...MANY_VISITS } });
     await expect
       .poll(() => fetch(`${newer.baseUrl}/readyz`).then(({ status }) => status), {
         timeout: READY_MS,

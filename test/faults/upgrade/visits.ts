@@ -5,15 +5,22 @@ import type { Site } from '../../support/browser.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import type { PageBody, PostBody } from '../../support/member.js';
 import { json, type TokenBody } from '../../support/responses.js';
-import { MANY_SIGN_INS, type TestClient } from '../../support/test-app.js';
+import { rateLimits, type TestClient } from '../../support/test-app.js';
 import { In, type DataSource } from 'typeorm';
 import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 
 /** The one user of the visits signs in many times a minute, from one address. */
-export const MANY_VISITS = {
-  ...MANY_SIGN_INS,
+export const MANY_VISITS = rateLimits({
+  'phone-messages-per-minute': 0,
+  'phone-messages-per-hour': 0,
+  'phone-messages-per-day': 0,
+});
+
+/** The same for release 1.0.0. */
+export const MANY_VISITS_1_0_0 = {
+  OTP_ADDRESS_HOURLY: '0',
   OTP_RESEND_SECONDS: '0',
   OTP_PHONE_HOURLY: '0',
   OTP_PHONE_DAILY: '0',

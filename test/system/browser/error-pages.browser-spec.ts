@@ -3,12 +3,12 @@ import { DAY } from '../../../src/platform/clock.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { expectAccessible, inChromium, wanting, WISHES } from '../../support/chromium.js';
-import type { TestClient } from '../../support/test-app.js';
+import { rateLimits, type TestClient } from '../../support/test-app.js';
 
 /** More authorization requests than the other pages of a test need. */
 const CALLS = 20;
 
-const settings = { env: { OAUTH_AUTHORIZE_CALLS: String(CALLS) } };
+const settings = { env: rateLimits({ 'authorize-calls': CALLS }) };
 
 inChromium('Error pages', settings, (chrome) => {
   const { app } = chrome;

@@ -8,7 +8,7 @@ import { authorizeLink } from '../../support/oauth-flow.js';
 import { onEachServer } from '../../support/database.js';
 import { expectPage } from '../../support/responses.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { TestApp, type TestClient } from '../../support/test-app.js';
+import { rateLimits, TestApp, type TestClient } from '../../support/test-app.js';
 
 /** Less than the database timeout. */
 const FIRST_CHECK_MS = 500;
@@ -26,11 +26,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     const env = {
       DB_TIMEOUT_MS: '1000',
       // With limits of one, any message or guess that is counted by mistake makes the next step fail.
-      OTP_PHONE_FAILURES: '1',
-      OTP_PHONE_HOURLY: '1',
-      // Counters of calls have a COMMIT of their own, which the proxy would take for that of the sign-in.
-      OAUTH_DECISION_CALLS: '0',
-      OAUTH_DECISION_ADDRESS_CALLS: '0',
+      ...rateLimits({ 'phone-failures': 1, 'phone-messages-per-hour': 1 }),
     };
     app = await TestApp.start({ ...database, url: proxy.url }, env);
     other = await mysql.createConnection(database.url);

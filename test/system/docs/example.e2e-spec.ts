@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { onOneEngine } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
+import { rateLimits } from '../../support/test-app.js';
 
 const ANAS_PHONE = '+14155550101';
 
@@ -106,7 +107,11 @@ onOneEngine('Example app with the demo', (database) => {
 
   beforeAll(async () => {
     // Ana signs in several times within seconds of real time.
-    const env = { DEMO: '1', OTP_RESEND_SECONDS: '0', OTP_PHONE_HOURLY: '0', LOG_LEVEL: 'warn' };
+    const env = {
+      DEMO: '1',
+      ...rateLimits({ 'phone-messages-per-minute': 0, 'phone-messages-per-hour': 0 }),
+      LOG_LEVEL: 'warn',
+    };
     service = await startProcess({ url: database.url, env });
   });
   afterEach(() => example?.stop());

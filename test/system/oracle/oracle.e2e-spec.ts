@@ -1,5 +1,5 @@
 import { sqliteFile } from '../../support/database.js';
-import { useTestApp } from '../../support/test-app.js';
+import { rateLimits, useTestApp } from '../../support/test-app.js';
 import { differences } from './differences.js';
 import { ourServer, registerApps } from './our-server.js';
 import { differenceOf, outcomeOf } from './outcome.js';
@@ -22,11 +22,7 @@ const rows: readonly Row[] = [
 ];
 
 /** Hundreds of requests of one browser and three apps at the same moment, many of them wrong. */
-const ENV = {
-  OAUTH_TOKEN_FAILURES: '0',
-  OAUTH_TOKEN_ADDRESS_FAILURES: '0',
-  OAUTH_DECISION_CALLS: '0',
-};
+const ENV = rateLimits({ 'token-failures': 0, 'token-address-failures': 0, 'sign-in-calls': 0 });
 
 describe('Comparison with oidc-provider', () => {
   const app = useTestApp(sqliteFile(), ENV);

@@ -11,7 +11,7 @@ import {
 import { onOneEngine, onEachServer, sqliteFile } from '../../support/database.js';
 import { freePort } from '../../support/free-port.js';
 import { runSql } from '../../support/sql.js';
-import { useTestApp } from '../../support/test-app.js';
+import { rateLimits, useTestApp } from '../../support/test-app.js';
 
 const AWAY = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 const SECRET = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
@@ -55,7 +55,7 @@ describe('Command "doctor" without a database', () => {
     ['a public pepper', {}, 'stored under a key that everybody knows'],
     ['no proxy', { PUBLIC_URL: 'https://dev.example' }, 'no proxy is trusted'],
     ['a file of passwords', { SMS_SENDER: 'file' }, 'One-time passwords are written to a file.'],
-    ['unlimited guesses', { OTP_PHONE_FAILURES: '0' }, 'Nothing limits guesses'],
+    ['unlimited guesses', rateLimits({ 'phone-failures': 0 }), 'Nothing limits guesses'],
   ])('warns of %s', async (_title, env, message) => {
     const found = await findings({ ...AWAY, ...env });
     const warnings = found.filter(({ check }) => check === 'configuration');

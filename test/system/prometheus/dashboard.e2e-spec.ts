@@ -18,7 +18,7 @@ import {
   startPrometheus,
   wordsOf,
 } from '../../support/prometheus.js';
-import { TestApp } from '../../support/test-app.js';
+import { rateLimits, TestApp } from '../../support/test-app.js';
 
 /** Metrics and labels that Prometheus adds to every target. */
 const OF_PROMETHEUS = new Set(['up', 'job', 'instance']);
@@ -50,7 +50,7 @@ onOneEngine('Dashboard and alerts', (database) => {
     address = `127.0.0.1:${port}`;
     app = await TestApp.start(database, {
       METRICS_PORT: String(port),
-      OAUTH_TOKEN_FAILURES: '1',
+      ...rateLimits({ 'token-failures': 1 }),
     });
     await app.service(MetricsServer).listen();
     await makeTraffic();

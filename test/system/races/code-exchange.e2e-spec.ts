@@ -3,11 +3,11 @@ import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
-import { useTestApp } from '../../support/test-app.js';
+import { rateLimits, useTestApp } from '../../support/test-app.js';
 
 const RACERS = 50;
 /** Each race has 49 losers, which count as failed token calls. */
-const ENV = { OAUTH_TOKEN_FAILURES: '0', OAUTH_TOKEN_ADDRESS_FAILURES: '0' };
+const ENV = rateLimits({ 'token-failures': 0, 'token-address-failures': 0 });
 
 onEachServer('Concurrent exchanges of one code in two processes', (database) => {
   const operator = useTestApp(database);

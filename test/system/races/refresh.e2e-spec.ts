@@ -6,12 +6,12 @@ import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
 import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
-import { type TestClient, useTestApp } from '../../support/test-app.js';
+import { rateLimits, type TestClient, useTestApp } from '../../support/test-app.js';
 
 const RACERS = 50;
 const AGAINST_REVOCATION = 6;
 /** Most refreshes of a race against a revocation fail, and all come from one app. */
-const ENV = { OAUTH_TOKEN_FAILURES: '0', OAUTH_TOKEN_ADDRESS_FAILURES: '0' };
+const ENV = rateLimits({ 'token-failures': 0, 'token-address-failures': 0 });
 /** The head start of the revocation in every other round: about the time that a revocation takes. */
 const HEAD_STARTS_MS = [5, 15, 25, 35];
 /** With this many rounds, the refreshes and the revocation each win at least once. */

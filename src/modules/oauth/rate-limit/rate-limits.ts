@@ -1,5 +1,8 @@
-import { SECOND } from '../../../platform/clock.js';
+import { MINUTE } from '../../../platform/clock.js';
 import type { AppConfig } from '../../../platform/config/app-config.js';
+
+/** The rolling window of limits without a period of their own (source document, section 8). */
+export const WINDOW_MS = 15 * MINUTE;
 
 /** The endpoints that apps call. */
 const CLIENT_ENDPOINTS = ['token', 'revocation', 'introspection'] as const;
@@ -24,34 +27,29 @@ export interface RequestLimit extends RateLimit {
 
 /** Limits of failed attempts. */
 export function failureLimits({ rateLimits }: AppConfig): RequestLimit[] {
-  const { tokenFailures, tokenAddressFailures } = rateLimits;
-  const { decisionFailures, decisionAddressFailures } = rateLimits;
-  return limits('failures', rateLimits.windowSeconds, [
+  return limits('failures', [
     ...CLIENT_ENDPOINTS.flatMap((routes): Row[] => [
-      [routes, 'app-and-address', tokenFailures],
-      [routes, 'address', tokenAddressFailures],
+      [routes, 'app-and-address', rateLimits['token-failures']],
+      [routes, 'address', rateLimits['token-address-failures']],
     ]),
-    ['decision', 'browser', decisionFailures],
-    ['decision', 'address', decisionAddressFailures],
+    ['decision', 'browser', rateLimits['sign-in-failures']],
+    ['decision', 'address', rateLimits['sign-in-address-failures']],
   ]);
 }
 
 /** Limits of all calls. */
 export function callLimits({ rateLimits }: AppConfig): RequestLimit[] {
-  const { tokenCalls, authorizeCalls, decisionCalls, decisionAddressCalls } = rateLimits;
-  return limits('calls', rateLimits.windowSeconds, [
-    ...CLIENT_ENDPOINTS.map((routes): Row => [routes, 'client', tokenCalls]),
-    ['authorize', 'address', authorizeCalls],
-    ['decision', 'browser', decisionCalls],
-    ['decision', 'address', decisionAddressCalls],
+  return limits('calls', [
+    ...CLIENT_ENDPOINTS.map((routes): Row => [routes, 'client', rateLimits['token-calls']]),
+    ['authorize', 'address', rateLimits['authorize-calls']],
+    ['decision', 'browser', rateLimits['sign-in-calls']],
+    ['decision', 'address', rateLimits['sign-in-address-calls']],
   ]);
 }
 
 type Row = [routes: LimitedRoutes, by: RequestKey, limit: number];
 
-/** The window of the source document, section 8: rolling, roughly 15 minutes. */
-function limits(counted: string, windowSeconds: number, rows: readonly Row[]): RequestLimit[] {
-  const windowMs = windowSeconds * SECOND;
+function limits(counted: string, rows: readonly Row[]): RequestLimit[] {
   return rows
     .filter(([, , limit]) => limit > 0)
     .map(([routes, by, limit]) => ({
@@ -59,6 +57,6 @@ function limits(counted: string, windowSeconds: number, rows: readonly Row[]): R
       routes,
       by,
       limit,
-      windowMs,
+      windowMs: WINDOW_MS,
     }));
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, DAY, HOUR, SECOND } from '../../../platform/clock.js';
+import { Clock, DAY, HOUR, MINUTE } from '../../../platform/clock.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
 import type { ExpiredRows } from '../../../platform/database/retention/expired-rows.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
@@ -8,7 +8,7 @@ import {
   type Attempt,
   type RateLimitState,
 } from '../rate-limit/sliding-window-counter.js';
-import type { RateLimit } from '../rate-limit/rate-limits.js';
+import { type RateLimit, WINDOW_MS } from '../rate-limit/rate-limits.js';
 import { RateLimitReport } from '../rate-limit/rate-limit-report.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
 import { SignInRepository } from './sign-in.repository.js';
@@ -52,16 +52,21 @@ export class OtpLimits {
     private readonly clock: Clock,
     { otp, rateLimits }: AppConfig,
   ) {
-    const windowMs = rateLimits.windowSeconds * SECOND;
-    const pause = { name: 'otp-pause', limit: 1, windowMs: otp.resendSeconds * SECOND };
+    const windowMs = WINDOW_MS;
+    const messagesPer = (period: 'minute' | 'hour' | 'day'): number =>
+      rateLimits[`phone-messages-per-${period}`];
     this.messages = [
-      ...(otp.resendSeconds > 0 ? [pause] : []),
-      { name: 'otp-hourly', limit: otp.phoneHourly, windowMs: HOUR },
-      { name: 'otp-daily', limit: otp.phoneDaily, windowMs: DAY },
+      { name: 'otp-pause', limit: messagesPer('minute'), windowMs: MINUTE },
+      { name: 'otp-hourly', limit: messagesPer('hour'), windowMs: HOUR },
+      { name: 'otp-daily', limit: messagesPer('day'), windowMs: DAY },
     ];
-    this.messagesFromAddress = { name: 'otp-address', limit: otp.addressHourly, windowMs: HOUR };
+    this.messagesFromAddress = {
+      name: 'otp-address',
+      limit: rateLimits['address-messages-per-hour'],
+      windowMs: HOUR,
+    };
     this.ownMessages = { name: 'otp-own-sends', limit: MAX_OWN_MESSAGES, windowMs };
-    this.guesses = { name: 'otp-guesses', limit: otp.phoneFailures, windowMs };
+    this.guesses = { name: 'otp-guesses', limit: rateLimits['phone-failures'], windowMs };
     this.ownGuesses = { name: 'otp-own-guesses', limit: MAX_OWN_GUESSES, windowMs };
     this.total = {
       limit: { name: 'otp-daily-total', limit: otp.dailyTotal, windowMs: DAY },

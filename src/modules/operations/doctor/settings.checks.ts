@@ -75,9 +75,12 @@ function unsafeSettings(config: AppConfig): Finding[] {
         'TRUST_PROXY=1',
       ),
     );
-  if (config.otp.phoneFailures === 0)
+  if (config.rateLimits['phone-failures'] === 0)
     found.push(
-      warning('Nothing limits guesses at one-time passwords.', 'Unset OTP_PHONE_FAILURES.'),
+      warning(
+        'Nothing limits guesses at one-time passwords.',
+        'Remove phone-failures from RATE_LIMITS.',
+      ),
     );
   return found;
 }

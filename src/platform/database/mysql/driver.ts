@@ -1,13 +1,7 @@
 import mysql from 'mysql2';
 import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
-import {
-  interceptQueries,
-  refuseOverdue,
-  type Send,
-  streamOf,
-  takingFrom,
-  timedOut,
-} from './timeouts.js';
+import { streamOf } from './private-members.js';
+import { interceptQueries, refuseOverdue, type Send, takingFrom, timedOut } from './timeouts.js';
 import { type Failover, toPrimary } from './failover.js';
 
 export type ServerKind = 'mysql' | 'mariadb';

@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
 import { withDeadline } from '../../request-context.js';
 import { isReadOnly } from '../errors.js';
-import { interceptQueries, streamOf, takingFrom, timedOut } from './timeouts.js';
+import { streamOf } from './private-members.js';
+import { interceptQueries, takingFrom, timedOut } from './timeouts.js';
 
 const DEFAULT_PORT = 3306;
 

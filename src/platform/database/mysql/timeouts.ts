@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
-import type { Socket } from 'node:net';
 import type { Pool, PoolConnection, Query, QueryOptions } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
 import { bindContext, isPastDeadline } from '../../request-context.js';
+import { leaveQueue } from './private-members.js';
 
 /** An error like those of Node for network operations that took too long. */
 export function timedOut(message: string): NodeJS.ErrnoException {
@@ -20,19 +20,7 @@ export function interceptQueries(connection: PoolConnection, around: (send: Send
   });
 }
 
-/** The stream of a connection, which is not in mysql2's types. */
-export function streamOf(connection: PoolConnection): Socket {
-  return (connection as PoolConnection & { stream: Socket }).stream;
-}
-
 type Taker = Parameters<Pool['getConnection']>[0];
-
-/** The pool's queue, which is not in its types. */
-interface WaitingQueue {
-  readonly length: number;
-  get(index: number): Taker;
-  removeOne(index: number): void;
-}
 
 /**
  * Acquires connections of a pool with a timeout, which the pool's own queue does not have. A waiter that times out leaves the queue;
@@ -57,12 +45,6 @@ export function takingFrom(pool: Pool): (waitMs: number, taker: Taker) => void {
     }, waitMs);
     take(waiter);
   };
-}
-
-function leaveQueue(pool: Pool, waiter: Taker): void {
-  const { _connectionQueue: queue } = pool as Pool & { _connectionQueue: WaitingQueue };
-  for (let index = 0; index < queue.length; index += 1)
-    if (queue.get(index) === waiter) return queue.removeOne(index);
 }
 
 /** Statements that end a transaction or set up a connection. */

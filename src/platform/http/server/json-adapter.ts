@@ -1,5 +1,5 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Express, Request, Response } from 'express';
+import express, { type Express, type Request, type Response } from 'express';
 import { expressServer } from './express-server.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -12,6 +12,11 @@ type EntityTag = (body: string, encoding: BufferEncoding) => string;
  * HEAD, has an entity tag (RFC 9110 §8.8.3).
  */
 export class JsonAdapter extends ExpressAdapter {
+  constructor() {
+    // The adapter makes the router, which reads these settings only then.
+    super(express().enable('strict routing').enable('case sensitive routing'));
+  }
+
   override initHttpServer(): void {
     this.httpServer = expressServer(this.getInstance<Express>());
   }

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { configurationTable, envExample } from '../../../tools/env-example.js';
+import { configurationPage, envExample } from '../../../tools/configuration-docs.js';
 
-const PROGRAM = resolve('dist/tools/env-example.js');
+const PROGRAM = resolve('dist/tools/configuration-docs.js');
 
 /** Runs the program in `folder`. */
 function run(folder: string, ...options: string[]): Promise<{ code: number; output: string }> {
@@ -15,7 +15,7 @@ function run(folder: string, ...options: string[]): Promise<{ code: number; outp
   });
 }
 
-describe('Program env-example', () => {
+describe('Program configuration-docs', () => {
   let folder: string;
 
   beforeEach(async () => {
@@ -24,17 +24,13 @@ describe('Program env-example', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it('rejects outdated files, names the command that updates them, and updates them with --write', async () => {
-    await writeFile(
-      join(folder, 'README.md'),
-      '# A\n\n<!-- configuration -->\n<!-- /configuration -->\n\nB\n',
-    );
+    await mkdir(join(folder, 'docs'));
     const stale = await run(folder);
     expect(stale.code).toBe(1);
-    expect(stale.output).toContain('node dist/tools/env-example.js --write');
+    expect(stale.output).toContain('node dist/tools/configuration-docs.js --write');
     expect((await run(folder, '--write')).code).toBe(0);
     expect((await run(folder)).code).toBe(0);
-    const readme = await readFile(join(folder, 'README.md'), 'utf8');
-    expect(readme).toBe(`# A\n\n${configurationTable()}\n\nB\n`);
+    expect(await readFile(join(folder, 'docs/configuration.md'), 'utf8')).toBe(configurationPage());
     expect(await readFile(join(folder, '.env.example'), 'utf8')).toBe(envExample());
   });
 });

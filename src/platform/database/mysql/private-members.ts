@@ -1,0 +1,47 @@
+import type { Socket } from 'node:net';
+import type { Pool, PoolConnection } from 'mysql2';
+
+/*
+ * The members of mysql2 that are missing in its types and that it may change in any release. Nothing public does the same:
+ * - `stream` of a connection: `destroy()` and `end()` leave the running statement without a result.
+ * - the lists of a pool: its queue has no timeout, and there are no figures of its load.
+ */
+
+type Taker = Parameters<Pool['getConnection']>[0];
+
+interface List {
+  readonly length: number;
+}
+
+interface Queue extends List {
+  get(index: number): Taker;
+  removeOne(index: number): void;
+}
+
+interface Lists {
+  _allConnections: List;
+  _freeConnections: List;
+  _connectionQueue: Queue;
+}
+
+/** The stream of a connection. */
+export function streamOf(connection: PoolConnection): Socket {
+  return (connection as PoolConnection & { stream: Socket }).stream;
+}
+
+/** Removes a callback of `getConnection` from the queue of the pool. */
+export function leaveQueue(pool: Pool, taker: Taker): void {
+  const { _connectionQueue: queue } = pool as Pool & Lists;
+  for (let index = 0; index < queue.length; index += 1)
+    if (queue.get(index) === taker) return queue.removeOne(index);
+}
+
+/** Numbers of open connections, of those that are free, and of callers in the queue. */
+export function countsOf(pool: Pool): { open: number; free: number; waiting: number } {
+  const {
+    _allConnections: open,
+    _freeConnections: free,
+    _connectionQueue: queue,
+  } = pool as Pool & Lists;
+  return { open: open.length, free: free.length, waiting: queue.length };
+}

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { configurationPage, envExample } from '../../tools/configuration-docs.js';
+import { envSchema } from '../../src/platform/config/env.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { RATE_LIMITS } from '../../src/platform/config/rate-limits.js';
+
+describe('Documentation of the configuration', () => {
+  it('is current', async () => {
+    expect(await readFile('.env.example', 'utf8')).toBe(envExample());
+    expect(await readFile('docs/configuration.md', 'utf8')).toBe(configurationPage());
+  });
+
+  it('lists every variable and every rate limit once', () => {
+    const names = Object.keys(envSchema.shape);
+    const inExample = [...envExample().matchAll(/^# ([A-Z][A-Z_]+)=/gm)];
+    expect(inExample.map(([, name]) => name)).toEqual(names);
+    const inPage = [...configurationPage().matchAll(/^\| `([A-Z_]+)` /gm)];
+    expect(inPage.map(([, name]) => name)).toEqual(names);
+    const limits = [...configurationPage().matchAll(/^\| `([a-z-]+)` /gm)];
+    expect(limits.map(([, name]) => name)).toEqual(Object.keys(RATE_LIMITS));
+  });
+
+  it('lists the defaults of the service', () => {
+    const uncommented = envExample().matchAll(/^# ([A-Z][A-Z_]+)=(.*)$/gm);
+    const environment = Object.fromEntries(
+      [...uncommented].map(([, name, value]) => [name, value]),
+    );
+    expect(environment).toMatchObject({ PORT: '3000', OTP_DAILY_TOTAL: '10000' });
+    expect(loadConfig(environment)).toEqual(loadConfig({}));
+  });
+
+  it('lists the default of each rate limit', () => {
+    const rows = configurationPage().matchAll(/^\| `([a-z-]+)` \| (\d+) \|/gm);
+    const limits = [...rows].map(([, name, limit]) => `${name}=${limit}`).join(',');
+    expect(loadConfig({ RATE_LIMITS: limits }).rateLimits).toEqual(loadConfig({}).rateLimits);
+  });
+});
