@@ -21,7 +21,7 @@ onSqlite('Error bodies in the documentation', (database) => {
   it('equal the responses of the API', async () => {
     const reader = await Member.join(app(), { scopes: ['posts.read'] });
     const denied = await reader.post('/posts', { content: 'Hi' });
-    expect(shownIn('README.md')).toEqual(comparable(await json<ErrorBody>(denied)));
+    expect(shownIn('docs/walkthrough.md')).toEqual(comparable(await json<ErrorBody>(denied)));
     const member = await Member.join(app());
     const invalid = await member.post('/posts', { content: 'Hi', latitude: 91, longitude: 0 });
     expect(shownIn('docs/integrate.md')).toEqual(comparable(await json<ErrorBody>(invalid)));
