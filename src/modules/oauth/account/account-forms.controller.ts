@@ -56,7 +56,7 @@ export class AccountFormsController {
     const revoked = new Parameters(form).get('all') === '1' ? 'all' : selected;
     const feedback: Feedback =
       revoked.length === 0
-        ? { status: 400, error: ({ apps }) => apps.nothingTicked }
+        ? { status: 400, error: ({ apps }) => apps.noAppSelected }
         : { notice: noticeOf(await this.apps.revoke(id, revoked)) };
     this.pages.connectedApps(response, session, await this.apps.list(id), feedback);
   }

@@ -49,8 +49,8 @@ export class Authorization {
   @Column(optional(ID))
   userId: string | null;
 
-  @Column(optional(TIME))
-  answeredAt: Date | null;
+  @Column({ ...optional(TIME), name: 'answered_at' })
+  decidedAt: Date | null;
 
   @Column(TIME)
   createdAt: Date;

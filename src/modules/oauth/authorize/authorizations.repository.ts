@@ -17,13 +17,13 @@ export class AuthorizationsRepository {
   }
 
   async assignUser(tx: Transaction, id: string, userId: string | null): Promise<void> {
-    await entities(tx).update(Authorization, { id, answeredAt: IsNull() }, { userId });
+    await entities(tx).update(Authorization, { id, decidedAt: IsNull() }, { userId });
   }
 
   /** False if it was decided before. */
   async markDecided(tx: Transaction, id: string, now: Date): Promise<boolean> {
-    const where = { id, answeredAt: IsNull() };
-    const { affected } = await entities(tx).update(Authorization, where, { answeredAt: now });
+    const where = { id, decidedAt: IsNull() };
+    const { affected } = await entities(tx).update(Authorization, where, { decidedAt: now });
     return affected === 1;
   }
 

@@ -10,7 +10,7 @@ import type { FormBinding } from '../../../pages/views.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import {
-  alreadyAnswered,
+  alreadyDecided,
   expiredTransaction,
   ForeignToken,
   noCookies,
@@ -70,7 +70,7 @@ export class AuthorizationsService {
       browserHash,
       tokenHash: sha256(token),
       userId,
-      answeredAt: null,
+      decidedAt: null,
       createdAt: now,
       expiresAt: endOfSignIn(id, this.config),
     };
@@ -100,7 +100,7 @@ export class AuthorizationsService {
       !digestsEqual(authorization.tokenHash, sha256(token))
     )
       throw new ForeignToken();
-    if (authorization.answeredAt) throw alreadyAnswered();
+    if (authorization.decidedAt) throw alreadyDecided();
     const app = await this.apps.find(authorization.clientId);
     if (!app?.enabled) throw unknownApp();
     if (!isRegistered(app, authorization.redirectUri)) throw removedRedirectUri();

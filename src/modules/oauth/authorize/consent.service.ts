@@ -8,7 +8,7 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
-import { alreadyAnswered } from '../protocol/page-error.js';
+import { alreadyDecided } from '../protocol/page-error.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import { TokensRepository } from '../tokens/tokens.repository.js';
@@ -79,7 +79,7 @@ export class ConsentService {
 
   private async markDecided(tx: Transaction, id: string): Promise<Date> {
     const now = this.clock.now();
-    if (!(await this.authorizations.markDecided(tx, id, now))) throw alreadyAnswered();
+    if (!(await this.authorizations.markDecided(tx, id, now))) throw alreadyDecided();
     return now;
   }
 }

@@ -25,7 +25,7 @@ export class GrantsPersonalData implements PersonalData {
       { table: 'grants', rows: this.grants(userId) },
       this.ofGrants(userId, AuthorizationCode, ['hash', 'codeChallenge']),
       this.ofGrants(userId, AccessToken, ['hash']),
-      this.ofGrants(userId, RefreshToken, ['hash', 'predecessorHash', 'sealedAnswer']),
+      this.ofGrants(userId, RefreshToken, ['hash', 'predecessorHash', 'encryptedResponse']),
     ];
   }
 

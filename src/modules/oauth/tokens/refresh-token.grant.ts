@@ -152,10 +152,10 @@ export class RefreshTokenGrant {
   ): Promise<IssuedTokens | undefined> {
     const use = await this.tokens.findUse(tx, stored.hash);
     if (!use) return undefined;
-    const { sealedAnswer, answerExpiresAt } = use;
+    const { encryptedResponse, responseExpiresAt } = use;
     const isReplay =
-      sealedAnswer !== null && answerExpiresAt !== null && receivedAt <= answerExpiresAt;
-    const response = isReplay ? decryptResponse(value, sealedAnswer) : null;
+      encryptedResponse !== null && responseExpiresAt !== null && receivedAt <= responseExpiresAt;
+    const response = isReplay ? decryptResponse(value, encryptedResponse) : null;
     if (!response) {
       await this.grantsService.revokeReused(tx, 'refresh_token.reused', stored);
       return undefined;

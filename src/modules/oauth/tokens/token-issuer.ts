@@ -70,8 +70,8 @@ export class TokenIssuer {
         expiresAt: earlier(later(now, refreshIdle * SECOND), grantExpiresAt),
         consumedAt: null,
         predecessorHash,
-        sealedAnswer: null,
-        answerExpiresAt: null,
+        encryptedResponse: null,
+        responseExpiresAt: null,
       },
     };
   }

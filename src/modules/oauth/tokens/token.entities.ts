@@ -101,7 +101,7 @@ export class AccessToken {
 @Entity('refresh_tokens')
 @Index('ix_refresh_tokens_grant_id', ['grantId', 'consumedAt', 'expiresAt'])
 @Index('ix_refresh_tokens_consumed_at', ['consumedAt', 'expiresAt'])
-@Index('ix_refresh_tokens_answer_expires_at', ['answerExpiresAt'])
+@Index('ix_refresh_tokens_answer_expires_at', ['responseExpiresAt'])
 export class RefreshToken {
   @PrimaryColumn(HASH)
   hash: string;
@@ -123,10 +123,10 @@ export class RefreshToken {
   predecessorHash: string | null;
 
   /** The response to this token, encrypted under the token itself, until its successor is used. */
-  @Column(optional(text(700)))
-  sealedAnswer: string | null;
+  @Column({ ...optional(text(700)), name: 'sealed_answer' })
+  encryptedResponse: string | null;
 
   /** End of the replay window. */
-  @Column(optional(TIME))
-  answerExpiresAt: Date | null;
+  @Column({ ...optional(TIME), name: 'answer_expires_at' })
+  responseExpiresAt: Date | null;
 }

@@ -60,7 +60,7 @@ export interface TokenPair {
 }
 
 /** The encrypted response to a used refresh token, until it expires. */
-export type RefreshUse = Pick<RefreshToken, 'sealedAnswer' | 'answerExpiresAt'>;
+export type RefreshUse = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
 
 type Time = Date | string;
 
@@ -223,7 +223,7 @@ export class TokensRepository {
   /** Null when the refresh token was not used. */
   findUse(tx: Transaction, hash: string): Promise<RefreshUse | null> {
     return entities(tx).findOne(RefreshToken, {
-      select: { hash: true, sealedAnswer: true, answerExpiresAt: true },
+      select: { hash: true, encryptedResponse: true, responseExpiresAt: true },
       where: { hash, consumedAt: Not(IsNull()) },
     });
   }
