@@ -9,23 +9,23 @@ import { type AppName, GrantsService } from '../tokens/grants.service.js';
 @Injectable()
 export class ConnectedAppsService {
   constructor(
-    private readonly grants: GrantsRepository,
-    private readonly revocation: GrantsService,
+    private readonly grantsRepository: GrantsRepository,
+    private readonly grants: GrantsService,
     private readonly clock: Clock,
   ) {}
 
   /** Sorted by name. */
   async list(userId: string): Promise<ConnectedAppView[]> {
-    return byApp(await this.grants.findLive(userId, this.clock.now()));
+    return byApp(await this.grantsRepository.findLive(userId, this.clock.now()));
   }
 
   async find(userId: string, clientId: string): Promise<ConnectedAppView | undefined> {
-    return byApp(await this.grants.findLive(userId, this.clock.now(), [clientId]))[0];
+    return byApp(await this.grantsRepository.findLive(userId, this.clock.now(), [clientId]))[0];
   }
 
   /** Returns the apps that lost access. */
   revoke(userId: string, clientIds: readonly string[] | 'all'): Promise<AppName[]> {
-    return this.revocation.revokeOf(userId, clientIds, { actor: userId, reason: 'by the user' });
+    return this.grants.revokeOf(userId, clientIds, { actor: userId, reason: 'by the user' });
   }
 }
 

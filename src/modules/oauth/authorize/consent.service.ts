@@ -20,8 +20,8 @@ import type { PendingAuthorization } from './authorizations.service.js';
 export class ConsentService {
   constructor(
     private readonly authorizations: AuthorizationsRepository,
-    private readonly grants: GrantsRepository,
-    private readonly grantsService: GrantsService,
+    private readonly grantsRepository: GrantsRepository,
+    private readonly grants: GrantsService,
     private readonly tokens: TokensRepository,
     private readonly pages: OAuthPages,
     private readonly audit: AuditLog,
@@ -36,7 +36,7 @@ export class ConsentService {
     pending: PendingAuthorization,
     user: SignInUser,
   ): Promise<void> {
-    const last = await this.grants.findLatestChoice(user.id, pending.app.clientId);
+    const last = await this.grantsRepository.findLatestChoice(user.id, pending.app.clientId);
     const refused = last?.requested.filter((name) => !last.granted.includes(name)) ?? [];
     const scopes = pending.scopes.map((name) => ({ name, checked: !refused.includes(name) }));
     this.pages.consent(response, pending, scopes, user);
@@ -55,7 +55,7 @@ export class ConsentService {
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
       const now = await this.markDecided(tx, pending.id);
-      const grant = await this.grantsService.open(tx, userId, app.clientId, scopes, pending.scopes);
+      const grant = await this.grants.open(tx, userId, app.clientId, scopes, pending.scopes);
       await this.tokens.insertCode(tx, {
         hash: sha256(code),
         grantId: grant.id,

@@ -35,9 +35,9 @@ export class AuthorizationCodeGrant {
 
   constructor(
     private readonly tokens: TokensRepository,
-    private readonly grants: GrantsRepository,
+    private readonly grantsRepository: GrantsRepository,
     private readonly issuer: TokenIssuer,
-    private readonly grantsService: GrantsService,
+    private readonly grants: GrantsService,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -72,9 +72,7 @@ export class AuthorizationCodeGrant {
     if (code.consumedAt) {
       // All of it was right: the code was stolen from one of the two clients that used it (RFC 6749 §4.1.2).
       if (isVerified && receivedAt >= later(code.consumedAt, RETRY_MS))
-        await this.transactions.run((tx) =>
-          this.grantsService.revokeReused(tx, 'code.replayed', code),
-        );
+        await this.transactions.run((tx) => this.grants.revokeReused(tx, 'code.replayed', code));
       throw unknownCode(!isVerified);
     }
     if (code.userStatus !== 'active') throw unknownCode(false);
@@ -105,7 +103,7 @@ export class AuthorizationCodeGrant {
   private async consume(tx: Transaction, codes: readonly StoredCode[]): Promise<boolean> {
     const now = this.clock.now();
     const grantIds = codes.map(({ grantId }) => grantId);
-    if (!(await this.grants.lock(tx, grantIds, now))) return false;
+    if (!(await this.grantsRepository.lock(tx, grantIds, now))) return false;
     const hashes = codes.map(({ hash }) => hash);
     return this.tokens.consumeCodes(tx, hashes, now);
   }

@@ -47,9 +47,9 @@ export class RefreshTokenGrant {
 
   constructor(
     private readonly tokens: TokensRepository,
-    private readonly grants: GrantsRepository,
+    private readonly grantsRepository: GrantsRepository,
     private readonly issuer: TokenIssuer,
-    private readonly grantsService: GrantsService,
+    private readonly grants: GrantsService,
     private readonly use: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
@@ -103,7 +103,7 @@ export class RefreshTokenGrant {
     requests: readonly RefreshRequest[],
   ): Promise<IssuedTokens[]> {
     const grantIds = requests.map(({ stored }) => stored.grantId);
-    const isLocked = await this.grants.lock(tx, grantIds, this.clock.now());
+    const isLocked = await this.grantsRepository.lock(tx, grantIds, this.clock.now());
     const tokens = isLocked ? await this.rotate(tx, requests) : undefined;
     if (!tokens) throw unusable(false);
     return tokens;
@@ -113,7 +113,11 @@ export class RefreshTokenGrant {
     tx: Transaction,
     request: RefreshRequest,
   ): Promise<IssuedTokens | undefined> {
-    const isLocked = await this.grants.lock(tx, [request.stored.grantId], this.clock.now());
+    const isLocked = await this.grantsRepository.lock(
+      tx,
+      [request.stored.grantId],
+      this.clock.now(),
+    );
     if (!isLocked) return undefined;
     const tokens = this.isUsable(request) ? await this.rotate(tx, [request]) : undefined;
     return tokens?.[0] ?? this.replayOrRevoke(tx, request);
@@ -157,7 +161,7 @@ export class RefreshTokenGrant {
       encryptedResponse !== null && responseExpiresAt !== null && receivedAt <= responseExpiresAt;
     const response = isReplay ? decryptResponse(value, encryptedResponse) : null;
     if (!response) {
-      await this.grantsService.revokeReused(tx, 'refresh_token.reused', stored);
+      await this.grants.revokeReused(tx, 'refresh_token.reused', stored);
       return undefined;
     }
     if (stored.userStatus !== 'active') return undefined;
