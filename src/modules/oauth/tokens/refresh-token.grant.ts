@@ -94,8 +94,8 @@ export class RefreshTokenGrant {
     return this.isUsable(request) && !request.stored.isRevoked && request.scope === undefined;
   }
 
-  private isUsable({ stored: { isConsumed, expiresAt, userStatus } }: RefreshRequest): boolean {
-    return !isConsumed && userStatus === 'active' && expiresAt > this.clock.now();
+  private isUsable({ stored: { consumedAt, expiresAt, userStatus } }: RefreshRequest): boolean {
+    return consumedAt === null && userStatus === 'active' && expiresAt > this.clock.now();
   }
 
   private async refreshAll(
@@ -165,7 +165,7 @@ export class RefreshTokenGrant {
       return undefined;
     }
     if (stored.userStatus !== 'active') return undefined;
-    if (await this.tokens.isRevoked(tx, sha256(response.accessToken))) return undefined;
+    if (await this.tokens.isAccessRevoked(tx, sha256(response.accessToken))) return undefined;
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(response.scopes)) {
       throw new InvalidScope('The refresh token was used a moment ago with another scope.');
     }

@@ -24,7 +24,7 @@ export class TokensService {
     const token = await this.tokens.find(value);
     if (token?.clientId !== clientId) return null;
     if (token.isRevoked || token.userStatus !== 'active') return null;
-    if (token.kind === 'refresh' && token.isConsumed) return null;
+    if (token.kind === 'refresh' && token.consumedAt) return null;
     return token.expiresAt > this.clock.now() ? token : null;
   }
 
