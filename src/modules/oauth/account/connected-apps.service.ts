@@ -16,16 +16,16 @@ export class ConnectedAppsService {
 
   /** Sorted by name. */
   async list(userId: string): Promise<ConnectedAppView[]> {
-    return byApp(await this.grantsRepository.findLive(userId, this.clock.now()));
+    return byApp(await this.grantsRepository.findActive(userId, this.clock.now()));
   }
 
   async find(userId: string, clientId: string): Promise<ConnectedAppView | undefined> {
-    return byApp(await this.grantsRepository.findLive(userId, this.clock.now(), [clientId]))[0];
+    return byApp(await this.grantsRepository.findActive(userId, this.clock.now(), [clientId]))[0];
   }
 
   /** Returns the apps that lost access. */
   revoke(userId: string, clientIds: readonly string[] | 'all'): Promise<AppName[]> {
-    return this.grants.revokeOf(userId, clientIds, { actor: userId, reason: 'by the user' });
+    return this.grants.revokeForUser(userId, clientIds, { actor: userId, reason: 'by the user' });
   }
 }
 

@@ -55,7 +55,7 @@ export class ConsentService {
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
       const now = await this.markDecided(tx, pending.id);
-      const grant = await this.grants.open(tx, userId, app.clientId, scopes, pending.scopes);
+      const grant = await this.grants.create(tx, userId, app.clientId, scopes, pending.scopes);
       await this.tokens.insertCode(tx, {
         hash: sha256(code),
         grantId: grant.id,

@@ -63,7 +63,7 @@ export interface TokenPair {
 }
 
 /** The encrypted response to a used refresh token, and the end of its replay window. */
-export type RefreshUse = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
+export type UsedRefresh = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
 
 /** As the drivers return it; `storedTime` converts it. */
 type Time = Date | string;
@@ -208,8 +208,8 @@ export class TokensRepository {
     return { ...storedSingleUse(row), kind: 'refresh', createdAt: storedTime(row.createdAt) };
   }
 
-  /** Null when the refresh token was not used yet. */
-  findUse(tx: Transaction, hash: string): Promise<RefreshUse | null> {
+  /** The response to a used refresh token. Null when the token was not used yet. */
+  findUsed(tx: Transaction, hash: string): Promise<UsedRefresh | null> {
     return entities(tx).findOne(RefreshToken, {
       select: { hash: true, encryptedResponse: true, responseExpiresAt: true },
       where: { hash, consumedAt: Not(IsNull()) },
