@@ -157,8 +157,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask the user for access
-         * @description Send the browser here. The user signs in with a one-time password, chooses scopes and decides; the browser is then redirected to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. Compare `state` with what you sent and `iss` with this server before you use the code.
+         * Request access to a user account
+         * @description Redirect the browser here. The user signs in with a one-time password, selects scopes and decides. Then the server redirects to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. Compare `state` with the value that you sent, and `iss` with this server, before you use the code.
          */
         get: operations["authorize"];
         put?: never;
@@ -2362,21 +2362,21 @@ export interface operations {
             query: {
                 /** @description The app's client_id. */
                 client_id: string;
-                /** @description One that is registered for the app. */
+                /** @description A registered redirect URI of the app. */
                 redirect_uri: string;
-                /** @description What comes back: an authorization code. */
+                /** @description The response type: an authorization code. */
                 response_type: "code";
                 /** @description Space-separated. */
                 scope: string;
-                /** @description Random; given back as it was sent. At most 4,096 bytes: as many ASCII characters, or 1,024 of any kind. */
+                /** @description A random value, returned unchanged. At most 4,096 bytes: 4,096 ASCII characters, or 1,024 characters of any kind. */
                 state: string;
                 /** @description Required for public apps (RFC 7636). */
                 code_challenge?: string;
                 /** @description Required with code_challenge. */
                 code_challenge_method?: "S256";
-                /** @description What the user is asked even if it were not needed (OpenID Connect Core §3.1.2.1, by analogy), space-separated: login to sign in again, select_account to sign in as somebody else, consent, which is asked in any case. none asks for an answer without a page, which is always interaction_required. */
+                /** @description Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent` (always required). `none` (no page) always returns `interaction_required`. */
                 prompt?: string;
-                /** @description Languages of the user (BCP 47), space-separated, the best first: the pages use the first one that they are written in, else what the browser accepts. */
+                /** @description Preferred languages of the user (BCP 47), space-separated. The pages use the first supported language, by default the language of the browser. */
                 ui_locales?: string;
             };
             header?: {
@@ -2388,7 +2388,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sign-in page, or the consent page for who is signed in. */
+            /** @description The sign-in page or, with a session, the consent page. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2399,7 +2399,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The request is wrong, and the user is signed in or prompt is none: the error goes to the redirect URI. */
+            /** @description The request is invalid, and the user is signed in or prompt is none: the server redirects the error to the app. */
             303: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2410,7 +2410,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Client or redirect URI are not registered, or the request is wrong and the visitor is not signed in: a page. In the second case it has a link that returns to the app with the error. */
+            /** @description An error page: the client or redirect URI is not registered, or the request is invalid and the user is not signed in. In the second case, a link on the page returns the error to the app. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2421,7 +2421,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Too many requests from this address. */
+            /** @description Too many requests from this IP address. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -39,7 +39,7 @@ export class UserAccess {
       // In the order of a sign-in: a concurrent one commits first, and its rows are deleted too.
       await this.signIn.deleteChallengesOf(tx, phone);
       sessions = await this.signIn.deleteSessionsOf(tx, userId);
-      const begun = await this.authorizations.deleteOf(tx, userId);
+      const begun = await this.authorizations.deleteForUser(tx, userId);
       if (sessions + begun > 0)
         await this.audit.record(tx, 'user.signed_out', userId, change, { sessions, begun });
       await also(tx);

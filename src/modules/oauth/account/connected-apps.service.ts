@@ -16,24 +16,26 @@ export class ConnectedAppsService {
 
   /** Sorted by name. */
   async list(userId: string): Promise<ConnectedAppView[]> {
-    return byApp(await this.grantsRepository.findActive(userId, this.clock.now()));
+    return mergeByApp(await this.grantsRepository.findActive(userId, this.clock.now()));
   }
 
   async find(userId: string, clientId: string): Promise<ConnectedAppView | undefined> {
-    return byApp(await this.grantsRepository.findActive(userId, this.clock.now(), [clientId]))[0];
+    return mergeByApp(
+      await this.grantsRepository.findActive(userId, this.clock.now(), [clientId]),
+    )[0];
   }
 
-  /** Returns the apps that lost access. */
+  /** @returns the apps that lost access */
   revoke(userId: string, clientIds: readonly string[] | 'all'): Promise<AppName[]> {
     return this.grants.revokeForUser(userId, clientIds, { actor: userId, reason: 'by the user' });
   }
 }
 
-function byApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
+function mergeByApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
   const apps = new Map<string, ConnectedAppView>();
   for (const grant of grants) {
     const app = apps.get(grant.clientId);
-    apps.set(grant.clientId, app ? combined(app, grant) : grant);
+    apps.set(grant.clientId, app ? merge(app, grant) : grant);
   }
   return [...apps.values()].toSorted(
     (one, other) =>
@@ -41,7 +43,7 @@ function byApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
   );
 }
 
-function combined(one: ConnectedAppView, other: ConnectedAppView): ConnectedAppView {
+function merge(one: ConnectedAppView, other: ConnectedAppView): ConnectedAppView {
   const uses = [one.lastUsedAt, other.lastUsedAt].filter((time) => time !== null);
   return {
     ...one,

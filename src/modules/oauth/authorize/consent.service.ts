@@ -15,7 +15,7 @@ import { TokensRepository } from '../tokens/tokens.repository.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
 import type { PendingAuthorization } from './authorizations.service.js';
 
-/** Asks for the user's decision and records it. Of several decisions on one request, exactly one counts. */
+/** Shows the consent page and stores the user's decision. Only the first decision on a request counts. */
 @Injectable()
 export class ConsentService {
   constructor(
@@ -30,7 +30,7 @@ export class ConsentService {
     private readonly config: AppConfig,
   ) {}
 
-  /** Sends the consent page. Every requested scope is preselected, except those that the user refused the last time. */
+  /** Sends the consent page. Requested scopes are preselected, except those that the user refused last time. */
   async showPage(
     response: Response,
     pending: PendingAuthorization,
@@ -43,8 +43,8 @@ export class ConsentService {
   }
 
   /**
-   * Opens a grant and returns an authorization code for the redirect (RFC 6749 §4.1.2).
-   * @throws PageError if the request was decided before
+   * Creates a grant and returns an authorization code for it (RFC 6749 §4.1.2).
+   * @throws PageError when the request was already decided
    */
   async approve(
     pending: PendingAuthorization,
@@ -69,7 +69,7 @@ export class ConsentService {
     return code;
   }
 
-  /** @throws PageError if the request was decided before */
+  /** @throws PageError when the request was already decided */
   async deny({ id, app }: PendingAuthorization, userId: string): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.markDecided(tx, id);

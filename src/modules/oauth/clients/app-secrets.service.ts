@@ -120,8 +120,8 @@ export class AppSecretsService {
   }
 
   /**
-   * Whether a query contains a client secret, which proxies and logs may then have stored (RFC 6749 §2.3.1). Writes live secrets to
-   * the audit log; anybody can send other values.
+   * Whether a query contains a client secret, which proxies and logs may then have stored (RFC 6749 §2.3.1). Records live
+   * secrets in the audit log, but not other values, which anybody can send.
    */
   async reportSecretInQuery(query: Readonly<Record<string, unknown>>): Promise<boolean> {
     const sent = new Parameters(query).all('client_secret');

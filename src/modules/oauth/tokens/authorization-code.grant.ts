@@ -65,9 +65,7 @@ export class AuthorizationCodeGrant {
     if (!code.consumedAt && code.expiresAt <= receivedAt)
       throw new InvalidGrant('The code has expired.', false);
     if (code.redirectUri !== redirectUri) {
-      throw new InvalidGrant(
-        'redirect_uri differs from the redirect_uri of the authorization request.',
-      );
+      throw new InvalidGrant('redirect_uri differs from that of the authorization request.');
     }
     checkVerifierForm(code.codeChallenge, verifier);
     const isVerified = verifierMatches(code.codeChallenge, verifier);

@@ -51,7 +51,7 @@ export class GrantsRepository {
     await insertRow(tx, Grant, grant);
   }
 
-  /** The scopes that the app last requested and the user granted. */
+  /** The requested and the granted scopes of the user's latest grant to this app. */
   async findLatestChoice(
     userId: string,
     clientId: string,

@@ -88,7 +88,7 @@ export class RefreshTokenGrant {
     throw invalidToken();
   }
 
-  /** Whether a group commit may include the request: failures are handled alone. */
+  /** Whether a group commit may include the request: failures are handled one by one. */
   private isExpectedToSucceed(request: RefreshRequest): boolean {
     return this.isUsable(request) && !request.stored.isRevoked && request.scope === undefined;
   }
@@ -148,7 +148,7 @@ export class RefreshTokenGrant {
     return tokens;
   }
 
-  /** Returns the stored response within the replay window; after it, revokes the grant. */
+  /** Returns the stored response within the replay window. Otherwise revokes the grant and returns undefined. */
   private async replayOrRevoke(
     tx: Transaction,
     { value, receivedAt, stored, scope }: RefreshRequest,

@@ -9,7 +9,7 @@ import {
   URL_TEXT,
 } from '../../../platform/database/columns.js';
 
-/** A user's consent to an app, with all codes and tokens that it led to. */
+/** A user's consent to an app. Every code and token belongs to one grant. */
 @Entity('grants')
 @Index('ix_grants_user_id', ['userId', 'clientId'])
 @Index('ix_grants_expires_at', ['expiresAt'])
@@ -122,7 +122,7 @@ export class RefreshToken {
   @Column(optional(HASH))
   predecessorHash: string | null;
 
-  /** The response to this token, encrypted with a key from the token. Null once the successor was used. */
+  /** The response to this token, encrypted with a key derived from the token. Null outside the replay window. */
   @Column({ ...optional(text(700)), name: 'sealed_answer' })
   encryptedResponse: string | null;
 
