@@ -46,8 +46,8 @@ export class AuthorizationCodeGrant {
     this.commits = new GroupCommit(transactions, {
       batch: (tx, exchanges) => this.issue(tx, exchanges),
       single: async (tx, exchange) => {
-        const [tokens] = await this.issue(tx, [exchange]);
-        return tokens as IssuedTokens;
+        const [first] = await this.issue(tx, [exchange]);
+        return first as IssuedTokens;
       },
       groupOf: ({ code }) => (code.isRevoked ? undefined : 'all'),
       keyOf: ({ code }) => code.grantId,
