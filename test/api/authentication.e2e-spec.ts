@@ -151,7 +151,7 @@ onOneEngine('Bearer authentication', (database) => {
           const scopes = ['profile.read'] as const;
           const grant = await app()
             .service(GrantsService)
-            .open(tx, user.id, client.clientId, scopes);
+            .create(tx, user.id, client.clientId, scopes);
           return app().service(TokenIssuer).issue(tx, grant, scopes);
         });
       for (const credential of [refreshToken, client.secret, newSecret('svcac')])

@@ -83,7 +83,7 @@ onOneEngine('Command "token revoke"', (database) => {
     async (token) => {
       const { code, stdout, stderr } = await revoke(token);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^This is no access or refresh token that was issued here/);
+      expect(stderr).toMatch(/^This access or refresh token does not exist/);
       expect(stderr).not.toContain('xxx');
     },
   );

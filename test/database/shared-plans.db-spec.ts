@@ -100,7 +100,7 @@ onEachEngine('Statements that batch requests', (database) => {
       const issued = await app()
         .service(TransactionRunner)
         .run(async (tx) => {
-          const grant = await app().service(GrantsService).open(tx, id, clientId, SCOPES);
+          const grant = await app().service(GrantsService).create(tx, id, clientId, SCOPES);
           return app().service(TokenIssuer).issue(tx, grant, SCOPES);
         });
       tokens.push(issued);

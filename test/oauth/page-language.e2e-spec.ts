@@ -163,7 +163,7 @@ onOneEngine('Language of the pages', (database) => {
       const visitor = new Browser(app(), { 'accept-language': language });
       const link = authorizeLink(client, { ui_locales: language, scope: 'nothing' });
       const { searchParams } = returnAddress((await visitor.open(link)).html);
-      expect(searchParams.get('error_description')).toMatch(/^scope may hold only/);
+      expect(searchParams.get('error_description')).toMatch(/^scope must contain only/);
     },
   );
 

@@ -160,7 +160,7 @@ export class TestApp {
     scopes: readonly Scope[] = SCOPES,
   ): Promise<IssuedTokens> {
     return this.service(TransactionRunner).run(async (tx) => {
-      const grant = await this.service(GrantsService).open(tx, user.id, clientId, scopes);
+      const grant = await this.service(GrantsService).create(tx, user.id, clientId, scopes);
       return this.service(TokenIssuer).issue(tx, grant, scopes);
     });
   }

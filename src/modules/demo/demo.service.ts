@@ -151,7 +151,7 @@ export class DemoService {
       );
     }
     const { accessToken } = await this.transactions.run(async (tx) => {
-      const grant = await this.grants.open(tx, DEMO_USER_ID, DEMO_PUBLIC_CLIENT_ID, SCOPES);
+      const grant = await this.grants.create(tx, DEMO_USER_ID, DEMO_PUBLIC_CLIENT_ID, SCOPES);
       return this.tokens.issue(tx, grant, SCOPES);
     });
     return accessToken;

@@ -93,9 +93,9 @@ export class OAuthPruneService {
     return clearedRows(
       this.dataSource,
       RefreshToken,
-      { answerExpiresAt: LessThanOrEqual(ended) },
-      'answerExpiresAt',
-      { sealedAnswer: null, answerExpiresAt: null },
+      { responseExpiresAt: LessThanOrEqual(ended) },
+      'responseExpiresAt',
+      { encryptedResponse: null, responseExpiresAt: null },
     );
   }
 

@@ -20,7 +20,7 @@ export class UnknownEndpointController {
 
   @All('*path')
   async unknown(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const exposed = await this.secrets.reportExposed(request.query);
+    const exposed = await this.secrets.reportSecretInQuery(request.query);
     const allow = this.allowed.of(request.path);
     if (allow === undefined) throw new UnknownEndpoint();
     if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow, exposed);

@@ -35,11 +35,11 @@ export class UserAccess {
   ): Promise<EndedAccess> {
     const phone = await this.users.phoneOf(userId);
     let sessions = 0;
-    const apps = await this.grants.revokeOf(userId, 'all', change, async (tx) => {
+    const apps = await this.grants.revokeForUser(userId, 'all', change, async (tx) => {
       // In the order of a sign-in: a concurrent one commits first, and its rows are deleted too.
       await this.signIn.deleteChallengesOf(tx, phone);
       sessions = await this.signIn.deleteSessionsOf(tx, userId);
-      const begun = await this.authorizations.deleteOf(tx, userId);
+      const begun = await this.authorizations.deleteForUser(tx, userId);
       if (sessions + begun > 0)
         await this.audit.record(tx, 'user.signed_out', userId, change, { sessions, begun });
       await also(tx);

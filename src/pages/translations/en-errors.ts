@@ -64,7 +64,7 @@ export const errors = (startAgain: string) => ({
     'Signing in needs one cookie, to know that it is still you. Allow cookies for this site.',
     startAgain,
   ),
-  alreadyAnswered: page(
+  alreadyDecided: page(
     'This request was already answered',
     'You, or another tab, answered this request before. It counts once.',
     'If the app did not go on, start again from there.',

@@ -111,7 +111,7 @@ export const en = {
     titleOfOne: (app: string) => `Connected app: ${app}`,
     may: 'What it may do',
     all: 'All connected apps',
-    nothingTicked: 'Nothing was removed, because no app is ticked.',
+    noAppSelected: 'Nothing was removed, because no app is ticked.',
     removedBefore: 'This access was removed before.',
     removed: (app: string) => `${app} no longer has access.`,
     removedSeveral: (count: number) =>

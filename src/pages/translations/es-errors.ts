@@ -56,7 +56,7 @@ export const errors = (startAgain: string): ErrorTexts => ({
     'Para iniciar sesión hace falta una cookie, que nos permite saber que sigue siendo usted. Permita las cookies en este sitio.',
     startAgain,
   ),
-  alreadyAnswered: page(
+  alreadyDecided: page(
     'Ya se ha respondido a esta solicitud',
     'Usted ya respondió a esta solicitud, quizá en otra pestaña. Solo cuenta una respuesta.',
     'Si la aplicación no ha continuado, empiece de nuevo desde ella.',

@@ -114,7 +114,7 @@ export const es: Catalogue = {
     titleOfOne: (app) => `Aplicación conectada: ${app}`,
     may: 'Lo que puede hacer',
     all: 'Todas las aplicaciones conectadas',
-    nothingTicked: 'No se ha retirado ningún acceso, porque no hay ninguna aplicación marcada.',
+    noAppSelected: 'No se ha retirado ningún acceso, porque no hay ninguna aplicación marcada.',
     removedBefore: 'Este acceso ya se había retirado.',
     removed: (app) => `${app} ya no tiene acceso.`,
     removedSeveral: (count) => `${count.toLocaleString(LOCALE)} aplicaciones ya no tienen acceso.`,

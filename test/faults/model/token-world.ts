@@ -92,7 +92,7 @@ export class TokenWorld {
     const code = newSecret('svcac');
     const id = await this.app.service(TransactionRunner).run(async (tx) => {
       const opener = this.app.service(GrantsService);
-      const grant = await opener.open(tx, user.id, clientId, parseScope(GRANTED));
+      const grant = await opener.create(tx, user.id, clientId, parseScope(GRANTED));
       const expiresAt = later(now, this.app.config.lifetimes.code * 1000);
       await this.app.service(TokensRepository).insertCode(tx, {
         hash: sha256(code),

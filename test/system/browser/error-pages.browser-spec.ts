@@ -71,7 +71,7 @@ inChromium('Error pages', settings, (chrome) => {
       await chrome.signIn(page, await app().addUser(), words);
       await denyInAnotherTab(page);
       await page.getByRole('button', { name: words.consent.deny }).click();
-      await inspect('answered', errors.alreadyAnswered);
+      await inspect('answered', errors.alreadyDecided);
 
       for (let call = 0; call < CALLS; call += 1) await app().fetch(authorizeLink(client));
       await open(page);

@@ -26,7 +26,7 @@ async function refreshTokenOf(operator: TestApp, client: TestClient): Promise<st
   const user = await operator.addUser();
   const { clientId, scopes } = client;
   const { refreshToken } = await operator.service(TransactionRunner).run(async (tx) => {
-    const grant = await operator.service(GrantsService).open(tx, user.id, clientId, scopes);
+    const grant = await operator.service(GrantsService).create(tx, user.id, clientId, scopes);
     return operator.service(TokenIssuer).issue(tx, grant, scopes);
   });
   return refreshToken;

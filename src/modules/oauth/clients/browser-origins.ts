@@ -15,7 +15,7 @@ import { Parameters } from '../protocol/parameters.js';
 import { namedClientIds } from '../protocol/presented-credentials.js';
 import { AppsService } from './apps.service.js';
 
-/** CORS for browser apps: they may read errors as well (RFC 9700 §2.6). Never with cookies. */
+/** CORS without credentials for browser apps (RFC 9700 §2.6). It covers error responses. */
 @Injectable()
 export class BrowserOriginGuard implements CanActivate {
   constructor(private readonly apps: AppsService) {}
@@ -36,7 +36,7 @@ export class BrowserOriginGuard implements CanActivate {
   }
 }
 
-/** CORS preflight requests. Introspection is not for browsers. */
+/** CORS preflight requests. Introspection has none, because it is not for browsers. */
 @Public()
 @ApiExcludeController()
 @Controller('oauth')
