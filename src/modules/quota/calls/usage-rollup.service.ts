@@ -9,7 +9,7 @@ import { CallsRepository } from './calls.repository.js';
 export interface RollupResult {
   /** The days with calls, such as `2026-11-21`, oldest first, and their number of calls. */
   days: { day: string; calls: number }[];
-  /** The totals include every call up to this time. */
+  /** End of the counted time range, exclusive. */
   until: Date;
 }
 
