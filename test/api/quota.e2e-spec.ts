@@ -279,7 +279,7 @@ onOneEngine('Monthly post quota', (database) => {
       await member.publish();
       const response = await member.post('/posts', POST);
       const body = await expectApiError(response, 429, 'quota_exceeded');
-      expect(body.error_description).toContain('1 post per month is spent');
+      expect(body.error_description).toContain('has used its quota of 1 post per month');
       expect(rateLimitOf(response)).toEqual([
         `"posts-month";r=0;t=${UNTIL_DECEMBER}`,
         `"posts-month";q=1;w=${NOVEMBER}`,

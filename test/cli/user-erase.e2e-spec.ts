@@ -126,7 +126,9 @@ onOneEngine('Command "user erase"', (database) => {
     await app()
       .service(TransactionRunner)
       .run(async (tx) => {
-        await app().service(UsersService).changeStatusIn(tx, user.id, 'blocked', { actor: 'test' });
+        await app()
+          .service(UsersService)
+          .changeStatusInTransaction(tx, user.id, 'blocked', { actor: 'test' });
         publish = app().call(token, 'POST', '/posts', { content: 'Too late' });
         void publish.then(() => (isRejected = true));
         // The publish waits for the row of the user. On SQLite it waits for the connection, or reads the new status on it.

@@ -32,7 +32,7 @@ onSqlite('Tables with personal data', (database) => {
 
   it('are all erased by "user erase"', () => {
     const personal = app().service(AllPersonalData);
-    const erased = [...personal.rowsToErase(person), ...personal.own(person)];
+    const erased = [...personal.rowsToErase(person), ...personal.userRow(person)];
     const names = new Set(erased.map(({ table }) => table));
     expect([...names, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });

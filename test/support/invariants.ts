@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 const CREDENTIAL = /(svc_sec|svcac|svcat|svcrt)_[A-Za-z0-9_-]{43}/g;
 
 /** The service prints the secret of the demo app once, when it creates the demo. */
-const DEMO_SECRET = /^ {2}Its secret {2,}svc_sec_\S+$/m;
+const DEMO_SECRET = /^ {2}Client secret {2,}svc_sec_\S+$/m;
 
 /** @throws when `text` contains a credential, with its prefix and the text before it */
 export function expectNoCredential(text: string, where: string): void {

@@ -9,8 +9,8 @@ import { SignInRepository } from './sign-in.repository.js';
 /** Consecutive wrong passwords for one phone (NIST SP 800-63B, section 5.2.2). */
 const MAX_FAILURES = 100;
 
-/** The state before a lock was lifted. */
-export interface Lifted {
+/** The state of a phone before it was unlocked. */
+export interface LockState {
   locked: boolean;
   failures: number;
 }
@@ -62,7 +62,7 @@ export class PhoneLock {
    * Unlocks the phone of a user and resets the count.
    * @throws UnknownUser
    */
-  async lift(userId: string, change: Change): Promise<Lifted> {
+  async unlock(userId: string, change: Change): Promise<LockState> {
     const phone = await this.users.phoneOf(userId);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {
