@@ -185,7 +185,7 @@ onEachEngine('Backup of a large database under load', (database) => {
   const isFile = database.engine.kind === 'sqlite';
 
   it.skipIf(!canBackUp(database))(
-    'ends, and does not block writers',
+    'completes without blocking writers',
     { timeout: 30_000 + 2 * MAX_COPY_MS },
     async ({ task }) => {
       const { baseUrl, dataSource } = app();

@@ -193,7 +193,7 @@ onSqlite('Foreign ids', (database) => {
     expect((await theirApp.get('/me')).status).toBe(200);
   });
 
-  it('open no authorization request of another browser', async () => {
+  it('give no access to an authorization request of another browser', async () => {
     const visitor = new Browser(app());
     const { html } = await visitor.signIn(authorizeLink(owner.client), owner.user);
     const [, transaction = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];

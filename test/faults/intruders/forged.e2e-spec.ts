@@ -113,7 +113,7 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
     },
   );
 
-  it('do not let another site send a form, and do not block own forms', async () => {
+  it('do not allow forms from other sites, and do not block own forms', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app());
     const page = await visitor.open('/account/apps');
@@ -261,7 +261,7 @@ async function guess(app: TestApp, client: TestClient, headers: Record<string, s
 onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
   const app = useTestApp(database, { RATE_LIMITS: 'token-failures=3' });
 
-  it('gives no further attempt at a secret and no further text message', async () => {
+  it('does not bypass the rate limits of secrets and text messages', async () => {
     const client = await app().addClient();
     const claims = (number: number): Record<string, string> => ({
       'x-forwarded-for': `203.0.113.${number}, 198.51.100.${number}`,
@@ -288,7 +288,7 @@ onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
 onSqlite('Forged client address in front of a proxy (RFC 9700 §4.13)', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1', ...rateLimits({ 'token-failures': 3 }) });
 
-  it('gives no further attempt, and uses up no attempt of the forged address', async () => {
+  it('does not bypass the rate limit, and does not count against the forged address', async () => {
     const client = await app().addClient();
     const claim = (number: number) => ({
       'x-forwarded-for': `203.0.113.9, 192.0.2.${number}, 198.51.100.7`,

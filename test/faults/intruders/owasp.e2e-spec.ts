@@ -191,7 +191,7 @@ onSqlite('OWASP API Security Top 10 (2023)', (database) => {
       expect((await app().fetch(address, { headers })).status).toBe(404);
   });
 
-  it('API7 Server Side Request Forgery: opens no URL of a caller', async () => {
+  it('API7 Server Side Request Forgery: requests no URL from client input', async () => {
     const listener = await Listener.open();
     try {
       const { port } = listener;

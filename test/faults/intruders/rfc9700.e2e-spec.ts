@@ -243,17 +243,17 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const user = await app().addUser();
     const { access_token } = await obtainTokens(app(), client, user);
     expect(await isTokenAccepted(app(), sha256(access_token))).toBe(false);
-    const asked = { token: access_token };
+    const tokenForm = { token: access_token };
     const other = await app().addClient();
-    const introspected = await sendForm(app(), '/oauth/introspect', other, asked);
+    const introspected = await sendForm(app(), '/oauth/introspect', other, tokenForm);
     expect(await json(introspected)).toEqual({ active: false });
-    expect((await sendForm(app(), '/oauth/revoke', other, asked)).status).toBe(400);
+    expect((await sendForm(app(), '/oauth/revoke', other, tokenForm)).status).toBe(400);
     expect(await isTokenAccepted(app(), access_token)).toBe(true);
     // A phone gets one message a minute.
     app().clock.advance(2 * MINUTE);
     const page = await new Browser(app()).signInToAccount(user);
     expect(page.html).toContain(client.clientId);
-    expect((await sendForm(app(), '/oauth/revoke', client, asked)).status).toBe(200);
+    expect((await sendForm(app(), '/oauth/revoke', client, tokenForm)).status).toBe(200);
     expect(await isTokenAccepted(app(), access_token)).toBe(false);
   });
 
