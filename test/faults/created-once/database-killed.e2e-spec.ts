@@ -7,7 +7,7 @@ import { Member } from '../../support/member.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';
 
@@ -61,12 +61,12 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
         await proxy.repair();
       }
       await load.stop();
-      expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);
+      expect(load.retries).toBeGreaterThanOrEqual(KILLS);
       // A single lost COMMIT may belong to another transaction.
       if (!IS_QUICK) expect(load.replays).toBeGreaterThan(0);
-      show(
+      reportFigure(
         task,
-        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions, ${load.replays} of them replayed`,
+        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries, ${load.replays} of them replayed`,
       );
     },
   );

@@ -66,7 +66,7 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRe
     code_verifier: VERIFIER,
   };
   /** Items that a successful request deletes. */
-  const doomed: Record<string, object> = {
+  const deletable: Record<string, object> = {
     deletePost: { id: (await author.publish()).id },
     deleteComment: { id: (await author.comment(id)).id },
     revoke: { token: (await Member.join(app, { client })).token },
@@ -77,7 +77,7 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRe
       const { operationId } = place.operation;
       return [
         operationId,
-        requestWith({ ...known, ...doomed[operationId] }, document, place, token),
+        requestWith({ ...known, ...deletable[operationId] }, document, place, token),
       ];
     }),
   );

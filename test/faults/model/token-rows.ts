@@ -64,7 +64,7 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
       : [`${access.length} access and ${refresh.length} refresh tokens`]),
     ...(repeatable.every(isBeforeLast)
       ? []
-      : ['a response is stored after its successor was used']),
+      : ['a response is stored although its successor was used']),
   ].map((violation) => `${grant.id}: ${violation}`);
 }
 
