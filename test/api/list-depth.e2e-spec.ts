@@ -3,7 +3,7 @@ import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { idsOf, linksOf, pageIn } from '../support/api.js';
+import { idsOf, linksOf, readPage } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { skipCountCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
@@ -85,7 +85,7 @@ onOneEngine('Long lists', (database) => {
       for (let call = 1; call <= CALLS; call += 1) {
         const cost = await processorTimeOf(async () => {
           const query = `?page=${count / LIMIT}&limit=${LIMIT}`;
-          const page = await pageIn(await member.get(`${pathOf(list)}${query}`));
+          const page = await readPage(await member.get(`${pathOf(list)}${query}`));
           expect(page.data).toHaveLength(LIMIT);
           expect(page.meta.total).toBe(count);
         });
@@ -157,7 +157,7 @@ onOneEngine('Long lists', (database) => {
       'returns the items of page %d and a link to the next page',
       async (page) => {
         const response = await open(page);
-        const body = await pageIn(response);
+        const body = await readPage(response);
         expect(idsOf(body)).toEqual(idsOfPage(page));
         expect(body.data).toHaveLength(ODD_LIMIT);
         expect(body.meta).toEqual({ page, limit: ODD_LIMIT, total: POSTS });
@@ -167,7 +167,7 @@ onOneEngine('Long lists', (database) => {
 
     it('returns the remaining items on the last page, without a next link', async () => {
       const response = await open(lastPage);
-      const body = await pageIn(response);
+      const body = await readPage(response);
       expect(idsOf(body)).toEqual(idsOfPage(lastPage));
       expect(body.data).toHaveLength(POSTS % ODD_LIMIT);
       expect(linksOf(response)).not.toHaveProperty('next');
@@ -175,7 +175,7 @@ onOneEngine('Long lists', (database) => {
 
     it.each([lastPage + 1, 1_000_000])('returns no items on page %d', async (page) => {
       const response = await open(page);
-      const { data, meta } = await pageIn(response);
+      const { data, meta } = await readPage(response);
       expect({ data, meta }).toEqual({ data: [], meta: { page, limit: ODD_LIMIT, total: POSTS } });
       expect(linksOf(response)).not.toHaveProperty('next');
     });

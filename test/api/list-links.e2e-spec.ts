@@ -1,6 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { User } from '../../src/modules/users/user.entity.js';
-import { fill, idsOf, linksOf, type List, LIST_PATHS, LISTS, pageIn } from '../support/api.js';
+import {
+  addItems,
+  idsOf,
+  linksOf,
+  type List,
+  LIST_PATHS,
+  LISTS,
+  readPage,
+} from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
 import { json } from '../support/responses.js';
@@ -22,7 +30,7 @@ onOneEngine('Pagination links', (database) => {
     let ids: string[];
     beforeAll(async () => {
       list = await LISTS[pattern](app());
-      ids = await fill(list, 5);
+      ids = await addItems(list, 5);
     });
 
     const get = (query: string) => list.member.get(`${list.path}${query}`);
@@ -80,7 +88,7 @@ onOneEngine('Pagination links', (database) => {
     it('C94 leads to the page that each relation names', async () => {
       const { first, prev, next, last } = await linksTo('?limit=2&page=2');
       const pages = await Promise.all([first, prev, next, last].map(follow));
-      const [firstPage, prevPage, nextPage, lastPage] = await Promise.all(pages.map(pageIn));
+      const [firstPage, prevPage, nextPage, lastPage] = await Promise.all(pages.map(readPage));
       expect([firstPage, prevPage, nextPage, lastPage].map((page) => page && idsOf(page))).toEqual([
         ids.slice(0, 2),
         ids.slice(0, 2),
@@ -115,10 +123,10 @@ onOneEngine('Pagination links', (database) => {
         next: address(`page=8&limit=2&before=${ids[3]}`),
         last: address('page=3&limit=2'),
       });
-      const page = await pageIn(response);
+      const page = await readPage(response);
       expect(idsOf(page)).toEqual(ids.slice(2, 4));
       expect(page.meta).toEqual({ page: 7, limit: 2, total: 5 });
-      expect((await pageIn(await get(`?before=${ids[0]}`))).meta.page).toBe(1);
+      expect((await readPage(await get(`?before=${ids[0]}`))).meta.page).toBe(1);
     });
 
     it('accepts an unknown id, a deleted one and one of another list as before', async () => {
@@ -128,15 +136,15 @@ onOneEngine('Pagination links', (database) => {
       await list.remove(removed);
       const [prefix] = removed.split('_');
       for (const id of [foreign, removed, `${prefix}_7zzzzzzzzzzzzzzzzzzzzzzzzz`])
-        expect(idsOf(await pageIn(await get(`?before=${id}`)))).toEqual(ids);
-      const oldest = await pageIn(await get(`?before=${prefix}_00000000000000000000000000`));
+        expect(idsOf(await readPage(await get(`?before=${id}`)))).toEqual(ids);
+      const oldest = await readPage(await get(`?before=${prefix}_00000000000000000000000000`));
       expect(oldest).toStrictEqual({ data: [], meta: { page: 1, limit: 20, total: 5 } });
     });
   });
 
   it('contains no page number above the maximum of 1,000,000', async () => {
     const list = await LISTS['/posts'](app());
-    const [newest, next] = await fill(list, 3);
+    const [newest, next] = await addItems(list, 3);
     const { id } = list.member.user;
     const users = app().dataSource.getRepository(User);
     await users.update({ id }, { postCount: 1_000_001 });
@@ -154,7 +162,7 @@ onOneEngine('Pagination links', (database) => {
     let removed: string[];
     beforeEach(async () => {
       list = await LISTS[pattern](app());
-      const ids = await fill(list, PERMANENT + REMOVED);
+      const ids = await addItems(list, PERMANENT + REMOVED);
       removed = ids.filter((_, place) => place % 3 === 1);
       permanent = ids.filter((id) => !removed.includes(id));
     });
@@ -180,7 +188,7 @@ onOneEngine('Pagination links', (database) => {
       await whileChanging(async () => {
         for (let number = 1; number <= PERMANENT + REMOVED; number += 1) {
           const response = await list.member.get(`${list.path}?limit=${limit}&page=${number}`);
-          const page = await pageIn(response);
+          const page = await readPage(response);
           expect(page.data.length).toBeLessThanOrEqual(limit);
           expect(new Set(idsOf(page)).size).toBe(page.data.length);
         }
@@ -196,7 +204,7 @@ onOneEngine('Pagination links', (database) => {
           let next: string | undefined = `${app().baseUrl}/dev/v1${list.path}?limit=${limit}`;
           while (next !== undefined) {
             const response = await list.member.get(next.slice(`${app().baseUrl}/dev/v1`.length));
-            const page = await pageIn(response);
+            const page = await readPage(response);
             seen.push(...idsOf(page));
             numbers.push(page.meta.page);
             ({ next } = linksOf(response));
@@ -213,9 +221,9 @@ onOneEngine('Pagination links', (database) => {
       const { next = '' } = linksOf(await list.member.get(`${list.path}?limit=1`));
       expect(next).toContain(`before=${newest}`);
       for (const id of [newest, ...removed]) await list.remove(id);
-      await fill(list, 2);
+      await addItems(list, 2);
       const response = await list.member.get(next.slice(`${app().baseUrl}/dev/v1`.length));
-      expect(idsOf(await pageIn(response))).toEqual([second]);
+      expect(idsOf(await readPage(response))).toEqual([second]);
     });
   });
 

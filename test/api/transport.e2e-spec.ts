@@ -4,7 +4,7 @@ import { expectApiError } from '../support/api.js';
 import { authorizeLink, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';
-import { getRaw, head, sendBytes } from '../support/raw-request.js';
+import { getRaw, requestHead, sendBytes } from '../support/raw-request.js';
 import { json, returnAddress } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -19,7 +19,7 @@ onOneEngine('Transport', (database) => {
   });
 
   const send = (method: string, path: string, headers: string[] = [], body = '') =>
-    sendBytes(app().baseUrl, [...head(app().baseUrl, method, path), ...headers], body);
+    sendBytes(app().baseUrl, [...requestHead(app().baseUrl, method, path), ...headers], body);
 
   async function expectAlive(): Promise<void> {
     expect((await member.get('/me')).status).toBe(200);

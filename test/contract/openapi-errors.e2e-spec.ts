@@ -7,8 +7,8 @@ import { Member } from '../support/member.js';
 import {
   type DeclaredResponse,
   type Operation,
-  type Place,
-  placesOf,
+  type OperationEntry,
+  operationEntries,
   publishedDocument,
   type Schema,
 } from '../support/published-document.js';
@@ -16,7 +16,7 @@ import { type ErrorBody, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const document = publishedDocument();
-const places = placesOf(document);
+const places = operationEntries(document);
 const schemas = document.components.schemas;
 
 /** Every declared error with a JSON body: operation, status and response. */
@@ -48,7 +48,7 @@ function enumOf(schema: Schema = {}): string[] {
 }
 
 /** The names of all parameters and body fields of an operation. */
-function namesIn({ operation }: Place): string[] {
+function namesIn({ operation }: OperationEntry): string[] {
   const body = operation.requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
   const fields = Object.keys(schemas[body ?? '']?.properties ?? {});
   return [...fields, ...(operation.parameters ?? []).map(({ name }) => name)];

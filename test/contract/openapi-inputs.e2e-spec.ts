@@ -2,7 +2,7 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import {
-  placesOf,
+  operationEntries,
   publishedDocument,
   type Schema,
   schemaChecks,
@@ -109,7 +109,7 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
   });
 
   it('include X-Request-Id for every operation', () => {
-    for (const { operation } of placesOf(document))
+    for (const { operation } of operationEntries(document))
       expect(operation.parameters).toContainEqual(
         expect.objectContaining({ name: 'X-Request-Id', in: 'header', required: false }),
       );

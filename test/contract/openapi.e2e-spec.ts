@@ -6,7 +6,7 @@ import {
   dereferenced,
   type OpenApiDocument,
   type Operation,
-  placesOf,
+  operationEntries,
   type Schema,
   schemaChecks,
 } from '../support/published-document.js';
@@ -56,7 +56,7 @@ onOneEngine('OpenAPI document', (database) => {
     expect(served.info.version).toBe(manifest.version);
   });
 
-  const operations = () => placesOf(document);
+  const operations = () => operationEntries(document);
   const schema = (name: string) => document.components.schemas[name] ?? {};
 
   it('C139 equals the committed file', async () => {

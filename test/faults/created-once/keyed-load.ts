@@ -78,7 +78,7 @@ export class KeyedLoad {
     const key = randomUUID();
     const { longestPauseMs = MAX_PAUSE_MS } = this.options;
     await sleep(longestPauseMs * Math.random());
-    while (!(await this.isSettled(key)) && !this.publishers.isAbandoned) {
+    while (!(await this.isSettled(key)) && !this.publishers.hasTestEnded) {
       this.repetitions += 1;
       await sleep(PAUSE_MS * Math.random());
     }

@@ -84,7 +84,7 @@ export class MixedLoad {
     send: () => Promise<Response>,
   ): Promise<Response> {
     const deadline = performance.now() + MAX_ERRAND_MS;
-    while (performance.now() < deadline && !this.callers.isAbandoned) {
+    while (performance.now() < deadline && !this.callers.hasTestEnded) {
       const startedAt = performance.now();
       const response = await send();
       this.slowest = Math.max(this.slowest, performance.now() - startedAt);
