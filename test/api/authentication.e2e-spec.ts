@@ -49,7 +49,7 @@ onOneEngine('Bearer authentication', (database) => {
     );
 
     it.each(['Bearer', 'Bearer ', 'Basic YTpi', 'Bearerx', 'svcat_abc', ','])(
-      'O113 C30 takes the header "%s" as no credentials',
+      'O113 C30 treats the header "%s" as missing credentials',
       async (header) => {
         await expectUnauthorized(await me(app(), header));
       },

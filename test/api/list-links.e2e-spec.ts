@@ -85,7 +85,7 @@ onOneEngine('Pagination links', (database) => {
       });
     });
 
-    it('C94 leads to the page that each relation names', async () => {
+    it('C94 links to the page that each relation names', async () => {
       const { first, prev, next, last } = await linksTo('?limit=2&page=2');
       const pages = await Promise.all([first, prev, next, last].map(follow));
       const [firstPage, prevPage, nextPage, lastPage] = await Promise.all(pages.map(readPage));
@@ -115,7 +115,7 @@ onOneEngine('Pagination links', (database) => {
       expect(linksOf(response)).toEqual(await linksTo('?limit=2'));
     });
 
-    it('continues after the id in before, and takes page as a label only', async () => {
+    it('continues after the id in before, and only echoes page', async () => {
       const response = await get(`?limit=2&page=7&before=${ids[1]}`);
       expect(linksOf(response)).toEqual({
         first: address('limit=2'),
@@ -157,25 +157,25 @@ onOneEngine('Pagination links', (database) => {
 
   describe.each(LIST_PATHS)('Paging through %s while items are added and deleted', (pattern) => {
     let list: List;
-    /** Newest first, with one removed item after every two. */
+    /** The items that no test removes, newest first. */
     let permanent: string[];
     let removed: string[];
     beforeEach(async () => {
       list = await LISTS[pattern](app());
       const ids = await addItems(list, PERMANENT + REMOVED);
-      removed = ids.filter((_, place) => place % 3 === 1);
+      removed = ids.filter((_, index) => index % 3 === 1);
       permanent = ids.filter((id) => !removed.includes(id));
     });
 
-    /** Adds and removes items until `work` ends, at least one each. */
+    /** Adds and removes items until `work` ends, at least one item each. */
     async function whileChanging(work: () => Promise<void>): Promise<void> {
       const end = new AbortController();
       const changes = (async () => {
         const added: string[] = [];
         do {
           added.push(await list.add());
-          const gone = removed.pop() ?? added.shift() ?? '';
-          expect((await list.remove(gone)).status).toBe(200);
+          const id = removed.pop() ?? added.shift() ?? '';
+          expect((await list.remove(id)).status).toBe(200);
           await nextTurn();
         } while (!end.signal.aborted);
       })();
@@ -212,11 +212,11 @@ onOneEngine('Pagination links', (database) => {
         });
         expect(seen.filter((id) => permanent.includes(id))).toEqual(permanent);
         expect(new Set(seen).size).toBe(seen.length);
-        expect(numbers).toEqual(numbers.map((_, place) => place + 1));
+        expect(numbers).toEqual(numbers.map((_, index) => index + 1));
       },
     );
 
-    it('C90 keeps a next link valid after the item that it names was deleted and newer ones were added', async () => {
+    it('C90 accepts a next link after its item was deleted and newer items were added', async () => {
       const [newest = '', second = ''] = permanent;
       const { next = '' } = linksOf(await list.member.get(`${list.path}?limit=1`));
       expect(next).toContain(`before=${newest}`);

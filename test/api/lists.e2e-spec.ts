@@ -23,7 +23,7 @@ onOneEngine('Lists', (database) => {
 
     const get = (query = '') => list.member.get(`${list.path}${query}`);
 
-    it('C85 returns page 1 with 20 items, newest first, by default, with integers in meta', async () => {
+    it('C85 have 20 items by default, newest first, and integers in meta', async () => {
       const ids = await addItems(list, 21);
       const first = await readPage(await get());
       expect(first.meta).toStrictEqual({ page: 1, limit: 20, total: 21 });
@@ -43,7 +43,7 @@ onOneEngine('Lists', (database) => {
       }
     });
 
-    it('C89 are empty beyond the end, with the total, and take no longer there', async () => {
+    it('C89 are empty beyond the end, with the total, and as fast as page 1', async () => {
       await addItems(list, 3);
       for (const page of [2, 1_000_000]) {
         const beyond = await readPage(await get(`?page=${page}`));
@@ -58,7 +58,7 @@ onOneEngine('Lists', (database) => {
         }
         return Math.min(...times);
       };
-      // On a busy machine, the first page is the reference.
+      // On a busy machine, the limit depends on the first page.
       const maxMs = Math.max(50, 3 * (await fastest('')));
       expect(await fastest('?page=1000000')).toBeLessThan(maxMs);
     });
@@ -172,7 +172,7 @@ onOneEngine('Lists', (database) => {
     });
 
     it.each(['page[]=0', 'page[]=1', 'page[a]=1', 'limit[]=1', 'before[]=x'])(
-      'C88 ignore ?%s, which is another name',
+      'C88 ignore ?%s, which is a different name',
       async (query) => {
         const { meta } = await readPage(await get(query));
         expect(meta).toMatchObject({ page: 1, limit: 20 });

@@ -8,7 +8,7 @@ import { getRaw, requestHead, sendBytes } from '../support/raw-request.js';
 import { json, returnAddress } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-/** Exceeds the limit of Node for request line and headers, in bytes. */
+/** Bytes. Exceeds Node's limit for request line and headers. */
 const TOO_LONG = 16_384;
 
 onOneEngine('Transport', (database) => {
@@ -51,7 +51,7 @@ onOneEngine('Transport', (database) => {
     },
   );
 
-  it('C2 takes the path of an absolute request target', async () => {
+  it('C2 uses the path of an absolute request target', async () => {
     const response = await send('GET', 'http://evil.example/dev/v1/me');
     await expectApiError(response, 401, 'unauthorized');
   });

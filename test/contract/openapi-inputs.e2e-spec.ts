@@ -52,7 +52,7 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
     { content: '\u2800' },
     { title: 'a', tags: ['\u0000'] },
   ])(
-    'describe further rules, such as that against %j, in words and without patterns',
+    'document further rules, such as that against %j, in descriptions instead of patterns',
     async (body) => {
       expect(isValid(CREATE_POST, body)).toBe(true);
       expect((await member.post('/posts', body)).status).toBe(400);
