@@ -11,7 +11,7 @@ onOneEngine('Command "token revoke"', (database) => {
   const cli = new CommandLine(database);
 
   const revoke = (token: string, ...args: string[]): Promise<CommandResult> =>
-    cli.runWith(`${token}\n`, 'token', 'revoke', ...args);
+    cli.runWithInput(`${token}\n`, 'token', 'revoke', ...args);
   const refresh = (client: TestClient, { refresh_token }: TokenBody): Promise<Response> =>
     requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
 

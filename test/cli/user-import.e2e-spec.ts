@@ -308,11 +308,11 @@ onOneEngine('Command "user import"', (database) => {
     it('reads standard input as CSV, or in the format of --format', async () => {
       const line = '{"phone": "+14155550221", "name": "Ana"}';
       const args = ['user', 'import', '-', '--json'];
-      const ndjson = await imports.cli.runWith(line, ...args, '--format', 'ndjson');
+      const ndjson = await imports.cli.runWithInput(line, ...args, '--format', 'ndjson');
       expect(JSON.parse(ndjson.stdout)).toMatchObject({ added: 1 });
-      const csv = await imports.cli.runWith('phone,name\n+14155550222,Ben\n', ...args);
+      const csv = await imports.cli.runWithInput('phone,name\n+14155550222,Ben\n', ...args);
       expect(JSON.parse(csv.stdout)).toMatchObject({ added: 1 });
-      const empty = await imports.cli.runWith('', ...args, '--format', 'ndjson');
+      const empty = await imports.cli.runWithInput('', ...args, '--format', 'ndjson');
       expect(empty).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('The file is empty.'),

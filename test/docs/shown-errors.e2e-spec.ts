@@ -4,7 +4,7 @@ import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-/** The error body that a page shows, without its request id and host. */
+/** The first error body in a page, without its request id and host. */
 function shownIn(file: string): Partial<ErrorBody> {
   const [, block = '{}'] = /^```json\n(.*?)^```$/ms.exec(readFileSync(file, 'utf8')) ?? [];
   return comparable(JSON.parse(block) as ErrorBody);

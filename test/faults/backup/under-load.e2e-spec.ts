@@ -16,7 +16,7 @@ import { connect, onEachEngine, type TestDatabase } from '../../support/database
 import { expectConsistentCounts } from '../../support/invariants.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens } from '../../support/oauth-flow.js';
-import { BACKUP, canBackUp, linesOf, restore } from '../../support/operator-page.js';
+import { BACKUP, canBackUp, commandsOf, restore } from '../../support/operator-page.js';
 import { runSql } from '../../support/sql.js';
 import { useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
@@ -106,7 +106,7 @@ function copy(
   whenBackedUp: () => void = () => undefined,
 ): Promise<string> {
   return restore(database, cwd, async (where, named) => {
-    for (const [place, line] of linesOf(BACKUP, where).entries()) {
+    for (const [place, line] of commandsOf(BACKUP, where).entries()) {
       await promisify(execFile)('bash', ['-c', `set -euo pipefail\n${named(line)}`], { cwd });
       if (place === 0) whenBackedUp();
     }

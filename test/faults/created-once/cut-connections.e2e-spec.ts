@@ -23,7 +23,7 @@ onEachServer('Network that breaks at any byte of a database response', (database
   beforeAll(async () => {
     network = await TcpProxy.start(database.url);
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
-    served = await startService({ url: network.url, besideUrl: database.url, env });
+    served = await startService({ url: network.url, directUrl: database.url, env });
   });
   afterAll(() =>
     cleanUp(
@@ -35,8 +35,8 @@ onEachServer('Network that breaks at any byte of a database response', (database
 
   // Enough for some publishes, including the connection setup. Silence is detected only after a second, hence more bytes.
   it.for([
-    { how: 'breaks', ends: 'cutAfter', bytes: 10_000 },
-    { how: 'goes silent', ends: 'loseAfter', bytes: 40_000 },
+    { how: 'breaks', ends: 'cutAfterBytes', bytes: 10_000 },
+    { how: 'goes silent', ends: 'dropAfterBytes', bytes: 40_000 },
   ] as const)(
     'publishes each post, exchanges each code and rotates each refresh token once: each connection $how',
     { timeout: 60_000 },

@@ -30,7 +30,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
     const besideUrl = `${server.url}/service`;
     proxy = await TcpProxy.start(besideUrl);
-    served = await startService({ url: proxy.url, besideUrl, env });
+    served = await startService({ url: proxy.url, directUrl: besideUrl, env });
   }, 180_000);
   afterAll(() =>
     cleanUp(
@@ -57,7 +57,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
           await sleep(COMMIT_MS);
         }
         await server.kill();
-        await server.launch();
+        await server.start();
         await proxy.repair();
       }
       await load.stop();

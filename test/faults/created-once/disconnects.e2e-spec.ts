@@ -62,7 +62,7 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
   it('C23 publishes nothing when the COMMIT is lost, and the key then publishes once', async () => {
     const member = await Member.join(app);
     await disconnectBeforeCommit(member);
-    await proxy.cut('hung up');
+    await proxy.cut('closed');
     await proxy.repair();
     await expect.poll(() => member.get('/me').then(({ status }) => status), WAIT).toBe(200);
     expect(await countPublished(app, member)).toEqual(allEqual(1));

@@ -78,7 +78,7 @@ export class KeyedLoad {
     const key = randomUUID();
     const { maxPauseMs = MAX_PAUSE_MS } = this.options;
     await sleep(maxPauseMs * Math.random());
-    while (!(await this.hasFinalResponse(key)) && !this.publishers.isAbandoned) {
+    while (!(await this.hasFinalResponse(key)) && !this.publishers.hasTestEnded) {
       this.retries += 1;
       await sleep(PAUSE_MS * Math.random());
     }

@@ -50,7 +50,7 @@ export class BreakableServer {
   async setReadOnlyTransactions(isReadOnly: boolean): Promise<void> {
     const value = isReadOnly ? 'ON' : 'OFF';
     await runSql(this.server.url, `SET GLOBAL transaction_read_only = ${value}`);
-    await this.network.cut('hung up');
+    await this.network.cut('closed');
     await this.network.repair();
   }
 
@@ -62,7 +62,7 @@ export class BreakableServer {
         ? `SET GLOBAL max_connections = ${CONNECTION_LIMIT}`
         : `ALTER USER ${SERVICE} WITH MAX_USER_CONNECTIONS ${CONNECTION_LIMIT}`,
     );
-    await this.network.cut('hung up');
+    await this.network.cut('closed');
     while (this.connections.length < MAX_ATTEMPTS) {
       try {
         const connection = await mysql.createConnection({
@@ -87,7 +87,7 @@ export class BreakableServer {
   }
 
   async stop(): Promise<void> {
-    this.server.thaw();
+    this.server.resume();
     for (const connection of this.connections) connection.destroy();
     await this.network.stop();
     await this.server.stop();

@@ -35,8 +35,8 @@ async function breakable({ engine, url }: TestDatabase): Promise<Breakable> {
     return {
       url: `${own.url}/service`,
       restart: () => own.restart(),
-      freeze: () => own.freeze(),
-      thaw: () => own.thaw(),
+      freeze: () => own.suspend(),
+      thaw: () => own.resume(),
       stop: () => own.stop(),
     };
   }

@@ -32,7 +32,7 @@ onEachServer('Database that', ({ engine }) => {
       DB_POOL_SIZE: '4',
       QUOTA_DEFAULT_LIMIT: '1000000',
     };
-    served = await startService({ url, besideUrl, env });
+    served = await startService({ url, directUrl: besideUrl, env });
     member = await Member.join(served.app);
   }, 180_000);
   afterAll(() =>

@@ -24,13 +24,13 @@ const restore = ({ network }: BreakableServer): Promise<void> => network.repair(
 export const FAULTS: readonly Fault[] = [
   {
     title: 'is frozen',
-    begin: ({ server }) => server.freeze(),
-    end: ({ server }) => server.thaw(),
+    begin: ({ server }) => server.suspend(),
+    end: ({ server }) => server.resume(),
   },
   {
     title: 'was killed',
     begin: ({ server }) => server.kill(),
-    end: ({ server }) => server.launch(),
+    end: ({ server }) => server.start(),
   },
   {
     title: 'refuses connections',
@@ -39,7 +39,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'closes each new connection',
-    begin: ({ network }) => network.cut('hung up'),
+    begin: ({ network }) => network.cut('closed'),
     end: restore,
   },
   {
@@ -60,7 +60,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'loses connections in the middle of responses',
-    begin: ({ network }) => network.cutAfter(() => 100),
+    begin: ({ network }) => network.cutAfterBytes(() => 100),
     end: restore,
   },
   {

@@ -35,7 +35,7 @@ onEachServer('Silent connection to the database', (database) => {
   it('delays requests that wait for it, and they succeed', async () => {
     const member = await Member.join(app);
     await member.publish();
-    proxy.swallow('START TRANSACTION');
+    proxy.dropStatement('START TRANSACTION');
     const silent = member.post('/posts', { content: 'Hi' });
     await sleep(FIRST_LOCK_MS);
     await proxy.repair();
@@ -62,7 +62,7 @@ onEachServer('Connection lost without notice to the server', (database) => {
   it('releases its row locks within seconds', { timeout: 2 * MAX_LOCK_MS }, async ({ task }) => {
     const member = await Member.join(app());
     const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
-    const stranded = proxy.strandAfter(/UPDATE quota_usage/);
+    const stranded = proxy.blackholeAfter(/UPDATE quota_usage/);
     const lost = cutOff.call(member.token, 'POST', '/posts', { content: 'Hi' });
     await stranded;
     const lostAt = performance.now();

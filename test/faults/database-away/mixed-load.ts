@@ -86,7 +86,7 @@ export class MixedLoad {
     send: () => Promise<Response>,
   ): Promise<Response> {
     const deadline = performance.now() + MAX_TASK_MS;
-    while (performance.now() < deadline && !this.callers.isAbandoned) {
+    while (performance.now() < deadline && !this.callers.hasTestEnded) {
       const startedAt = performance.now();
       const response = await send();
       this.slowest = Math.max(this.slowest, performance.now() - startedAt);

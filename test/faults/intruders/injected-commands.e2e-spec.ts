@@ -8,7 +8,7 @@ import {
   commandTree,
   optionsOf,
   type CommandResult,
-  type TreeEntry,
+  type CommandEntry,
 } from '../../support/command-line.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
@@ -56,7 +56,7 @@ interface Value {
 }
 
 /** The values of a command, except the reason, which is tested with the actor. */
-function valuesOf({ command }: TreeEntry): Value[] {
+function valuesOf({ command }: CommandEntry): Value[] {
   const options = command.options.filter(({ required, long }) => required && long !== '--reason');
   return [
     ...command.registeredArguments.map((one) => ({ name: one.name(), isRequired: true })),
@@ -107,7 +107,7 @@ onSqlite('Injection through the command line', (database) => {
         ? [COLUMNS.join(), ...users.map((user) => COLUMNS.map((one) => quoted(user[one])).join())]
         : users.map((user) => JSON.stringify(withNumbers(user)));
       const words = ['user', 'import', '-', '--format', format, '--json'];
-      const outcome = await cli.runWith(lines.join('\n'), ...words);
+      const outcome = await cli.runWithInput(lines.join('\n'), ...words);
       expectHarmlessOutput(outcome, format);
       const { errors } = JSON.parse(outcome.stdout) as { errors: { line: number }[] };
       const bad = new Set(errors.map(({ line }) => line - (isLines ? 2 : 1)));
@@ -145,7 +145,7 @@ onSqlite('Injection through the command line', (database) => {
       ]),
     ];
     for (const [format = '', file = ''] of files) {
-      const outcome = await cli.runWith(file, 'user', 'import', '-', '--format', format);
+      const outcome = await cli.runWithInput(file, 'user', 'import', '-', '--format', format);
       expectHarmlessOutput(outcome, file);
       expect([file, outcome.code]).toEqual([file, 1]);
     }
@@ -194,7 +194,7 @@ onSqlite('Injection through the command line', (database) => {
               uri: CALLBACK,
               scopes: 'posts.read',
             });
-            const outcome = await cli.runWith(text, ...words);
+            const outcome = await cli.runWithInput(text, ...words);
             expectHarmlessOutput(outcome, `${words.join(' ')}\n${outcome.stdout}${outcome.stderr}`);
             if (value && outcome.code === 0) accepting.add(place);
             if (place in STORED) await expectStored(place, text, outcome);
@@ -222,7 +222,7 @@ onSqlite('Injection through the command line', (database) => {
 
 /** The command with its required values, and the text as one of its values, or as actor and reason. */
 function argumentsOf(
-  leaf: TreeEntry,
+  leaf: CommandEntry,
   chosen: Value | undefined,
   text: string,
   known: Readonly<Record<string, string>>,

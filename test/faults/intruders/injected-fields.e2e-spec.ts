@@ -3,7 +3,7 @@ import { Post } from '../../../src/modules/posts/post.entities.js';
 import { onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { publishedDocument, schemaChecks } from '../../support/published-document.js';
-import type { MadeRequest } from '../../support/request-arbitraries.js';
+import type { GeneratedRequest } from '../../support/request-arbitraries.js';
 import { reportFigure } from '../figures.js';
 import { Bystander, expectHarmless, readResponse, type ReadResponse } from './harmless.js';
 import { type Field, fieldsOf, fullRequestsOf, withText } from './fields.js';
@@ -20,7 +20,7 @@ const UNDECLARED_RULES = /"code":"(?:blank|control_character|not_well_formed|inv
 /** Asserts that the API rejects values that the document does not allow, and returns allowed ones without change. */
 function expectAsDeclared(
   field: Field,
-  sent: MadeRequest,
+  sent: GeneratedRequest,
   text: string,
   response: ReadResponse,
 ): void {
@@ -48,7 +48,7 @@ onSqliteAndOneServer('Injection through each field of the published document', (
   /** Asserts that the field of the created item is stored without change. */
   async function expectStored(
     { place, name = '' }: Field,
-    { body = '' }: MadeRequest,
+    { body = '' }: GeneratedRequest,
     response: ReadResponse,
   ): Promise<void> {
     const { id } = JSON.parse(response.body) as { id: string };

@@ -2,9 +2,9 @@ import { type Page, Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { placesOf, publishedDocument } from '../../support/published-document.js';
+import { operationEntries, publishedDocument } from '../../support/published-document.js';
 import { sendBytes } from '../../support/raw-request.js';
-import type { MadeRequest } from '../../support/request-arbitraries.js';
+import type { GeneratedRequest } from '../../support/request-arbitraries.js';
 import type { TestClient } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { Bystander, expectHarmless, readResponse, type ReadResponse } from './harmless.js';
@@ -94,7 +94,7 @@ onSqlite('Injection through pages', (database) => {
     );
   }
 
-  const declared = placesOf(publishedDocument()).map(
+  const declared = operationEntries(publishedDocument()).map(
     ({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
   );
   /** Paths of undocumented routes. */
@@ -173,7 +173,7 @@ onSqlite('Injection through pages', (database) => {
     async ({ task }) => {
       const page = { method: 'GET', headers: {} };
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
-      const requests: MadeRequest[] = [
+      const requests: GeneratedRequest[] = [
         ...(await fullRequestsOf(await Member.join(app()))).values(),
         { ...page, path: link },
         { ...page, path: ACCOUNT },
@@ -181,7 +181,7 @@ onSqlite('Injection through pages', (database) => {
         { method: 'OPTIONS', path: '/dev/v1/me', headers: PREFLIGHT },
         { method: 'POST', path: SIGN_IN, headers: form, body: 'phone=x' },
       ];
-      const places: { name: string; request: MadeRequest }[] = [];
+      const places: { name: string; request: GeneratedRequest }[] = [];
       for (const request of requests) {
         const names = await headersReadDuring(app().nest.getHttpServer(), async () => {
           const { status } = await sendOver(app().baseUrl, request);
@@ -217,7 +217,7 @@ function readPage({ status, headers, html }: Page): ReadResponse {
 /** Sends a request over an own connection with raw `more` headers, even those that HTTP clients reject. */
 async function sendOver(
   url: string,
-  { method, path, headers, body = '' }: MadeRequest,
+  { method, path, headers, body = '' }: GeneratedRequest,
   more: Record<string, string> = {},
 ): Promise<ReadResponse> {
   const bytes = Buffer.from(body).toString('latin1');

@@ -176,7 +176,7 @@ onSqlite('Injection through names', (database) => {
     }
     const quoted = names.map((name, at) => `+1415555${3000 + at},"${name.replaceAll('"', '""')}"`);
     const file = ['phone,name', ...quoted].join('\n');
-    await cli.jsonWith(file, 'user', 'import', '-');
+    await cli.jsonWithInput(file, 'user', 'import', '-');
   });
 
   it('escapes hostile names on the pages of consent and of connected apps', async () => {
@@ -226,7 +226,7 @@ onSqlite('Injection through names', (database) => {
       await cli.run('user', 'show', id),
       await cli.run('app', 'show', client.clientId),
       await cli.run('app', 'show', client.clientId, '--json'),
-      await cli.runWith(user, 'user', 'import', '-', '--format', 'ndjson'),
+      await cli.runWithInput(user, 'user', 'import', '-', '--format', 'ndjson'),
       await cli.run('user', 'show', '--phone', '+14155554001'),
       await cli.run(
         'app',

@@ -10,10 +10,10 @@ import { onSqlite, onSqliteAndOneServer } from '../../support/database.js';
 import { allEqual, countPublished } from '../../support/fixtures.js';
 import { warningsAndErrors } from '../../support/logs.js';
 import { footprintOf, Member } from '../../support/member.js';
-import { placesOf, publishedDocument } from '../../support/published-document.js';
+import { operationEntries, publishedDocument } from '../../support/published-document.js';
 import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
-import { EVERY_LIMIT, useTestApp } from '../../support/test-app.js';
+import { DEFAULT_LIMITS, useTestApp } from '../../support/test-app.js';
 import { reportFigure } from '../figures.js';
 import { forgedCredentials } from './forged-credentials.js';
 import { HostileGateway, redirectTo, Listener, MISBEHAVIOURS } from './hostile-gateway.js';
@@ -272,7 +272,7 @@ onSqlite('OWASP API Security Top 10 (2023): inventory', (database) => {
   const app = useTestApp(database);
 
   it('API9 Improper Inventory Management: serves documented routes only', async () => {
-    const documented = placesOf(publishedDocument()).map(
+    const documented = operationEntries(publishedDocument()).map(
       ({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
     );
     const served = routesOf(app().nest)
@@ -350,7 +350,7 @@ onSqlite('OWASP API Security Top 10 (2023): SMS gateway', (database) => {
 });
 
 onSqlite('OWASP API Security Top 10 (2023): limits', (database) => {
-  const app = useTestApp(database, EVERY_LIMIT);
+  const app = useTestApp(database, DEFAULT_LIMITS);
 
   it('API2 Broken Authentication: limits guesses of one-time passwords across browsers and forged addresses', async () => {
     const client = await app().addClient();

@@ -8,8 +8,8 @@ import {
   inChromium,
   SCREENSHOTS,
   tabTo,
-  wanting,
-  WISHES,
+  contextOptions,
+  PREFERENCES,
 } from '../../support/chromium.js';
 
 inChromium('Connected apps page', {}, (chrome) => {
@@ -33,7 +33,7 @@ inChromium('Connected apps page', {}, (chrome) => {
   }
 
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    return (await chrome.visitor({ javaScriptEnabled: false, ...options })).newPage();
+    return (await chrome.newContext({ javaScriptEnabled: false, ...options })).newPage();
   }
 
   function urlOf(path: string): string {
@@ -96,11 +96,11 @@ inChromium('Connected apps page', {}, (chrome) => {
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('app-0');
   });
 
-  it.each(WISHES)(
+  it.each(PREFERENCES)(
     'C143 is accessible on every account page, in $colours colours and in $language',
     async (wishes) => {
       const words = CATALOGUES[wishes.language];
-      const page = await newPage({ javaScriptEnabled: true, ...wanting(wishes) });
+      const page = await newPage({ javaScriptEnabled: true, ...contextOptions(wishes) });
       const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
       const long =
         'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';

@@ -2,7 +2,12 @@ import type { Page } from 'playwright-core';
 import { DAY } from '../../../src/platform/clock.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
-import { expectAccessible, inChromium, wanting, WISHES } from '../../support/chromium.js';
+import {
+  expectAccessible,
+  inChromium,
+  contextOptions,
+  PREFERENCES,
+} from '../../support/chromium.js';
 import { rateLimits, type TestClient } from '../../support/test-app.js';
 
 /** More authorization requests than the other pages of a test need. */
@@ -34,12 +39,12 @@ inChromium('Error pages', settings, (chrome) => {
     expect(response.status()).toBe(303);
   }
 
-  it.each(WISHES)(
+  it.each(PREFERENCES)(
     'C143 are accessible, like the landing page, in $colours colours and in $language',
     async (wishes) => {
       const words = CATALOGUES[wishes.language];
       const errors = words.errors('');
-      const context = await chrome.visitor(wanting(wishes));
+      const context = await chrome.newContext(contextOptions(wishes));
       const page = await context.newPage();
       const inspect = async (name: string, { title }: { title: string }): Promise<void> => {
         expect(await page.title()).toContain(title);
