@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { acceptedLanguage, languageIn, type Language } from '../../../pages/language.js';
+import { acceptedLanguage, parseUiLocales, type Language } from '../../../pages/language.js';
 import { Parameters } from './parameters.js';
 
 export const AUTHORIZE_PATH = '/oauth/authorize';
@@ -12,7 +12,7 @@ export function requestedLanguage(request: Request): Language | undefined {
   if (!request.path.startsWith(AUTHORIZE_PATH)) return undefined;
   const { method, body, query } = request;
   const parameters = new Parameters(method === 'POST' ? (body ?? {}) : query);
-  return languageIn(parameters.get('ui_locales') ?? '');
+  return parseUiLocales(parameters.get('ui_locales') ?? '');
 }
 
 /** The language of the response: the app's choice, else the browser's, else English. */
