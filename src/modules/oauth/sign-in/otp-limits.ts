@@ -166,7 +166,7 @@ export class OtpLimits {
 
   private async peek({ limit, key }: Attempt): Promise<RateLimitState> {
     const state = await this.counter.peek(limit, key);
-    if (state.exceeded) this.report.refused(limit.name);
+    if (state.exceeded) this.report.countRejected(limit.name);
     return state;
   }
 
@@ -174,10 +174,11 @@ export class OtpLimits {
     const at = this.clock.now();
     // A limit of 1 is a pause, which every user reaches.
     const exceeded = await this.counter.takeAll(tx, attempts, at, ({ name, limit }) =>
-      limit === 1 ? Promise.resolve() : this.report.reached(tx, name),
+      limit === 1 ? Promise.resolve() : this.report.recordReached(tx, name),
     );
     if (!exceeded) return { attempts, at };
-    if (exceeded.limit !== TOTAL_REACHED_REPORT.limit) this.report.refused(exceeded.limit.name);
+    if (exceeded.limit !== TOTAL_REACHED_REPORT.limit)
+      this.report.countRejected(exceeded.limit.name);
     return { retryAfterSeconds: exceeded.retryAfterSeconds };
   }
 }
