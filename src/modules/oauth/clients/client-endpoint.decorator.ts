@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
 import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
-import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
+import { CrossSiteGuard } from '../protocol/fetch-metadata.guard.js';
 import { ClientFormGuard } from '../protocol/form-body.js';
 import {
   FormTooLarge,
@@ -19,7 +19,7 @@ import {
   ServerError,
   TemporarilyUnavailable,
   TooManyAttempts,
-  UnnamedClient,
+  MissingClientId,
   type OAuthError,
 } from '../protocol/oauth.errors.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
@@ -43,7 +43,7 @@ export function ClientEndpoint(
     UseGuards(
       ClientFormGuard,
       ...(shared ? [BrowserOriginGuard] : []),
-      OtherSitesGuard,
+      CrossSiteGuard,
       ClientGuard,
     ),
     LimitCalls(routes),
@@ -119,7 +119,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
     refusal(
       401,
       'No app is named, or the one that is named could not be authenticated.',
-      [new InvalidClient(true), new UnnamedClient()],
+      [new InvalidClient(true), new MissingClientId()],
       {
         'WWW-Authenticate': {
           description: 'When HTTP Basic was tried.',
@@ -177,7 +177,7 @@ function refusal(
     ...(headers && { headers }),
     examples: Object.fromEntries(
       errors.map((error) => [
-        error instanceof UnnamedClient ? 'unnamed' : error.code,
+        error instanceof MissingClientId ? 'unnamed' : error.code,
         { summary: error.message, value: OAuthErrorResponse.from(error) },
       ]),
     ),

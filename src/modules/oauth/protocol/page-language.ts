@@ -5,8 +5,8 @@ import { Parameters } from './parameters.js';
 export const AUTHORIZE_PATH = '/oauth/authorize';
 
 /**
- * The language that the app requested with `ui_locales` (OpenID Connect Core §3.1.2.1): in the query of its link, then in the
- * forms of our pages, which pass it on.
+ * The language that the app requested with `ui_locales` (OpenID Connect Core §3.1.2.1). The query of the first request has it;
+ * the forms of the pages pass it on.
  */
 export function requestedLanguage(request: Request): Language | undefined {
   if (!request.path.startsWith(AUTHORIZE_PATH)) return undefined;
@@ -15,7 +15,7 @@ export function requestedLanguage(request: Request): Language | undefined {
   return parseUiLocales(parameters.get('ui_locales') ?? '');
 }
 
-/** The language of the response: the app's choice, else the browser's, else English. */
+/** The language of the response: as the app requested, else as the browser prefers, else English. */
 export function languageOf(request: Request): Language {
   return requestedLanguage(request) ?? acceptedLanguage(request);
 }
