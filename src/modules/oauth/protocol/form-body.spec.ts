@@ -56,7 +56,7 @@ describe('readForm', () => {
     expect(await read('')).toEqual({});
   });
 
-  it('O65 keeps repeated parameters and brackets, which the endpoints reject', async () => {
+  it('O65 preserves repeated parameters and brackets, which the endpoints reject', async () => {
     expect(await read('a=1&a=2&b[]=3&c[d]=4')).toEqual({ a: ['1', '2'], 'b[]': '3', 'c[d]': '4' });
   });
 

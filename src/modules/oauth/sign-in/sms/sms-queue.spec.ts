@@ -107,7 +107,7 @@ describe('SmsQueue', () => {
     });
   });
 
-  it('O58 fails after the last attempt when the check keeps throwing', async () => {
+  it('O58 fails after the last attempt if the check throws each time', async () => {
     queue.add(job({ shouldSend: () => Promise.reject(new Error('no database')) }));
     await advance(41);
     expect(failures).toEqual([]);
