@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What this authorization server can do
-         * @description RFC 8414. What is not listed here is refused.
+         * Authorization server metadata
+         * @description RFC 8414. The server rejects values that are not listed.
          */
         get: operations["metadata"];
         put?: never;
@@ -728,56 +728,56 @@ export interface components {
         ServerMetadata: {
             /**
              * Format: uri
-             * @description What `iss` of every redirect equals.
+             * @description Issuer identifier; `iss` of every redirect equals it.
              * @example https://dev.example.com
              */
             issuer: string;
             /**
              * Format: uri
-             * @description Where browsers are sent.
+             * @description Authorization endpoint, opened in a browser.
              * @example https://dev.example.com/oauth/authorize
              */
             authorization_endpoint: string;
             /**
              * Format: uri
-             * @description Where codes and refresh tokens are exchanged.
+             * @description Token endpoint for authorization codes and refresh tokens.
              * @example https://dev.example.com/oauth/token
              */
             token_endpoint: string;
             /**
              * Format: uri
-             * @description Where tokens are given back.
+             * @description Token revocation endpoint (RFC 7009).
              * @example https://dev.example.com/oauth/revoke
              */
             revocation_endpoint: string;
             /**
              * Format: uri
-             * @description Where a token is asked about.
+             * @description Token introspection endpoint (RFC 7662).
              * @example https://dev.example.com/oauth/introspect
              */
             introspection_endpoint: string;
-            /** @description What `response_type` may be. */
+            /** @description Supported values of `response_type`. */
             response_types_supported: "code"[];
-            /** @description How redirects carry parameters. */
+            /** @description Supported response modes. */
             response_modes_supported: "query"[];
-            /** @description What `grant_type` may be. */
+            /** @description Supported values of `grant_type`. */
             grant_types_supported: ("authorization_code" | "refresh_token")[];
-            /** @description How apps prove themselves there. */
+            /** @description Client authentication methods of the token endpoint. */
             token_endpoint_auth_methods_supported: ("client_secret_basic" | "client_secret_post" | "none")[];
-            /** @description The same for revocation. */
+            /** @description Client authentication methods of the revocation endpoint. */
             revocation_endpoint_auth_methods_supported: ("client_secret_basic" | "client_secret_post" | "none")[];
-            /** @description The same for introspection. */
+            /** @description Client authentication methods of the introspection endpoint. */
             introspection_endpoint_auth_methods_supported: ("client_secret_basic" | "client_secret_post")[];
-            /** @description PKCE methods. */
+            /** @description Supported PKCE methods. */
             code_challenge_methods_supported: "S256"[];
-            /** @description Every scope. */
+            /** @description All scopes. */
             scopes_supported: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
-            /** @description What `prompt` may be. */
+            /** @description Supported values of `prompt`. */
             prompt_values_supported: ("none" | "login" | "consent" | "select_account")[];
-            /** @description What the pages can be asked for by `ui_locales`. */
+            /** @description Languages of the pages, for `ui_locales`. */
             ui_locales_supported: ("en" | "es")[];
             /**
-             * @description Every redirect names the issuer (RFC 9207 §3).
+             * @description Every redirect has the parameter `iss` (RFC 9207 §3).
              * @enum {boolean}
              */
             authorization_response_iss_parameter_supported: true;

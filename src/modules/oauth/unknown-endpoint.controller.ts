@@ -7,7 +7,7 @@ import { AppSecretsService } from './clients/app-secrets.service.js';
 import { OAuthErrorFilter } from './clients/oauth-error.filter.js';
 import { MethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
 
-/** Errors of RFC 6749 for all other requests under `/oauth`. Must be the last of the controllers. */
+/** Returns OAuth errors for all other requests under `/oauth`. Must be the last controller. */
 @Public()
 @ApiExcludeController()
 @UseFilters(OAuthErrorFilter)

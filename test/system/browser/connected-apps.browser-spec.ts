@@ -91,7 +91,7 @@ inChromium('Connected apps page', {}, (chrome) => {
     await page.waitForSelector('.summary');
     expect(await page.evaluate<string>('document.activeElement.className')).toBe('summary');
     await page
-      .getByRole('link', { name: 'Nothing was removed, because no app is ticked.' })
+      .getByRole('link', { name: 'No app is selected. Select the apps to disconnect.' })
       .click();
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('app-0');
   });
@@ -124,7 +124,7 @@ inChromium('Connected apps page', {}, (chrome) => {
       await inspect('apps-notice');
       await page.getByText(words.apps.removeAll, { exact: true }).click();
       await inspect('apps-all');
-      await page.getByRole('button', { name: words.apps.removeThemAll(2) }).click();
+      await page.getByRole('button', { name: words.apps.confirmRemoveAll(2) }).click();
       await page.getByText(words.apps.none).waitFor();
       await inspect('apps-none');
       await page.goto(urlOf(`/account/apps/${clientId}`));

@@ -159,7 +159,7 @@ inChromium('Consent page', {}, (chrome) => {
       await inspect('code-error');
       await page.fill('[name=code]', await app().sms.password(user.phone));
       await page.click(VERIFY_BUTTON);
-      await page.getByText(words.consent.mayNot).waitFor();
+      await page.getByText(words.consent.neverTitle).waitFor();
       await inspect('consent');
       await page.goto(new URL('/oauth/authorize', app().baseUrl).href);
       await inspect('error');

@@ -56,7 +56,7 @@ inChromium('Error pages', settings, (chrome) => {
       await inspect('error-codes', { title: 'Error codes' });
 
       await open(page, authorizeLink(client, { scope: 'nothing' }));
-      await page.getByRole('link', { name: words.wayOn.returnTo('Garden Share') }).waitFor();
+      await page.getByRole('link', { name: words.recovery.returnTo('Garden Share') }).waitFor();
       await inspect('refused-request', errors.refused('', '', ''));
 
       const send = page.getByRole('button', { name: words.phone.send });

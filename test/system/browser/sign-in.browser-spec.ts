@@ -32,7 +32,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     };
     await expect
       .poll(reloaded, { timeout: 15_000 })
-      .toMatch(/^Error: This request was already answered/);
+      .toMatch(/^Error: You have already responded to this request/);
     expect(await countGrantsAndCodes(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 

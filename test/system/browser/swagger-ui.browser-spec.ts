@@ -79,7 +79,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     await docs.authorize(ben, 'Deny');
     const errors = docs.dialog.locator('.errors');
     await expect.poll(() => errors.count()).toBe(1);
-    expect(await errors.innerText()).toContain('The user did not allow it.');
+    expect(await errors.innerText()).toContain('The user denied access.');
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-denied.png') });
     expect(chrome.consoleErrors).toEqual([]);
     await docs.closeDialog();

@@ -63,7 +63,7 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       await page.keyboard.type(await app().sms.password(user.phone));
       await reach(page, 'form[action$="/verify"] button');
       await page.keyboard.press('Enter');
-      await page.getByText(words.consent.mayNot).waitFor();
+      await page.getByText(words.consent.neverTitle).waitFor();
       await expectUsable(page);
       await reach(page, '[value="posts.write"]');
       await page.keyboard.press('Space');

@@ -87,6 +87,6 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
     await partner.authorize(user, 'Deny');
     const errors = partner.dialog.locator('.errors');
     await expect.poll(() => errors.count()).toBe(1);
-    expect(await errors.innerText()).toContain('The user did not allow it.');
+    expect(await errors.innerText()).toContain('The user denied access.');
   });
 });

@@ -56,7 +56,7 @@ onEachServer('Concurrent form submissions to two processes', (database) => {
     for (const { status } of responses) expect(status).toBeLessThan(500);
     const { manager } = operator().dataSource;
     const { attempts, consumedAt } = await manager.findOneByOrFail(OtpChallenge, { phone });
-    const wrong = responses.filter(({ html }) => html.includes('not the code we sent')).length;
+    const wrong = responses.filter(({ html }) => html.includes('That code is wrong')).length;
     const compared = wrong + (consumedAt === null ? 0 : 1);
     expect(compared).toBeLessThanOrEqual(MAX_COMPARED);
     if (consumedAt === null) expect(compared).toBe(MAX_COMPARED);

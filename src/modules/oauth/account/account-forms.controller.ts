@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Sentence } from '../../../pages/translations/translations.js';
+import type { TextSelector } from '../../../pages/translations/translations.js';
 import { isId } from '../../../platform/ids.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
 import { ACCOUNT_PATH, APPS_PATH, OAuthPages, type Feedback } from '../browser/oauth-pages.js';
@@ -56,7 +56,7 @@ export class AccountFormsController {
     const clientIds = new Parameters(form).get('all') === '1' ? 'all' : selected;
     const feedback: Feedback =
       clientIds.length === 0
-        ? { status: 400, error: ({ apps }) => apps.noAppSelected }
+        ? { status: 400, error: ({ apps }) => apps.noneSelected }
         : { notice: noticeOf(await this.apps.revoke(id, clientIds)) };
     this.pages.connectedApps(response, session, await this.apps.list(id), feedback);
   }
@@ -84,9 +84,9 @@ function redirectToApps(response: Response, clientId: string | undefined): void 
   sendRedirect(response, clientId === undefined ? APPS_PATH : `${APPS_PATH}/${clientId}`);
 }
 
-function noticeOf(revoked: readonly AppName[]): Sentence {
+function noticeOf(revoked: readonly AppName[]): TextSelector {
   const [first, ...others] = revoked;
-  if (!first) return ({ apps }) => apps.removedBefore;
+  if (!first) return ({ apps }) => apps.alreadyRemoved;
   return ({ apps }) =>
     others.length === 0 ? apps.removed(first.name) : apps.removedSeveral(revoked.length);
 }

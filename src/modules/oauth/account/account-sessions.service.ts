@@ -10,7 +10,7 @@ import type { AccountSession } from '../browser/oauth-pages.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { expiredTransaction, ForeignToken, noCookies, signedOut } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
-import { endOfSignIn, SignInService } from '../sign-in/sign-in.service.js';
+import { signInExpiresAt, SignInService } from '../sign-in/sign-in.service.js';
 
 const KEY_BYTES = 32;
 
@@ -71,7 +71,7 @@ export class AccountSessions {
     if (!isId('txn', transaction)) throw expiredTransaction();
     const token = this.signInToken(transaction, browserHash);
     if (!tokensEqual(token, form.get('token') ?? '')) throw new ForeignToken();
-    if (endOfSignIn(transaction, this.config) <= this.clock.now()) throw expiredTransaction();
+    if (signInExpiresAt(transaction, this.config) <= this.clock.now()) throw expiredTransaction();
     const next = form.get('next');
     return { transaction, token, next: isId('svc_app', next) ? next : undefined };
   }

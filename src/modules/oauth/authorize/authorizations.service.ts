@@ -19,7 +19,7 @@ import {
   unknownApp,
 } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
-import { endOfSignIn } from '../sign-in/sign-in.service.js';
+import { signInExpiresAt } from '../sign-in/sign-in.service.js';
 import { isRegistered, type AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
@@ -72,7 +72,7 @@ export class AuthorizationsService {
       userId,
       decidedAt: null,
       createdAt: now,
-      expiresAt: endOfSignIn(id, this.config),
+      expiresAt: signInExpiresAt(id, this.config),
     };
     if (isStored) await this.transactions.run((tx) => this.repository.insert(tx, authorization));
     return toPending(authorization, app, token);
@@ -89,7 +89,7 @@ export class AuthorizationsService {
     const token = form.get('token');
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
-    if (!isId('txn', id) || endOfSignIn(id, this.config) <= this.clock.now())
+    if (!isId('txn', id) || signInExpiresAt(id, this.config) <= this.clock.now())
       throw expiredTransaction();
     const authorization = await this.repository.find(id);
     // The same error for an unknown request and for another browser's request.

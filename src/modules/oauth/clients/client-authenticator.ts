@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Clock } from '../../../platform/clock.js';
 import { digestsEqual, sha256 } from '../../../platform/secrets.js';
 import { withDeadline } from '../../../platform/request-context.js';
-import { InvalidClient, UnnamedClient } from '../protocol/oauth.errors.js';
+import { InvalidClient, MissingClientId } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { presentedCredentials } from '../protocol/presented-credentials.js';
 import { AppSecretsRepository } from './app-secrets.repository.js';
@@ -32,7 +32,7 @@ export class ClientAuthenticator {
    */
   async authenticate(request: Request, parameters: Parameters): Promise<App> {
     const { clientId, secret, basic } = presentedCredentials(request, parameters);
-    if (clientId === undefined) throw new UnnamedClient();
+    if (clientId === undefined) throw new MissingClientId();
     const app = await this.apps.find(clientId);
     if (app?.kind === 'public' && secret === undefined) {
       if (app.status !== 'enabled') throw new InvalidClient(basic);

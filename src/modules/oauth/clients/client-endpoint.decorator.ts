@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
 import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
-import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
+import { CrossSiteGuard } from '../protocol/fetch-metadata.guard.js';
 import { ClientFormGuard } from '../protocol/form-body.js';
 import {
   FormTooLarge,
@@ -19,7 +19,7 @@ import {
   ServerError,
   TemporarilyUnavailable,
   TooManyAttempts,
-  UnnamedClient,
+  MissingClientId,
   type OAuthError,
 } from '../protocol/oauth.errors.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
@@ -40,7 +40,7 @@ export function ClientEndpoint(
   return applyDecorators(
     Public(),
     UseFilters(OAuthErrorFilter),
-    UseGuards(ClientFormGuard, ...(cors ? [BrowserOriginGuard] : []), OtherSitesGuard, ClientGuard),
+    UseGuards(ClientFormGuard, ...(cors ? [BrowserOriginGuard] : []), CrossSiteGuard, ClientGuard),
     LimitCalls(routes),
   );
 }
@@ -116,7 +116,7 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
     errorResponse(
       401,
       'The request names no app, or its credentials are wrong.',
-      [new InvalidClient(true), new UnnamedClient()],
+      [new InvalidClient(true), new MissingClientId()],
       {
         'WWW-Authenticate': {
           description: 'Present when the request used HTTP Basic.',
@@ -174,7 +174,7 @@ function errorResponse(
     ...(headers && { headers }),
     examples: Object.fromEntries(
       errors.map((error) => [
-        error instanceof UnnamedClient ? 'unnamed' : error.code,
+        error instanceof MissingClientId ? 'unnamed' : error.code,
         { summary: error.message, value: OAuthErrorResponse.from(error) },
       ]),
     ),
