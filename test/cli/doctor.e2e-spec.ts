@@ -39,7 +39,7 @@ onOneEngine('Command "doctor"', (database) => {
   const statuses = (found: readonly Finding[]): string[] => found.map(({ status }) => status);
 
   /** Makes the counters of the member, the post and the app wrong. */
-  async function disturb(): Promise<void> {
+  async function corruptCounters(): Promise<void> {
     const { manager } = app().dataSource;
     await manager.update(User, { id: member.user.id }, { postCount: 7 });
     await manager.update(Post, { id: postId }, { likeCount: 0, commentCount: 5 });
@@ -73,7 +73,7 @@ onOneEngine('Command "doctor"', (database) => {
   });
 
   it('prints each finding within 80 columns and its remedy as a command line', async () => {
-    await disturb();
+    await corruptCounters();
     const { code, stdout, stderr } = await cli.run('doctor');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '4 checks failed.\n' });
     for (const line of stdout.trim().split('\n'))
@@ -85,7 +85,7 @@ onOneEngine('Command "doctor"', (database) => {
   });
 
   it('writes nothing without --fix', async () => {
-    await disturb();
+    await corruptCounters();
     const before = [await counters(), await app().dataSource.manager.find(AuditEvent)];
     const found = await runDoctor(cli);
     expect(statuses(ofCheck(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
@@ -95,7 +95,7 @@ onOneEngine('Command "doctor"', (database) => {
   });
 
   it('corrects the counters with --fix and records each correction', async () => {
-    await disturb();
+    await corruptCounters();
     const fix = ['--fix', '--actor', 'olga', '--reason', 'Restored from a backup'];
     const found = await runDoctor(cli, ...fix);
     expect(statuses(ofCheck(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
@@ -147,7 +147,7 @@ onOneEngine('Command "doctor"', (database) => {
   });
 
   it('loses no concurrent publish while it corrects counters', async () => {
-    await disturb();
+    await corruptCounters();
     const publishing = (async () => {
       for (let post = 0; post < PUBLISHED; post += 1) await member.publish();
     })();
@@ -178,13 +178,13 @@ onOneEngine('Command "doctor"', (database) => {
   });
 });
 
-onEachServer('Command "doctor --fix" beside a publish', (database) => {
+onEachServer('Command "doctor --fix" during a publish', (database) => {
   skipCountCheck(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
   /** Makes a counter wrong and begins a transaction that publishes one more post in two steps, as the service does. */
-  async function begin() {
+  async function beginPublish() {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const { manager } = app().dataSource;
@@ -205,18 +205,18 @@ onEachServer('Command "doctor --fix" beside a publish', (database) => {
   }
 
   it('waits for a publish that has already counted its post', async () => {
-    const publish = await begin();
+    const publish = await beginPublish();
     await publish.insert();
     await publish.count();
-    const fixing = runDoctor(cli, '--fix');
+    const fix = runDoctor(cli, '--fix');
     await expect.poll(() => isStatementRunning(app(), 'UPDATE'), { timeout: 10_000 }).toBe(true);
     await publish.commit();
-    await fixing;
+    await fix;
     expect(await publish.postCount()).toBe(2);
   });
 
   it('does not count a post before its publish does', async () => {
-    const publish = await begin();
+    const publish = await beginPublish();
     await publish.insert();
     await runDoctor(cli, '--fix');
     expect(await publish.postCount()).toBe(1);

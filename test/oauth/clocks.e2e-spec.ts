@@ -97,7 +97,7 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
       [365 * DAY, /ahead of the database's/],
       [-365 * DAY, /behind the database's/],
     ])(
-      'O141 rejects a clock that is off by %d ms and says how to fix it',
+      'O141 rejects a clock that is off by %d ms and reports how to fix it',
       async (offsetMs, text) => {
         const unready = { status: 503, reason: expect.stringMatching(text) };
         const expected = database.engine.kind === 'sqlite' ? { status: 200 } : unready;
@@ -105,7 +105,7 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
       },
     );
 
-    it('O141 is restored when the clock is right again', async () => {
+    it('O141 is ready again when the clock is correct', async () => {
       await readiness(HOUR);
       expect(await readiness(0)).toEqual({ status: 200 });
     });

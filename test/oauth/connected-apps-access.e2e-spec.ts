@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-onOneEngine('Connected apps: live access', (database) => {
+onOneEngine('Connected apps: valid access', (database) => {
   const app = useTestApp(database);
   let user: User;
   let visitor: Browser;
@@ -132,7 +132,7 @@ onOneEngine('Connected apps: live access', (database) => {
     expect((await app().call(token, 'GET', '/me')).status).toBe(401);
   });
 
-  it('O146 reports the removal to one of two concurrent requests and records one event for each grant', async () => {
+  it('O146 reports the removal in one of two concurrent responses and records one event for each grant', async () => {
     for (let time = 0; time < 3; time += 1) await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
     const remove = (): Promise<Page> =>

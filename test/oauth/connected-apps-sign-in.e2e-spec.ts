@@ -47,7 +47,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
   });
 
   it.each(['the list', 'one app'])(
-    'O146 returns to the page that the visitor opened: %s',
+    'O146 returns to the page that the user opened: %s',
     async (target) => {
       const path = target === 'the list' ? APPS : `${APPS}/${client.clientId}`;
       const phone = await visitor.open(path);
@@ -208,7 +208,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expectPage(await visitor.submit(earlier, REVOKE, { all: '1' }), 403);
   });
 
-  it('O146 removes nothing after the session ended and says that it ended', async () => {
+  it('O146 removes nothing after the session ended, and reports that it ended', async () => {
     const page = await visitor.signInToAccount(user);
     app().clock.advance(30 * MINUTE);
     const rejected = await visitor.submit(page, REVOKE, { all: '1' });

@@ -48,7 +48,7 @@ onOneEngine('Last use of a grant', (database) => {
   const isUseWritten = (statement: string): boolean =>
     statement.startsWith('UPDATE grants SET last_used_at');
 
-  it('O119 stores a call, but not a rejected call', async () => {
+  it('O119 stores the last use for a call, but not for a rejected call', async () => {
     const denied = await app().call(`${token.slice(0, -1)}!`, 'GET', '/me');
     expect(denied.status).toBe(401);
     expect(await lastUse()).toBeNull();
@@ -56,7 +56,7 @@ onOneEngine('Last use of a grant', (database) => {
     expect(await lastUse()).toEqual(app().clock.now());
   });
 
-  it('O146 stores a refresh and an exchange, but not rejected ones', async () => {
+  it('O146 stores the last use for a refresh and an exchange, but not for rejected ones', async () => {
     const code = (await approve(app(), user, client)).get('code') ?? '';
     const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
     const { grantId: id } = await app()
@@ -82,7 +82,7 @@ onOneEngine('Last use of a grant', (database) => {
     expect(await used()).toEqual(last);
   });
 
-  it('O119 stores the next use after a minute', async () => {
+  it('O119 stores the next use only after a minute', async () => {
     const first = app().clock.now();
     await call();
     expect(await lastUse()).toEqual(first);
@@ -103,7 +103,7 @@ onOneEngine('Last use of a grant', (database) => {
     expect(await lastUse()).toEqual(other);
   });
 
-  it('O119 stores twelve calls of six grants by one statement, or by two when a second ends between them', async () => {
+  it('O119 stores twelve calls of six grants with one statement, or two if a new second begins between them', async () => {
     const tokens = [token];
     for (let each = 0; each < 5; each += 1)
       tokens.push(await app().accessToken(await app().addUser(), client));

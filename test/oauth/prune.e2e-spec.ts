@@ -186,12 +186,12 @@ onOneEngine('Prune: expired rows', (database) => {
         hits: 1,
       });
       const exceeded: string[] = [];
-      const whenSpent = async ({ name }: { name: string }): Promise<void> => {
+      const onExceeded = async ({ name }: { name: string }): Promise<void> => {
         exceeded.push(name);
       };
       const at = app().clock.now();
       const taken = Array.from({ length: 20 }, () =>
-        runner.run((tx) => counter.takeAll(tx, hits, at, whenSpent)),
+        runner.run((tx) => counter.takeAll(tx, hits, at, onExceeded)),
       );
       const [standings] = await Promise.all([
         Promise.all(taken),

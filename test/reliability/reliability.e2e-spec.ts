@@ -41,7 +41,7 @@ const RUN_ONCE: Readonly<Record<string, string>> = {
     'locks a row while one request waits',
   'O90 fails no call while the operator rotates and the workers switch to the new secret':
     'one rotation during hundreds of calls',
-  'O90 leaves two live secrets, one of them with an end, after three commands at once':
+  'O90 leaves two valid secrets, one of them with an expiry, after three commands at once':
     'starts three processes for a race that another test repeats',
   'waits for the sign-in and ends the session that it starts':
     'stops the sign-in at the critical statement',

@@ -116,7 +116,7 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
   }
 
   /** Moves the partner's clock to the expiry of the access token; the clock of the service stands still. */
-  function anHourLater(): void {
+  function advanceOneHour(): void {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
   }
 
@@ -140,7 +140,7 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
     const first = await site.storedSession();
     await site.session();
     expect(await site.storedSession()).toMatchObject({ access_token: first?.access_token });
-    anHourLater();
+    advanceOneHour();
     await site.session();
     const second = await site.storedSession();
     expect(second?.access_token).not.toBe(first?.access_token);
@@ -152,7 +152,7 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
 
   it('O96 keeps the session when two tabs refresh at the same time', async () => {
     const site = await signedIn();
-    anHourLater();
+    advanceOneHour();
     const sessions = await Promise.all([site.session(), site.session()]);
     for (const session of sessions) expect(session).toMatchObject({ user: { name: 'Ana Lee' } });
     expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);
@@ -161,17 +161,17 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
   it('O68 keeps the session during an outage of the service, and refreshes afterwards', async () => {
     const site = await signedIn();
     const first = await tokenOf(site, 'refresh_token');
-    const away = new PartnerSite({ ...settings(), issuer: 'http://127.0.0.1:1' });
-    for (const [name, value] of site.cookies) away.cookies.set(name, value);
-    anHourLater();
-    expect(await away.session()).toMatchObject({ user: { name: 'Ana Lee' } });
-    expect(await tokenOf(away, 'refresh_token')).toBe(first);
-    for (const [name, value] of away.cookies) site.cookies.set(name, value);
+    const unreachable = new PartnerSite({ ...settings(), issuer: 'http://127.0.0.1:1' });
+    for (const [name, value] of site.cookies) unreachable.cookies.set(name, value);
+    advanceOneHour();
+    expect(await unreachable.session()).toMatchObject({ user: { name: 'Ana Lee' } });
+    expect(await tokenOf(unreachable, 'refresh_token')).toBe(first);
+    for (const [name, value] of unreachable.cookies) site.cookies.set(name, value);
     expect(await site.session()).toMatchObject({ user: { name: 'Ana Lee' } });
     expect(await tokenOf(site, 'refresh_token')).not.toBe(first);
   });
 
-  it('O105 revokes at sign-out, which makes the previous cookie useless', async () => {
+  it('O105 revokes the grant at sign-out, which invalidates the previous cookie', async () => {
     const site = await signedIn();
     const cookies = new Map(site.cookies);
     const access = await tokenOf(site, 'access_token');
@@ -181,7 +181,7 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
     expect(await statusOfMe(app(), access)).toBe(401);
     for (const [name, value] of cookies) site.cookies.set(name, value);
     expect(await site.session()).toMatchObject({ user: { name: 'Ana Lee' } });
-    anHourLater();
+    advanceOneHour();
     expect(await site.session()).toBe(NO_SESSION);
   });
 
@@ -218,12 +218,12 @@ onOneEngine('Auth.js (@auth/core)', (database) => {
   it('O77 rejects a code that was already exchanged', async () => {
     const site = new PartnerSite(settings());
     const back = await decide(app(), await site.signIn());
-    const thief = new PartnerSite(settings());
-    for (const [name, value] of site.cookies) thief.cookies.set(name, value);
+    const attacker = new PartnerSite(settings());
+    for (const [name, value] of site.cookies) attacker.cookies.set(name, value);
     await site.callBack(back);
-    await thief.callBack(back);
-    expect(await thief.session()).toBe(NO_SESSION);
-    expect(thief.errors).toContainEqual(expect.objectContaining({ error: 'invalid_grant' }));
+    await attacker.callBack(back);
+    expect(await attacker.session()).toBe(NO_SESSION);
+    expect(attacker.errors).toContainEqual(expect.objectContaining({ error: 'invalid_grant' }));
     expect(await statusOfMe(app(), await tokenOf(site, 'access_token'))).toBe(200);
   });
 

@@ -69,8 +69,8 @@ onOneEngine('simple-oauth2', (database) => {
       const stored = partner.begin(SCOPE);
       const back = await decide(app(), stored.link);
       await expect(partner.finish(forged(back, 'state', 'x'), stored)).rejects.toThrow('request');
-      const elsewhere = forged(back, 'iss', 'https://evil.example');
-      await expect(partner.finish(elsewhere, stored)).rejects.toThrow('Another server');
+      const otherIssuer = forged(back, 'iss', 'https://evil.example');
+      await expect(partner.finish(otherIssuer, stored)).rejects.toThrow('Another server');
       expect(await partner.finish(back, stored)).toHaveProperty('token');
     });
 
@@ -105,13 +105,13 @@ onOneEngine('simple-oauth2', (database) => {
     const redirect_uri = 'https://garden.example/callback';
     const state = 'xyzABC123';
 
-    const ways = [
+    const authOptions = [
       { authorizationMethod: 'header', credentialsEncodingMode: 'strict' },
       { authorizationMethod: 'header', credentialsEncodingMode: 'loose' },
       { authorizationMethod: 'body' },
     ] as const;
 
-    it.each(ways)('O81 O82 exchanges, refreshes and revokes with %o', async (options) => {
+    it.each(authOptions)('O81 O82 exchanges, refreshes and revokes with %o', async (options) => {
       const { clientId: id, secret = '' } = await app().addClient({ redirectUris: [redirect_uri] });
       const auth = { tokenHost: app().baseUrl };
       const partner = new AuthorizationCode({ client: { id, secret }, auth, options });
@@ -120,11 +120,11 @@ onOneEngine('simple-oauth2', (database) => {
       expect(back.searchParams.get('state')).toBe(state);
       const code = back.searchParams.get('code') ?? '';
       const token = await partner.getToken({ code, redirect_uri });
-      const narrower = await token.refresh({ scope: ['posts.read'] });
-      expect(narrower.token.scope).toBe('posts.read');
-      expect(await statusOfMe(app(), String(narrower.token.access_token))).toBe(403);
-      await narrower.revokeAll();
-      await expect(narrower.refresh()).rejects.toMatchObject(errorResponse(400, 'invalid_grant'));
+      const narrowed = await token.refresh({ scope: ['posts.read'] });
+      expect(narrowed.token.scope).toBe('posts.read');
+      expect(await statusOfMe(app(), String(narrowed.token.access_token))).toBe(403);
+      await narrowed.revokeAll();
+      await expect(narrowed.refresh()).rejects.toMatchObject(errorResponse(400, 'invalid_grant'));
 
       const wrong = new AuthorizationCode({ client: { id, secret: 'x' }, auth, options });
       await expect(wrong.getToken({ code, redirect_uri })).rejects.toMatchObject(
