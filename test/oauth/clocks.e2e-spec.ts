@@ -73,7 +73,7 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
   });
 
   describe('Readiness', () => {
-    /** SQLite has the clock of this machine. */
+    /** SQLite uses the clock of the process. */
     async function databaseTime(): Promise<Date> {
       if (database.engine.kind === 'sqlite') return new Date();
       const [row] = await runSql(database.url, 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now');

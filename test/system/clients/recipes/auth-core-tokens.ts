@@ -3,21 +3,21 @@ import type { AuthConfig } from '@auth/core';
 import type { JWT } from '@auth/core/jwt';
 import type { Settings } from './settings.js';
 
-/** Spread into the configuration: keeps the tokens in the session, refreshes them, revokes them at sign-out. */
-export function keepingTokens({ issuer, clientId, clientSecret = '' }: Settings) {
+/** Spread the result into the configuration. Stores, refreshes and revokes the tokens of a session. */
+export function tokenCallbacks({ issuer, clientId, clientSecret = '' }: Settings) {
   const post = async (path: string, form: Record<string, string>) => {
     const body = { ...form, client_id: clientId, client_secret: clientSecret };
     const request = { method: 'POST', body: new URLSearchParams(body) };
-    return fetch(`${issuer}${path}`, request).then((answer) => answer.json());
+    return fetch(`${issuer}${path}`, request).then((response) => response.json());
   };
   const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
   async function refreshed(token: JWT): Promise<JWT | null> {
     const form = { grant_type: 'refresh_token', refresh_token: String(token.refresh_token) };
-    const answer = await post('/oauth/token', form).catch(() => ({ error: 'no answer' }));
-    const { error, access_token, refresh_token, expires_in } = answer;
-    if (error === 'invalid_grant') return null; // the member has to sign in again
-    if (error !== undefined) return token; // not now; the next request tries again
+    const response = await post('/oauth/token', form).catch(() => ({ error: 'no_response' }));
+    const { error, access_token, refresh_token, expires_in } = response;
+    if (error === 'invalid_grant') return null; // the user must sign in again
+    if (error !== undefined) return token; // the next request retries
     return { ...token, access_token, refresh_token, expires_at: inSeconds(expires_in) };
   }
 
