@@ -276,8 +276,8 @@ onOneEngine('Commands "app secret"', (database) => {
 
   it('O144 records actor and reason of a rotation and a revocation, without the secrets', async () => {
     const { id, secret: first } = await register();
-    const why = ['--actor', 'pia', '--reason', 'Yearly'];
-    const { client_secret: second } = await rotate(id, ...why);
+    const auditOptions = ['--actor', 'pia', '--reason', 'Yearly'];
+    const { client_secret: second } = await rotate(id, ...auditOptions);
     const { id: old } = await statusOf(id, first);
     const found = ['--actor', 'rob', '--reason', 'Found in a log'];
     await cli.json('app', 'secret', 'revoke', id, old, ...found);

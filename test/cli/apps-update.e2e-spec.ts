@@ -42,8 +42,8 @@ onOneEngine('Command "app update"', (database) => {
     await update('--name', ' Garden & Shed ');
     expect(await find()).toEqual({ ...before, name: 'Garden & Shed' });
     await update('--redirect-uri', NEW, '--redirect-uri', OLD);
-    const moved = { ...before, name: 'Garden & Shed', redirectUris: [NEW, OLD] };
-    expect(await find()).toEqual(moved);
+    const updated = { ...before, name: 'Garden & Shed', redirectUris: [NEW, OLD] };
+    expect(await find()).toEqual(updated);
     expect(await update('--scope', 'posts.write profile.read')).toEqual({
       client_id: id,
       name: 'Garden & Shed',
@@ -53,12 +53,12 @@ onOneEngine('Command "app update"', (database) => {
       status: 'enabled',
       created_at: before.createdAt.toISOString(),
     });
-    expect(await find()).toEqual({ ...moved, scopes: ['profile.read', 'posts.write'] });
+    expect(await find()).toEqual({ ...updated, scopes: ['profile.read', 'posts.write'] });
   });
 
   it('O145 records the old and new values, the actor and the reason', async () => {
-    const why = ['--actor', 'olga', '--reason', 'Moved'];
-    await update('--name', 'Shed', '--redirect-uri', NEW, '--scope', 'posts.read', ...why);
+    const auditOptions = ['--actor', 'olga', '--reason', 'Moved'];
+    await update('--name', 'Shed', '--redirect-uri', NEW, '--scope', 'posts.read', ...auditOptions);
     await update('--name', 'Shed');
     expect(await changes()).toEqual([
       {

@@ -34,7 +34,7 @@ onOneEngine('Command "doctor"', (database) => {
     await app().service(PostsService).like(member.user.id, postId);
   });
 
-  const ofCheck = (found: readonly Finding[], check: string): Finding[] =>
+  const findingsOf = (found: readonly Finding[], check: string): Finding[] =>
     found.filter((finding) => finding.check === check);
   const statuses = (found: readonly Finding[]): string[] => found.map(({ status }) => status);
 
@@ -66,10 +66,10 @@ onOneEngine('Command "doctor"', (database) => {
       ]),
     );
     const name = { sqlite: 'SQLite', mariadb: 'MariaDB', mysql: 'MySQL' }[kind];
-    expect(ofCheck(found, 'database')[0]?.summary).toMatch(
+    expect(findingsOf(found, 'database')[0]?.summary).toMatch(
       new RegExp(`^${name} \\d.* answers in [\\d.]+ ms\\.$`),
     );
-    expect(ofCheck(found, 'counters')).toHaveLength(3);
+    expect(findingsOf(found, 'counters')).toHaveLength(3);
   });
 
   it('prints each finding within 80 columns and its remedy as a command line', async () => {
@@ -88,8 +88,8 @@ onOneEngine('Command "doctor"', (database) => {
     await corruptCounters();
     const before = [await counters(), await app().dataSource.manager.find(AuditEvent)];
     const found = await runDoctor(cli);
-    expect(statuses(ofCheck(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
-    expect(statuses(ofCheck(found, 'quota'))).toEqual(['failed']);
+    expect(statuses(findingsOf(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
+    expect(statuses(findingsOf(found, 'quota'))).toEqual(['failed']);
     expect([await counters(), await app().dataSource.manager.find(AuditEvent)]).toEqual(before);
     await cli.run('doctor', '--fix');
   });
@@ -98,8 +98,8 @@ onOneEngine('Command "doctor"', (database) => {
     await corruptCounters();
     const fix = ['--fix', '--actor', 'olga', '--reason', 'Restored from a backup'];
     const found = await runDoctor(cli, ...fix);
-    expect(statuses(ofCheck(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
-    expect(ofCheck(found, 'counters')[0]?.summary).toBe(
+    expect(statuses(findingsOf(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
+    expect(findingsOf(found, 'counters')[0]?.summary).toBe(
       `users.post_count is right now. It was wrong in 1 row, such as ${member.user.id} (7, not 1).`,
     );
     expect(await counters()).toEqual([1, 1, 1, 2]);
@@ -140,7 +140,7 @@ onOneEngine('Command "doctor"', (database) => {
       createdAt: now,
     }));
     await manager.insert(User, users);
-    const [finding] = ofCheck(await runDoctor(cli, '--fix'), 'counters');
+    const [finding] = findingsOf(await runDoctor(cli, '--fix'), 'counters');
     expect(finding?.summary).toContain('It was wrong in 10 rows, such as usr_');
     expect(await manager.countBy(User, { postCount: 1, name: 'Ana' })).toBe(0);
     await manager.delete(User, { name: 'Ana' });
@@ -162,7 +162,7 @@ onOneEngine('Command "doctor"', (database) => {
   it('warns about jobs that have not run recently', async () => {
     const { manager } = app().dataSource;
     const prune = async (): Promise<Finding | undefined> =>
-      ofCheck(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
+      findingsOf(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
     expect(await prune()).toMatchObject({
       status: 'warning',
       summary: expect.stringContaining('has never ended'),

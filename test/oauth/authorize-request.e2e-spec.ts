@@ -161,8 +161,8 @@ onOneEngine('Authorization endpoint: request', (database) => {
 
   describe('state', () => {
     it('O15 returns a state of 4,096 bytes with every kind of character unchanged', async () => {
-      const odd = `a b+c%25d&e=f"'<script>\r\nSet-Cookie: x=1\0état 状態 🏡`;
-      const state = odd + 's'.repeat(4096 - Buffer.byteLength(odd));
+      const specialCharacters = `a b+c%25d&e=f"'<script>\r\nSet-Cookie: x=1\0état 状態 🏡`;
+      const state = specialCharacters + 's'.repeat(4096 - Buffer.byteLength(specialCharacters));
       const wrong = authorizeLink(client, { state, response_type: 'token' });
       await expectRejected(wrong, 'unsupported_response_type', { state });
       const user = await app().addUser();

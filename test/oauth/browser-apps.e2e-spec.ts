@@ -154,13 +154,13 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     const basic = (id: string, password = ''): string =>
       `Basic ${Buffer.from(`${id}:${password}`).toString('base64')}`;
     const { clientId, secret = '' } = confidential;
-    const contradictions = [
+    const conflictingForms = [
       [basic(clientId, secret), { client_id: spa.clientId }],
       [basic(spa.clientId), { client_id: clientId }],
       [basic(clientId, secret), { client_secret: secret }],
       [basic(clientId, secret), { client_id: clientId, client_secret: secret }],
     ] as const;
-    for (const [authorization, form] of contradictions)
+    for (const [authorization, form] of conflictingForms)
       for (const path of ENDPOINTS) {
         const headers = { origin: ORIGIN, authorization };
         const response = await sendForm(app(), path, undefined, form, headers);

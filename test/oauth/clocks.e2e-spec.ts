@@ -21,10 +21,10 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
     app = await TestApp.start(database, { DB_POOL_SIZE: String(CONNECTIONS) });
     if (database.engine.kind === 'sqlite') return;
     // As many concurrent statements as connections take one connection each.
-    const onAll = (sql: string): Promise<unknown[]> =>
+    const queryAllConnections = (sql: string): Promise<unknown[]> =>
       Promise.all(Array.from({ length: CONNECTIONS }, () => app.dataSource.query(sql)));
-    await onAll(`SET SESSION time_zone = '${NEW_YORK}'`);
-    const zones = await onAll('SELECT @@session.time_zone AS zone, SLEEP(0.05)');
+    await queryAllConnections(`SET SESSION time_zone = '${NEW_YORK}'`);
+    const zones = await queryAllConnections('SELECT @@session.time_zone AS zone, SLEEP(0.05)');
     expect(zones).toMatchObject(Array.from({ length: CONNECTIONS }, () => [{ zone: NEW_YORK }]));
   });
   afterAll(async () => {

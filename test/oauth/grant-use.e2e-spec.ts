@@ -45,7 +45,7 @@ onOneEngine('Last use of a grant', (database) => {
     expect((await app().call(token, 'GET', '/me')).status).toBe(200);
   };
 
-  const isUseWritten = (statement: string): boolean =>
+  const isLastUseUpdate = (statement: string): boolean =>
     statement.startsWith('UPDATE grants SET last_used_at');
 
   it('O119 stores the last use for a call, but not for a rejected call', async () => {
@@ -62,24 +62,24 @@ onOneEngine('Last use of a grant', (database) => {
     const { grantId: id } = await app()
       .dataSource.getRepository(RefreshToken)
       .findOneByOrFail({ hash: sha256(refresh_token) });
-    const used = async (): Promise<Date | null> => {
+    const lastUseOfGrant = async (): Promise<Date | null> => {
       await app().service(GrantUse).flush();
       const grant = await app().dataSource.getRepository(Grant).findOneByOrFail({ id });
       return grant.lastUsedAt;
     };
     const form = { grant_type: 'refresh_token', refresh_token };
-    expect(await used()).toEqual(app().clock.now());
+    expect(await lastUseOfGrant()).toEqual(app().clock.now());
     app().clock.advance(MINUTE);
     expect((await requestToken(app(), client, form)).status).toBe(200);
     const last = app().clock.now();
-    expect(await used()).toEqual(last);
+    expect(await lastUseOfGrant()).toEqual(last);
     app().clock.advance(31 * DAY);
     const { manager } = app().dataSource;
     await manager.update(RefreshToken, { grantId: id }, { consumedAt: null });
     expect((await requestToken(app(), client, form)).status).toBe(400);
     await manager.update(AuthorizationCode, { grantId: id }, { consumedAt: null });
     expect((await exchange(app(), client, code)).status).toBe(400);
-    expect(await used()).toEqual(last);
+    expect(await lastUseOfGrant()).toEqual(last);
   });
 
   it('O119 stores the next use only after a minute', async () => {
@@ -89,7 +89,7 @@ onOneEngine('Last use of a grant', (database) => {
     app().clock.advance(MINUTE - 1);
     await call();
     const statements = await app().statementsOf(() => app().service(GrantUse).flush());
-    expect(statements.filter(isUseWritten)).toEqual([]);
+    expect(statements.filter(isLastUseUpdate)).toEqual([]);
     expect(await lastUse()).toEqual(first);
     app().clock.advance(1);
     await call();
@@ -112,7 +112,7 @@ onOneEngine('Last use of a grant', (database) => {
       for (const each of [...tokens, ...tokens]) await app().call(each, 'GET', '/me');
       await app().service(GrantUse).flush();
     });
-    const written = statements.filter(isUseWritten).length;
+    const written = statements.filter(isLastUseUpdate).length;
     expect([1, 2]).toContain(written);
   });
 

@@ -190,7 +190,7 @@ onOneEngine('One-time passwords: messages of a day', (database) => {
     return users.map(({ phone }) => phone);
   }
 
-  async function alarms(): Promise<number> {
+  async function countAlarms(): Promise<number> {
     const trail = await auditTrail(app().dataSource, 'otp');
     return trail.filter(({ action }) => action === 'otp.daily_total_reached').length;
   }
@@ -226,12 +226,12 @@ onOneEngine('One-time passwords: messages of a day', (database) => {
   });
 
   it('O52 logs an error and records one audit event each time the limit is reached', async () => {
-    const before = await alarms();
+    const before = await countAlarms();
     for (let day = 1; day <= 2; day += 1) {
       await Promise.all((await newPhones(8)).map(requestCode));
       await app().service(SmsQueue).idle();
       for (const phone of await newPhones(3)) await requestCode(phone);
-      expect(await alarms()).toBe(before + day);
+      expect(await countAlarms()).toBe(before + day);
       expect(errors).toHaveLength(day);
       app().clock.advance(2 * DAY);
     }

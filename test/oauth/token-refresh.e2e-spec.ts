@@ -102,13 +102,13 @@ onOneEngine('Token endpoint: refresh', (database) => {
   });
 
   it('O94 narrows only the access token to a smaller scope', async () => {
-    const narrow = await json<TokenBody>(
+    const narrowed = await json<TokenBody>(
       await refresh(tokens.refresh_token, { scope: 'posts.read profile.read posts.read' }),
     );
-    expect(narrow.scope).toBe('profile.read posts.read');
-    const post = await app().call(narrow.access_token, 'POST', '/posts', { content: 'Hello' });
+    expect(narrowed.scope).toBe('profile.read posts.read');
+    const post = await app().call(narrowed.access_token, 'POST', '/posts', { content: 'Hello' });
     expect(post.status).toBe(403);
-    const full = await json<TokenBody>(await refresh(narrow.refresh_token));
+    const full = await json<TokenBody>(await refresh(narrowed.refresh_token));
     expect(full.scope).toBe(tokens.scope);
   });
 
