@@ -175,7 +175,7 @@ onOneEngine('Delivery of one-time passwords: one attempt', (database) => {
     const known = await statementsFor((await app().addUser()).phone);
     expect(unknown).not.toEqual([]);
     expect(known.slice(0, unknown.length)).toEqual(unknown);
-    // The rest counts the message in the limit of the day, which only the queue does.
+    // The additional statements count the message in the daily limit.
     const message = known.slice(unknown.length).filter((statement) => /[`"]/.test(statement));
     expect(message).not.toEqual([]);
     for (const statement of message) expect(statement).toMatch(/[`"]throttle_/);

@@ -88,7 +88,7 @@ onOneEngine('Prune: runs', (database) => {
   );
 
   it('O142 runs in one of all processes each hour', async () => {
-    // On SQLite both processes are one app, whose recording would mix the statements of both.
+    // On SQLite both processes are one app, and the recorded statements of both would be mixed.
     for (let hour = 1; database.engine.kind !== 'sqlite' && hour <= 8; hour += 1) {
       for (const app of processes()) app.clock.advance(HOUR);
       const searches = await Promise.all(

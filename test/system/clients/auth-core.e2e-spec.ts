@@ -40,7 +40,7 @@ class PartnerSite {
     return (await this.submit('/auth/signin/neighbourhood')).headers.get('location') ?? '';
   }
 
-  /** Follows our redirect to the partner. Returns the address that the partner redirects to. */
+  /** Follows our redirect to the partner. Returns the URL to which the partner redirects. */
   async callBack(back: URL): Promise<URL> {
     return new URL((await this.open(back)).headers.get('location') ?? '');
   }
