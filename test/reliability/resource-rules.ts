@@ -188,7 +188,7 @@ export const QUOTA: Topic = {
       source: 'RFC 9110 §12.5.1',
     },
     C105: {
-      rule: 'An exhausted quota returns 429 `quota_exceeded` with `error` and `error_description`, with `Retry-After` until the start of the next month in UTC, and with a `RateLimit` of 0 remaining whose reset is not later than that.',
+      rule: 'An exhausted quota returns 429 `quota_exceeded` with `error` and `error_description`. `Retry-After` is the time until the next month in UTC. `RateLimit` shows 0 remaining and a reset that is not later than `Retry-After`.',
       source: 'source document, section 7; RateLimit header draft',
     },
     C106: {
