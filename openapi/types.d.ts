@@ -48,7 +48,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the profile of the user who authorized the app */
+        /** Retrieve the profile of the user who authorized the app */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -68,7 +68,7 @@ export interface paths {
         /** List the user's posts, newest first */
         get: operations["listPosts"];
         put?: never;
-        /** Publish a post in the user's name */
+        /** Publish a post on behalf of the user */
         post: operations["createPost"];
         delete?: never;
         options?: never;
@@ -83,7 +83,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read one of the user's posts */
+        /** Retrieve one of the user's posts */
         get: operations["getPost"];
         put?: never;
         post?: never;
@@ -101,7 +101,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read likes and comments of one of the user's posts */
+        /** Retrieve the like and comment counts of one of the user's posts */
         get: operations["getPostAnalytics"];
         put?: never;
         post?: never;
@@ -121,7 +121,7 @@ export interface paths {
         /** List the comments on one of the user's posts, newest first */
         get: operations["listComments"];
         put?: never;
-        /** Comment on one of the user's posts */
+        /** Create a comment on one of the user's posts */
         post: operations["createComment"];
         delete?: never;
         options?: never;
@@ -137,8 +137,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what the app may still publish this month
-         * @description Costs nothing of it.
+         * Retrieve the app's quota for the current month
+         * @description This request does not count against the quota.
          */
         get: operations["getQuota"];
         put?: never;
@@ -233,26 +233,26 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description How a post is doing. */
+        /** @description Engagement counts of a post. */
         Analytics: {
             /**
-             * @description Id of the post.
+             * @description Unique identifier of the post.
              * @example post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             id: string;
             /**
-             * @description Members who like the post.
+             * @description Number of users who like the post.
              * @example 12
              */
             likes: number;
             /**
-             * @description Comments that are not deleted.
+             * @description Number of comments on the post, without deleted ones.
              * @example 3
              */
             comments: number;
             /**
              * Format: date-time
-             * @description When the post was published: UTC, with milliseconds.
+             * @description Time at which the post was published (UTC, with milliseconds).
              * @example 2026-11-21T09:30:00.000Z
              */
             publishedAt: string;
@@ -263,21 +263,21 @@ export interface components {
              */
             permalink: string;
         };
-        /** @description Who wrote a comment. */
+        /** @description Author of a comment. */
         Author: {
             /**
-             * @description Id of the member.
+             * @description Unique identifier of the user.
              * @example usr_01kahq5f3veqdr8bn3tdmx3q0a
              */
             id: string;
             /**
-             * @description Display name.
+             * @description Display name, or an empty string if the user no longer exists.
              * @example Ben Okafor
              */
             name: string;
             /**
              * Format: uri
-             * @description URL of a picture, or null.
+             * @description URL of the user's profile photo, or null.
              * @example https://example.com/photos/ben.jpg
              */
             avatar: string | null;
@@ -285,79 +285,79 @@ export interface components {
         /** @description A comment on a post. */
         Comment: {
             /**
-             * @description Id of the comment.
+             * @description Unique identifier of the comment.
              * @example cmt_01kahq5f3veqdr8bn3tdmx3q0a
              */
             id: string;
             /**
-             * @description What the comment says, as it was sent.
+             * @description Text of the comment, as it was sent.
              * @example Count me in!
              */
             text: string;
             /**
-             * @description Id of the comment replied to, or null.
+             * @description Identifier of the comment that this comment replies to, or null.
              * @example null
              */
             parentId: string | null;
             author: components["schemas"]["Author"];
             /**
              * Format: date-time
-             * @description UTC, with milliseconds.
+             * @description Time at which the comment was created (UTC, with milliseconds).
              * @example 2026-11-21T09:30:00.000Z
              */
             createdAt: string;
             /**
              * Format: uri
-             * @description URL of the post.
+             * @description Public URL of the post that the comment is on.
              * @example https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             permalink: string;
         };
-        /** @description A page of the comments, newest first. */
+        /** @description A page of comments, newest first. */
         CommentPage: {
-            /** @description Newest first. */
+            /** @description The comments of the page, newest first. */
             data: components["schemas"]["Comment"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description A comment to add. */
+        /** @description The comment to create. */
         CreateComment: {
             /**
-             * @description What the comment says: not blank, without control characters other than tab, line feed and carriage return.
+             * @description Text of the comment. Not blank, without control characters other than tab, line feed and carriage return.
              * @example Count me in!
              */
             text: string;
             /**
-             * @description Id of the comment replied to, which must be on the same post; null for none.
+             * @description Identifier of the comment to reply to, which must be on the same post. Null if the comment is not a reply.
              * @example null
              */
             parentId?: string | null;
         };
-        /** @description A post to publish. At least one of title, content, images must be supplied. */
+        /** @description The post to publish. At least one of title, content, images must be supplied. */
         CreatePost: {
             /**
-             * @description Headline: one line, not blank, without control characters.
+             * @description Headline. One line, not blank, without control characters.
              * @example Block party on Saturday
              */
             title?: string | null;
             /**
-             * @description Body text: not blank, without control characters other than tab, line feed and carriage return.
+             * @description Body text. Not blank, without control characters other than tab, line feed and carriage return.
              * @example Bring a chair and something to share.
              */
             content?: string | null;
             /**
-             * @description Category, such as general, event, question, for_sale or lost_and_found; general by default.
+             * @description Category, such as general, event, question, for_sale or lost_and_found. Defaults to general.
              * @example event
              */
             type?: string | null;
             /**
-             * @description Image URLs: absolute, http or https, without user name, password, spaces or backslashes; each at most 2,048 characters, of which at most 1,000 are not ASCII.
+             * @description Image URLs. Each is an absolute http or https URL without user name, password, spaces or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII.
              * @example [
              *       "https://example.com/party.jpg"
              *     ]
              */
             images?: string[] | null;
             /**
-             * @description Topic tags, kept as they are sent: each on one line, not blank, without control characters.
+             * @description Topic tags, stored as sent. Each is one line, not blank, without control characters.
              * @example [
              *       "party",
              *       "Saturday"
@@ -365,22 +365,22 @@ export interface components {
              */
             tags?: string[] | null;
             /**
-             * @description Latitude of the post, with longitude. Without both, the user's saved neighbourhood is used.
+             * @description Latitude of the post in degrees; requires longitude. If both are absent, the user's saved location is used.
              * @example 37.7749
              */
             latitude?: number | null;
             /**
-             * @description Longitude of the post, with latitude.
+             * @description Longitude of the post in degrees; requires latitude.
              * @example -122.4194
              */
             longitude?: number | null;
             /**
-             * @description How far the post reaches, in kilometres.
+             * @description Reach of the post in kilometres.
              * @example 2.5
              */
             reachKm?: number | null;
             /**
-             * @description Who can see the post; public by default.
+             * @description Who can see the post. Defaults to public.
              * @example public
              * @enum {string|null}
              */
@@ -398,10 +398,10 @@ export interface components {
             latitude?: null;
             longitude?: null;
         }));
-        /** @description The fields that were supplied, and what the service added. */
+        /** @description The published post: the fields of the request, and those that the server added. */
         CreatedPost: {
             /**
-             * @description Id of the post.
+             * @description Unique identifier of the post.
              * @example post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             id: string;
@@ -446,12 +446,12 @@ export interface components {
              */
             longitude?: number;
             /**
-             * @description Reach in kilometres.
+             * @description Reach of the post in kilometres.
              * @example 2.5
              */
             reachKm?: number;
             /**
-             * @description One of public, neighborhood, private. Expect new values.
+             * @description Who can see the post: public, neighborhood or private. New values may be added.
              * @example public
              */
             visibility?: string;
@@ -463,7 +463,7 @@ export interface components {
             permalink: string;
             /**
              * Format: date-time
-             * @description When it was published: UTC, with milliseconds.
+             * @description Time at which the post was published (UTC, with milliseconds).
              * @example 2026-11-21T09:30:00.000Z
              */
             createdAt: string;
@@ -624,7 +624,7 @@ export interface components {
         /** @description One of the user's posts. */
         Post: {
             /**
-             * @description Id of the post.
+             * @description Unique identifier of the post.
              * @example post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             id: string;
@@ -634,7 +634,7 @@ export interface components {
              */
             content: string | null;
             /**
-             * @description Topic tags, as they were sent.
+             * @description Topic tags, as sent.
              * @example [
              *       "party",
              *       "Saturday"
@@ -642,12 +642,12 @@ export interface components {
              */
             tags: string[];
             /**
-             * @description How far the post reaches, in kilometres, or null.
+             * @description Reach of the post in kilometres, or null.
              * @example 2.5
              */
             reachKm: number | null;
             /**
-             * @description One of public, neighborhood, private. Expect new values.
+             * @description Who can see the post: public, neighborhood or private. New values may be added.
              * @example public
              */
             visibility: string;
@@ -659,7 +659,7 @@ export interface components {
             permalink: string;
             /**
              * Format: date-time
-             * @description When it was published: UTC, with milliseconds.
+             * @description Time at which the post was published (UTC, with milliseconds).
              * @example 2026-11-21T09:30:00.000Z
              */
             createdAt: string;
@@ -667,7 +667,7 @@ export interface components {
         /** @description A post in a list. */
         PostItem: {
             /**
-             * @description Id of the post.
+             * @description Unique identifier of the post.
              * @example post_01kahq5f3veqdr8bn3tdmx3q0a
              */
             id: string;
@@ -684,31 +684,31 @@ export interface components {
             permalink: string;
             /**
              * Format: date-time
-             * @description When it was published: UTC, with milliseconds.
+             * @description Time at which the post was published (UTC, with milliseconds).
              * @example 2026-11-21T09:30:00.000Z
              */
             createdAt: string;
         };
         /** @description A page of the user's posts, newest first. */
         PostPage: {
-            /** @description Newest first. */
+            /** @description The posts of the page, newest first. */
             data: components["schemas"]["PostItem"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description What the app may still publish in this calendar month. */
+        /** @description The app's quota in the current calendar month. */
         Quota: {
             /**
-             * @description Posts per month; null is unlimited.
+             * @description Maximum number of posts per month, or null if unlimited.
              * @example 100
              */
             limit: number | null;
             /**
-             * @description Posts published.
+             * @description Number of posts published this month.
              * @example 13
              */
             used: number;
             /**
-             * @description Posts left; null is unlimited.
+             * @description Number of posts left this month, or null if unlimited.
              * @example 87
              */
             remaining: number | null;
@@ -719,7 +719,7 @@ export interface components {
             period: string;
             /**
              * Format: date-time
-             * @description When the next month begins; UTC, with milliseconds.
+             * @description Time at which the quota resets (UTC, with milliseconds).
              * @example 2026-12-01T00:00:00.000Z
              */
             resetsAt: string;
@@ -820,7 +820,7 @@ export interface components {
         /** @description The user who authorized the app. */
         User: {
             /**
-             * @description Id of the user.
+             * @description Unique identifier of the user.
              * @example usr_01kahq5f3veqdr8bn3tdmx3q0a
              */
             id: string;
@@ -831,17 +831,17 @@ export interface components {
             name: string;
             /**
              * Format: uri
-             * @description URL of a photo, or null.
+             * @description URL of the user's profile photo, or null.
              * @example https://example.com/photos/ana.jpg
              */
             photoUrl: string | null;
             /**
-             * @description Standing in the network.
+             * @description Reputation score in the network.
              * @example 128
              */
             karma: number;
             /**
-             * @description The saved neighbourhood, or null.
+             * @description The user's saved neighbourhood, or null.
              * @example Riverside
              */
             neighborhood: string | null;
@@ -926,7 +926,7 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
-                /** @description Id of a comment that the user wrote. */
+                /** @description Identifier of a comment that the user wrote. */
                 id: string;
             };
             cookie?: never;
@@ -1310,13 +1310,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The fields that were supplied, and what the service added. */
+            /** @description The published post: the fields of the request, and those that the server added. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["Private"];
                     /**
-                     * @description Path of the new post.
+                     * @description Path of the published post.
                      * @example /dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a
                      */
                     Location: string;
@@ -1528,7 +1528,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                /** @description Id of one of the user's own posts. */
+                /** @description Identifier of one of the user's posts. */
                 id: string;
             };
             cookie?: never;
@@ -1660,7 +1660,7 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
-                /** @description Id of one of the user's own posts. */
+                /** @description Identifier of one of the user's posts. */
                 id: string;
             };
             cookie?: never;
@@ -1783,14 +1783,14 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                /** @description Id of one of the user's own posts. */
+                /** @description Identifier of one of the user's posts. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description How a post is doing. */
+            /** @description Engagement counts of a post. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1924,14 +1924,14 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                /** @description Id of one of the user's own posts. */
+                /** @description Identifier of one of the user's posts. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the comments, newest first. */
+            /** @description A page of comments, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2068,7 +2068,7 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
-                /** @description Id of one of the user's own posts. */
+                /** @description Identifier of one of the user's posts. */
                 id: string;
             };
             cookie?: never;
@@ -2271,7 +2271,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the app may still publish in this calendar month. */
+            /** @description The app's quota in the current calendar month. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
