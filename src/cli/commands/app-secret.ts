@@ -67,14 +67,14 @@ function revocationResult(clientId: string, revocation: Revocation): Result {
 }
 
 function nameOf({ lastFour }: SecretStatus): string {
-  return `the secret ending in "${lastFour}"`;
+  return `secret ending in "${lastFour}"`;
 }
 
 function validitySentence(secret: SecretStatus): string {
   const validity = secret.isLive
     ? `is valid until ${isoTime(secret.expiresAt)}`
     : 'is no longer valid';
-  return `T${nameOf(secret).slice(1)} ${validity}.`;
+  return `The ${nameOf(secret)} ${validity}.`;
 }
 
 function secretJson(secret: SecretStatus): object {
@@ -143,7 +143,9 @@ function addRotate(secret: CliCommand): void {
       const live = await liveSecrets(secrets, clientId);
       const ending = grace === 0 ? live : live.slice(1);
       if (ending.length > 0)
-        await session.confirm(`Revoke ${ending.map(nameOf).join(' and ')} of "${name}" at once?`);
+        await session.confirm(
+          `Revoke the ${ending.map(nameOf).join(' and the ')} of "${name}" at once?`,
+        );
       return rotationResult(clientId, grace, await secrets.rotate(clientId, grace, session.change));
     });
 }
@@ -180,7 +182,7 @@ function addRevoke(secret: CliCommand): void {
       if (ending) {
         const warning =
           live.length === 1 ? ' It is the last one, so the app can no longer authenticate.' : '';
-        await session.confirm(`Revoke ${nameOf(ending)} of "${name}" at once?${warning}`);
+        await session.confirm(`Revoke the ${nameOf(ending)} of "${name}" at once?${warning}`);
       }
       return revocationResult(clientId, await secrets.revoke(clientId, secretId, session.change));
     });

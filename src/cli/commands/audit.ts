@@ -79,10 +79,10 @@ export function addAuditCommands(program: CliCommand): void {
     )
     .option(
       '--since <time>',
-      'at or after this time, such as 24h (ago), 30d (ago), 2026-11-20 or 2026-11-20T09:30Z',
+      'at or after this time: an age such as 24h or 30d, 2026-11-20, or 2026-11-20T09:30Z',
       parseTime,
     )
-    .option('--until <time>', 'before this time; same formats', parseTime)
+    .option('--until <time>', 'before this time, in the same formats', parseTime)
     .option('--app <client_id>', 'events of this app', parseClientId)
     .option('--user <user_id>', 'events of this user', parseUserId)
     .option('--action <name>', 'such as quota.set or refresh_token.reused', textUpTo(64))
