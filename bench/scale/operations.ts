@@ -41,7 +41,7 @@ export class Api {
   }
 }
 
-/** All operations of the API, in an order that deletes what was created. */
+/** All operations of the API, in an order that deletes the created posts and comments. */
 export const OPERATIONS: readonly Operation[] = [
   reading('GET /me', () => '/me'),
   reading('GET /quota', () => '/quota'),
