@@ -1,11 +1,11 @@
 import type { Pool } from 'mysql2/promise';
 import { newId } from '../src/platform/ids.js';
-import { accessToken, CLIENT_ID, REDIRECT_URI, SCOPES, stored } from './credentials.js';
+import { accessToken, CLIENT_ID, REDIRECT_URI, SCOPES, hashCredential } from './credentials.js';
 import { insertRows } from './insert-rows.js';
 
 const DAY_MS = 86_400_000;
-/** Posts a month, as good as without limit, but counted and compared. */
-const LIMIT = 10_000_000;
+/** Monthly post limit: never reached, but checked like any limit. */
+const MONTHLY_LIMIT = 10_000_000;
 
 /** Registers an app. */
 export async function insertApp(pool: Pool, clientId = CLIENT_ID): Promise<void> {
@@ -15,11 +15,11 @@ export async function insertApp(pool: Pool, clientId = CLIENT_ID): Promise<void>
     { client_id: clientId, position: 0, uri: REDIRECT_URI },
   ]);
   await insertRows(pool, 'app_quotas', [
-    { client_id: clientId, plan: 'custom', monthly_post_limit: LIMIT },
+    { client_id: clientId, plan: 'custom', monthly_post_limit: MONTHLY_LIMIT },
   ]);
 }
 
-/** Gives each of these users, by number, a grant to an app and access token `number`. */
+/** Inserts for each user a grant to an app and an access token with the index of the user as its number. */
 export async function insertGrants(
   pool: Pool,
   userIds: readonly string[],
@@ -38,7 +38,7 @@ export async function insertGrants(
   }));
   await insertRows(pool, 'grants', grants);
   const tokens = grants.map(({ id }, number) => ({
-    hash: stored(accessToken(number)),
+    hash: hashCredential(accessToken(number)),
     grant_id: id,
     scope: SCOPES,
     created_at: start,

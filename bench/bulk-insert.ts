@@ -4,7 +4,7 @@ const ROWS_PER_STATEMENT = 1000;
 
 export type SqlValue = string | number | Date | null;
 
-/** Inserts rows, each with a value for every column, by statements of up to 1,000. */
+/** Inserts rows, up to 1,000 per statement. */
 export async function bulkInsert(
   pool: Pool,
   table: string,

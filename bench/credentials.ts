@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** Users and as many grants, each with an access token. */
+/** Number of users; each has a grant and an access token. */
 export const USERS = 1000;
 
-/** The public client that everything happens for, its redirect URI, scopes, and the PKCE pair of all its requests. */
+/** The public client of the API workloads. */
 export const CLIENT_ID = 'svc_app_01kb0000000000000000000000';
 /**
- * The public clients of the service whose codes and refresh tokens are used. Its limit of 7,500 calls for each app and address
- * stays at its default, so the calls of a run are spread over as many apps as a real one would need.
+ * The public clients of the token workloads. There are several, because the default rate limit allows 7,500 token requests for
+ * each app and address in 15 minutes.
  */
 export const TOKEN_CLIENT_IDS = Array.from(
   { length: 64 },
@@ -18,7 +18,7 @@ export const SCOPES = 'profile.read posts.read posts.write analytics.read';
 export const CODE_VERIFIER = 'bench-'.repeat(8);
 export const CODE_CHALLENGE = createHash('sha256').update(CODE_VERIFIER).digest('base64url');
 
-/** Credentials by number, in the form that the service gives them; nothing but the number is needed to know them. */
+/** Credentials derived from a number, in the format of the service. */
 export const accessToken = (user: number): string => `svcat_${secret('access', user)}`;
 export const authorizationCode = (number: number): string => `svcac_${secret('code', number)}`;
 export const refreshToken = (number: number): string => `svcrt_${secret('refresh', number)}`;
@@ -27,7 +27,7 @@ function secret(kind: string, number: number): string {
   return createHash('sha256').update(`${kind} ${number}`).digest('base64url');
 }
 
-/** How the service and the peers that share its tables store credentials. */
-export function stored(credential: string): string {
+/** The hash that the service and its peers store. */
+export function hashCredential(credential: string): string {
   return createHash('sha256').update(credential).digest('hex');
 }

@@ -7,19 +7,19 @@ import { insertRows } from './insert-rows.js';
 
 const POSTS_PER_USER = 25;
 const COMMENTS_OF_FIRST_POST = 25;
-/** The posts of user 0, who has a long list to page through. */
-const LONG_LIST = 2000;
+/** Number of posts of user 0, for the paging workload. */
+const POSTS_OF_FIRST_USER = 2000;
 
-/** What requests need to know of what is stored. */
+/** Ids of the stored rows, for use in requests. */
 export interface DataSet {
   userIds: string[];
-  /** Each user's oldest post, which has comments. */
+  /** The oldest post of each user, which has comments. */
   commentedPostIds: string[];
-  /** Some other post of each user. */
+  /** Another post of each user. */
   postIds: string[];
 }
 
-/** Fills the migrated tables of the service: users, their grants, tokens, posts and comments, and apps. */
+/** Inserts apps, users, grants, tokens, posts and comments into the migrated tables of the service. */
 export async function fillDataSet(pool: Pool): Promise<DataSet> {
   const start = new Date(Date.now() - 30 * 86_400_000);
   const at = (second: number): Date => new Date(start.getTime() + second * 1000);
@@ -40,7 +40,7 @@ export async function fillDataSet(pool: Pool): Promise<DataSet> {
       neighborhood: 'Riverside',
       latitude: 37.77,
       longitude: -122.42,
-      post_count: user === 0 ? LONG_LIST : POSTS_PER_USER,
+      post_count: user === 0 ? POSTS_OF_FIRST_USER : POSTS_PER_USER,
       created_at: start,
     })),
   );
@@ -48,7 +48,7 @@ export async function fillDataSet(pool: Pool): Promise<DataSet> {
   const commentedPostIds = ids('post', USERS);
   const postIds: string[] = [];
   for (const [user, userId] of userIds.entries()) {
-    const more = (user === 0 ? LONG_LIST : POSTS_PER_USER) - 1;
+    const more = (user === 0 ? POSTS_OF_FIRST_USER : POSTS_PER_USER) - 1;
     const others = Array.from({ length: more }, (_, second) => newId('post', at(USERS + second)));
     postIds.push(others[0] as string);
     const own = [commentedPostIds[user] as string, ...others];
@@ -87,7 +87,7 @@ function postRow(
   };
 }
 
-/** By many members, as on a post that people talk about. */
+/** Inserts comments by different users. */
 async function insertComments(
   pool: Pool,
   userIds: string[],

@@ -1,7 +1,7 @@
 import type { Pool } from 'mysql2/promise';
 import { bulkInsert, type SqlValue } from './bulk-insert.js';
 
-/** Inserts rows that have the same columns. */
+/** Inserts rows. All must have the columns of the first, in the same order. */
 export async function insertRows(
   pool: Pool,
   table: string,

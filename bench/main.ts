@@ -3,7 +3,7 @@ import { findProgram } from '../test/support/programs.js';
 import { fillDataSet } from './data-set.js';
 import type { Requests } from './load/requests.js';
 import { measureRound, type Round } from './measure.js';
-import { positive } from './options.js';
+import { parsePositiveInteger } from './options.js';
 import type { Program } from './program.js';
 import { SERVICE, startByName, TOKENS } from './programs.js';
 import { ratiosOf, tableOf, type Results } from './results.js';
@@ -24,19 +24,20 @@ interface Options {
   profile?: string;
 }
 
-/** Until the compiler has seen enough of a program; the rounds after the first begin warm. */
-const WARM_SECONDS = 8;
-const WARM_AGAIN_SECONDS = 1;
+/** Warm-up before the first and before each later round: V8 needs several seconds to optimize a large program. */
+const FIRST_WARM_UP_SECONDS = 8;
+const WARM_UP_SECONDS = 1;
 
 async function bench(options: Options): Promise<void> {
   const workloads = WORKLOADS.filter(({ name }) => options.workload?.includes(name) ?? true);
   const wrk = options.wrk ? await findProgram('wrk') : undefined;
-  if (options.wrk && wrk === undefined) throw new Error('wrk is not installed.');
+  if (options.wrk && wrk === undefined)
+    throw new Error('wrk is not installed. Install it or omit --wrk.');
   const server = await startServer(options.server);
   const { url, pool } = await server.database('platform_bench');
   const programs = new Map<string, Program>();
   try {
-    programs.set(SERVICE, await startByName(SERVICE, url, profiling(options.profile)));
+    programs.set(SERVICE, await startByName(SERVICE, url, profileOptions(options.profile)));
     const data = await fillDataSet(pool);
     const results: Results = {};
     for (const workload of workloads) {
@@ -46,10 +47,10 @@ async function bench(options: Options): Promise<void> {
           await TOKENS[name]?.prepare(pool);
           programs.set(name, await startByName(name, url));
         }
-      const contestants = [SERVICE, ...peers].map((name) => programs.get(name) as Program);
+      const measured = [SERVICE, ...peers].map((name) => programs.get(name) as Program);
       const rounds: Record<string, Round[]> = {};
       for (let round = 0; round < options.rounds; round += 1)
-        for (const program of contestants)
+        for (const program of measured)
           (rounds[program.name] ??= []).push(await oneRound(program, workload, round === 0));
       results[workload.name] = rounds;
       process.stderr.write(`${tableOf({ [workload.name]: rounds })}\n`);
@@ -66,22 +67,22 @@ async function bench(options: Options): Promise<void> {
       isFirst: boolean,
     ): Promise<Round> {
       const tokens = TOKENS[program.name] ?? SERVICE_TOKENS;
-      const warmSeconds = isFirst ? WARM_SECONDS : WARM_AGAIN_SECONDS;
-      const made = (seconds: number): Promise<Requests> =>
+      const warmUpSeconds = isFirst ? FIRST_WARM_UP_SECONDS : WARM_UP_SECONDS;
+      const prepare = (seconds: number): Promise<Requests> =>
         workload.requests({ pool, data, tokens, seconds });
-      // What these insert is there before the first load, so that the server has begun to write it to disk.
-      const [warming, measured] = [await made(warmSeconds), await made(options.seconds)];
-      const how = { wrk, databasePid: server.pid };
-      await measureRound(program, warming, warmSeconds, how);
-      return measureRound(program, measured, options.seconds, how);
+      // Inserts the rows of both before the warm-up, so that the server flushes them before the measurement.
+      const [warmUp, load] = [await prepare(warmUpSeconds), await prepare(options.seconds)];
+      const settings = { wrk, databasePid: server.pid };
+      await measureRound(program, warmUp, warmUpSeconds, settings);
+      return measureRound(program, load, options.seconds, settings);
     }
   } finally {
     await stopAll([...programs.values()], server);
   }
 }
 
-/** For Chromium's developer tools, or any other viewer of V8's profiles. */
-function profiling(folder: string | undefined): string[] {
+/** Options of Node that write a CPU profile, for Chrome DevTools. */
+function profileOptions(folder: string | undefined): string[] {
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
 }
 
@@ -92,16 +93,19 @@ async function stopAll(programs: Program[], server: BenchServer): Promise<void> 
 
 await new Command('npm run bench --')
   .description(
-    'Measures the service beside what people would use instead: answers a second, and the ratios.',
+    'Measure the throughput and latency of the service and of alternative implementations (peers).',
   )
-  .option('--seconds <n>', 'of each measurement', positive, 10)
-  .option('--rounds <n>', 'of each program, taken in turns', positive, 3)
-  .option('--workload <names...>', `only these of ${WORKLOADS.map(({ name }) => name).join(', ')}`)
-  .option('--peer <names...>', 'only beside these')
-  .option('--server <url>', 'a MySQL or MariaDB server to use, instead of starting one')
-  .option('--profile <folder>', "write a CPU profile of the service's there")
-  .option('--wrk', 'send what it can by wrk, which must be installed, instead of autocannon')
-  .option('--write', 'write bench/results and the tables of docs/performance.md')
+  .option('--seconds <n>', 'duration of each measurement', parsePositiveInteger, 10)
+  .option('--rounds <n>', 'number of measurements of each program', parsePositiveInteger, 3)
+  .option(
+    '--workload <names...>',
+    `run only these workloads: ${WORKLOADS.map(({ name }) => name).join(', ')}`,
+  )
+  .option('--peer <names...>', 'compare only with these peers')
+  .option('--server <url>', 'use this MySQL or MariaDB server instead of starting one')
+  .option('--profile <folder>', 'write a CPU profile of the service to this folder')
+  .option('--wrk', 'use wrk instead of autocannon where possible')
+  .option('--write', 'write the results to bench/results and docs/performance.md')
   .option('--json', 'print the ratios as one JSON object')
   .action(bench)
   .parseAsync();

@@ -2,38 +2,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { autocannonLoad } from './load/autocannon.js';
 import type { Measurement, Requests } from './load/requests.js';
 import { wrkLoad } from './load/wrk.js';
-import { processorSeconds, type Program } from './program.js';
+import { cpuSeconds, type Program } from './program.js';
 
-/** One round of one program. */
+/** One measurement of one program. */
 export interface Round extends Measurement {
-  /** Microseconds of processor time for each answer: of the program, and of the database server where it is ours. */
+  /** CPU time per response in microseconds: of the program, and of the database server if the benchmark started it. */
   programMicros?: number;
   databaseMicros?: number;
 }
 
-/** Of what a garbage collection or the batch of a call log of the program before leaves behind. */
-const REST_MS = 300;
+/** Pause before a measurement, for garbage collection and call-log batches of the previous program. */
+const SETTLE_MS = 300;
 
-/** Sends load for so many seconds. With `wrk`, its path, by that where it can. */
+/** Sends load for `seconds`. `wrk` is the path of wrk, which is used for repeated requests. */
 export async function measureRound(
   program: Program,
   requests: Requests,
   seconds: number,
   { wrk, databasePid }: { wrk?: string; databasePid?: number },
 ): Promise<Round> {
-  await sleep(REST_MS);
-  const before = [processorSeconds(program.pid), processorSeconds(databasePid)];
+  await sleep(SETTLE_MS);
+  const before = [cpuSeconds(program.pid), cpuSeconds(databasePid)];
   const measurement =
     wrk !== undefined && requests.kind === 'repeated'
       ? await wrkLoad(wrk, program.baseUrl, requests.requests, seconds)
       : await autocannonLoad(program.baseUrl, requests, seconds);
-  const after = [processorSeconds(program.pid), processorSeconds(databasePid)];
-  const answers = measurement.rate * seconds;
-  const [programMicros, databaseMicros] = after.map((time, at) => {
-    const begin = before[at];
-    return time === undefined || begin === undefined
+  const after = [cpuSeconds(program.pid), cpuSeconds(databasePid)];
+  const responses = measurement.rate * seconds;
+  const [programMicros, databaseMicros] = after.map((end, index) => {
+    const start = before[index];
+    return start === undefined || end === undefined
       ? undefined
-      : Math.round(((time - begin) * 1e6) / answers);
+      : Math.round(((end - start) * 1e6) / responses);
   });
   return { ...measurement, programMicros, databaseMicros };
 }

@@ -5,12 +5,12 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../test/support/free-port.js';
 
-const START_MS = 30_000;
-const STOP_MS = 15_000;
-/** Of Linux' process accounting. */
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 15_000;
+/** Unit of CPU times in `/proc/<pid>/stat` on Linux. */
 const TICKS_PER_SECOND = 100;
 
-/** A server under load: the service or a peer, in a process of its own. */
+/** The service or a peer, running in its own process. */
 export interface Program {
   name: string;
   baseUrl: string;
@@ -18,7 +18,7 @@ export interface Program {
   stop(): Promise<void>;
 }
 
-/** Starts a Node program that listens on `PORT`, and waits until it does. @throws with what it printed as an error */
+/** Starts a Node program and waits until it listens on `PORT`. @throws with its standard error if it does not start */
 export async function startProgram(
   name: string,
   file: string,
@@ -32,21 +32,21 @@ export async function startProgram(
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  const deadline = Date.now() + START_MS;
-  while (!(await listens(port))) {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await isListening(port))) {
     if (child.exitCode !== null || Date.now() > deadline) {
-      await end(child);
+      await stop(child);
       throw new Error(`${name} did not start.\n${errors}`);
     }
     await sleep(10);
   }
   const { pid } = child;
-  if (pid === undefined) throw new Error(`${name} has no process.`);
-  return { name, baseUrl: `http://127.0.0.1:${port}`, pid, stop: () => end(child) };
+  if (pid === undefined) throw new Error(`${name} has no process id.`);
+  return { name, baseUrl: `http://127.0.0.1:${port}`, pid, stop: () => stop(child) };
 }
 
-/** Seconds of processor time that a process has taken; undefined where that is not told. */
-export function processorSeconds(pid: number | undefined): number | undefined {
+/** CPU time of a process in seconds; undefined without `/proc`. */
+export function cpuSeconds(pid: number | undefined): number | undefined {
   if (pid === undefined) return undefined;
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -56,7 +56,7 @@ export function processorSeconds(pid: number | undefined): number | undefined {
   }
 }
 
-async function listens(port: number): Promise<boolean> {
+async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');
@@ -68,11 +68,11 @@ async function listens(port: number): Promise<boolean> {
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill('SIGTERM');
-  const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-  await ended;
-  clearTimeout(impatient);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await exited;
+  clearTimeout(killTimer);
 }

@@ -7,7 +7,7 @@ import { SERVICE_TOKENS } from './service-tokens.js';
 export const SERVICE = 'ours';
 const POOL_SIZE = '10';
 
-/** Our service with its default settings, and values for those that production requires. */
+/** The service runs with default settings, except for those that production requires. */
 const SERVICE_ENV = {
   PUBLIC_URL: 'https://platform.example',
   OTP_PEPPER: 'of-the-benchmark-'.repeat(3),
@@ -18,14 +18,14 @@ const SERVICE_ENV = {
   METRICS_PORT: 'off',
 };
 
-/** The tables of tokens of the programs that have such. */
+/** The token tables of the programs that have a token endpoint. */
 export const TOKENS: Readonly<Record<string, TokenPeer>> = {
   [SERVICE]: SERVICE_TOKENS,
   'oidc-provider': oidcProvider,
   'oauth2-server': oauth2Server,
 };
 
-/** Starts our service or a peer by its name. */
+/** Starts the service or a peer. */
 export function startByName(
   name: string,
   databaseUrl: string,

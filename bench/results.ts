@@ -1,10 +1,10 @@
 import type { Round } from './measure.js';
 import { SERVICE } from './programs.js';
 
-/** Rounds by workload, and there by program. */
+/** Rounds by workload and program. */
 export type Results = Record<string, Record<string, Round[]>>;
 
-/** For each workload our answers a second, and how many times as many that is as each peer's: medians of the rounds. */
+/** For each workload, the responses per second of the service and its ratio to each peer; medians of the rounds. */
 export function ratiosOf(results: Results): Record<string, Record<string, number>> {
   return Object.fromEntries(
     Object.entries(results).map(([workload, programs]) => {
@@ -27,42 +27,42 @@ export function tableOf(results: Results): string {
     ),
   );
   return [
-    '| workload | program | answers/s | ours ÷ it (spread) | p50 ms | p99 ms | its µs | database µs |',
+    '| workload | program | requests/s | ours ÷ peer (min–max) | p50 ms | p99 ms | CPU µs | database CPU µs |',
     '|---|---|--:|--:|--:|--:|--:|--:|',
     ...rows,
   ].join('\n');
 }
 
 function row(workload: string, program: string, rounds: Round[], ours: Round[]): string {
-  const of = (value: (round: Round) => number | undefined): string => {
-    const values = rounds.map(value).filter((one) => one !== undefined);
+  const medianOf = (figure: (round: Round) => number | undefined): string => {
+    const values = rounds.map(figure).filter((one) => one !== undefined);
     return values.length === 0 ? '–' : String(Math.round(median(values) * 10) / 10);
   };
   const cells = [
     workload,
     program,
     Math.round(median(rounds.map(({ rate }) => rate))),
-    program === SERVICE ? '' : besideOurs(ratiosByRound(ours, rounds)),
-    of(({ p50 }) => p50),
-    of(({ p99 }) => p99),
-    of(({ programMicros }) => programMicros),
-    of(({ databaseMicros }) => databaseMicros),
+    program === SERVICE ? '' : formatRatios(ratiosByRound(ours, rounds)),
+    medianOf(({ p50 }) => p50),
+    medianOf(({ p99 }) => p99),
+    medianOf(({ programMicros }) => programMicros),
+    medianOf(({ databaseMicros }) => databaseMicros),
   ];
   return `| ${cells.join(' | ')} |`;
 }
 
-function besideOurs(ratios: readonly number[]): string {
-  const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2));
-  return `${median(ratios).toFixed(2)} (${least}–${most})`;
+function formatRatios(ratios: readonly number[]): string {
+  const [min, max] = [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2));
+  return `${median(ratios).toFixed(2)} (${min}–${max})`;
 }
 
-/** Each round of ours is compared with the peer's that followed it. */
+/** Compares each round of the service with the following round of the peer. */
 function ratiosByRound(ours: readonly Round[], theirs: readonly Round[]): number[] {
   return ours.map(({ rate }, at) => rate / (theirs[at]?.rate ?? Number.NaN));
 }
 
 export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
+  const sorted = values.toSorted((left, right) => left - right);
   const middle = Math.floor(sorted.length / 2);
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;

@@ -4,24 +4,24 @@ import mysql, { type Pool } from 'mysql2/promise';
 import { startPrivateServer } from '../test/support/database-server.js';
 import { runSql, serverVersion } from '../test/support/sql.js';
 
-/** A database of the service, migrated and otherwise empty. */
+/** A migrated, empty database of the service. */
 export interface BenchDatabase {
   url: string;
   pool: Pool;
 }
 
-/** The database server that all programs share. */
+/** The database server of all programs. */
 export interface BenchServer {
   version: string;
-  /** Undefined where the server is not ours. */
+  /** Undefined if the benchmark did not start the server. */
   pid?: number;
-  /** Makes a database, in place of one that has this name. */
+  /** Creates a database and replaces an existing one with this name. */
   database(name: string): Promise<BenchDatabase>;
-  /** Drops its databases, and ends the server if it is ours. */
+  /** Drops the databases, and stops the server if the benchmark started it. */
   stop(): Promise<void>;
 }
 
-/** As in production: every commit reaches the disk, and what is asked for often fits in memory. */
+/** As in production: each commit is flushed to disk, and the working set fits in memory. */
 const SETTINGS = [
   '--innodb-flush-log-at-trx-commit=1',
   '--innodb-buffer-pool-size=4G',
@@ -29,7 +29,7 @@ const SETTINGS = [
   '--innodb-log-file-size=1G',
 ];
 
-/** @throws when none is installed and no URL was given */
+/** @param url of a server to use instead of starting one. @throws if no server is installed and no URL is given */
 export async function startServer(url?: string): Promise<BenchServer> {
   const own =
     url === undefined
@@ -38,7 +38,7 @@ export async function startServer(url?: string): Promise<BenchServer> {
       : undefined;
   const serverUrl = url ?? own?.url;
   if (serverUrl === undefined)
-    throw new Error('Install MariaDB or MySQL, or give the URL of a server with --server.');
+    throw new Error('No database server is installed. Install MariaDB or MySQL, or use --server.');
   const databases = new Map<string, Pool>();
   return {
     version: await serverVersion(serverUrl),

@@ -5,13 +5,13 @@ import {
   REDIRECT_URI,
   refreshToken,
   SCOPES,
-  stored,
+  hashCredential,
   TOKEN_CLIENT_IDS,
 } from './credentials.js';
 import { insertRows } from './insert-rows.js';
 import { SEEDED_SECONDS, seeds, type TokenPeer } from './peers/token-peer.js';
 
-/** The service's own: its migrations make the tables. */
+/** The tables of the service, which its migrations create. */
 export const SERVICE_TOKENS: TokenPeer = {
   prepare: async () => undefined,
   clientOf,
@@ -19,7 +19,7 @@ export const SERVICE_TOKENS: TokenPeer = {
     const grantIds = await seedGrants(pool, userIds, from, count);
     const { now, later } = times();
     const codes = grantIds.map((grantId, at) => ({
-      hash: stored(authorizationCode(from + at)),
+      hash: hashCredential(authorizationCode(from + at)),
       grant_id: grantId,
       redirect_uri: REDIRECT_URI,
       code_challenge: CODE_CHALLENGE,
@@ -32,7 +32,7 @@ export const SERVICE_TOKENS: TokenPeer = {
     const grantIds = await seedGrants(pool, userIds, from, count);
     const { now, later } = times();
     const tokens = grantIds.map((grantId, at) => ({
-      hash: stored(refreshToken(from + at)),
+      hash: hashCredential(refreshToken(from + at)),
       grant_id: grantId,
       created_at: now,
       expires_at: later,

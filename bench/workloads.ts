@@ -10,20 +10,20 @@ import type { DataSet } from './data-set.js';
 import type { LoadRequest, Requests } from './load/requests.js';
 import type { TokenPeer } from './peers/token-peer.js';
 
-/** More codes than any program exchanges in a second: so many are made for each. */
-const MOST_A_SECOND = 4000;
+/** Number of codes inserted for each second of load: more than any program can exchange. */
+const CODES_PER_SECOND = 4000;
 const REFRESHING_CONNECTIONS = 32;
 
 /** One kind of request. */
 export interface Workload {
   name: string;
-  /** Whom it can be sent to, beside the service. */
+  /** The peers that support the workload. */
   peers: readonly string[];
-  /** Makes ready what one measurement of so many seconds needs, and answers its requests. */
+  /** Inserts the rows that one measurement needs and returns its requests. */
   requests: (run: Run) => Promise<Requests>;
 }
 
-/** What a measurement is made of. */
+/** The input of a measurement. */
 export interface Run {
   pool: Pool;
   data: DataSet;
@@ -35,7 +35,7 @@ export interface Run {
 const API_PEERS = ['floor', 'express', 'idiomatic'];
 const TOKEN_PEERS = ['oidc-provider', 'oauth2-server'];
 
-/** Numbers of codes and refresh tokens are used once by nobody else. */
+/** The next unused number of a code or refresh token. */
 let nextNumber = 0;
 
 export const WORKLOADS: readonly Workload[] = [
@@ -52,7 +52,7 @@ export const WORKLOADS: readonly Workload[] = [
   { name: 'refresh', peers: TOKEN_PEERS, requests: refreshing },
 ];
 
-/** Each user's own, by 1,000 users at random. */
+/** Each user reads their own data. */
 function reading(name: string, path: (data: DataSet, user: number) => string): Workload {
   return {
     name,
@@ -66,7 +66,7 @@ function reading(name: string, path: (data: DataSet, user: number) => string): W
 
 const firstPage = (): LoadRequest => get('/dev/v1/posts?limit=20', 0);
 
-/** One client that follows `Link` from the first page of a long list to the last, again and again. */
+/** One client follows `Link` through a long list from the first page to the last, repeatedly. */
 function paging(): Requests {
   const following = ({ link = '' }: { link?: string }): LoadRequest => {
     const next = /<([^>]+)>; rel="next"/.exec(link)?.[1];
@@ -101,13 +101,14 @@ function publishing({ userIds }: DataSet): Requests {
 }
 
 async function exchanging({ pool, data, tokens, seconds }: Run): Promise<Requests> {
-  const count = MOST_A_SECOND * seconds;
+  const count = CODES_PER_SECOND * seconds;
   const from = nextNumber;
   nextNumber += count;
   await tokens.seedCodes(pool, data.userIds, from, count);
   let number = from;
   const next = (): LoadRequest => {
-    if (number === from + count) throw new Error('More codes were exchanged than were made.');
+    if (number === from + count)
+      throw new Error('All inserted codes were exchanged. Increase CODES_PER_SECOND.');
     const code = authorizationCode(number);
     const client_id = tokens.clientOf(number);
     number += 1;
@@ -139,10 +140,10 @@ function refreshRequest(refresh_token: string, client_id: string): LoadRequest {
   return tokenRequest({ grant_type: 'refresh_token', refresh_token, client_id });
 }
 
-/** The next token belongs to the client of the one before it. */
-function refreshAgain({ body }: { body: string }, before: LoadRequest): LoadRequest {
+/** Refreshes with the new refresh token and the client_id of the previous request. */
+function refreshAgain({ body }: { body: string }, previous: LoadRequest): LoadRequest {
   const { refresh_token } = JSON.parse(body) as { refresh_token: string };
-  return refreshRequest(refresh_token, new URLSearchParams(before.body).get('client_id') ?? '');
+  return refreshRequest(refresh_token, new URLSearchParams(previous.body).get('client_id') ?? '');
 }
 
 function get(path: string, user: number): LoadRequest {

@@ -6,37 +6,38 @@ const FOLDER = 'bench/results';
 const PAGE = 'docs/performance.md';
 const GIGABYTE = 2 ** 30;
 
-/** What a measurement ran on. */
-export interface MeasuredOn {
-  /** The command that made it. */
+/** The environment of a measurement. */
+export interface MeasurementContext {
+  /** The command that ran the measurement. */
   command: string;
   /** Version of the database server. */
   server: string;
 }
 
 /**
- * Writes the figures of a measurement as JSON, and its tables into the page, between the comments that name it.
+ * Writes the figures of a measurement as JSON, and its tables to docs/performance.md between the comments with its name.
  * @param name of the measurement, such as `bench`
  */
 export async function writeResults(
   name: string,
-  { command, server }: MeasuredOn,
+  { command, server }: MeasurementContext,
   figures: unknown,
   tables: string,
 ): Promise<void> {
   const processors = cpus();
   const machine = `${processors.length} × ${processors[0]?.model.trim()}, ${Math.round(totalmem() / GIGABYTE)} GB`;
   const date = new Date().toISOString().slice(0, 10);
-  const facts = { date, command, machine, node: process.version, server };
+  const context = { date, command, machine, node: process.version, server };
   await mkdir(FOLDER, { recursive: true });
-  const json = JSON.stringify({ ...facts, figures }, null, 2);
+  const json = JSON.stringify({ ...context, figures }, null, 2);
   await writeFile(join(FOLDER, `${name}.json`), `${json}\n`);
-  const told = `Made by \`${command}\` on ${date}: ${machine}, Node ${process.version}, ${server}.`;
+  const caption = `Made by \`${command}\` on ${date}: ${machine}, Node ${process.version}, ${server}.`;
   const page = await readFile(PAGE, 'utf8');
   const begin = `<!-- ${name} -->`;
   const end = `<!-- end of ${name} -->`;
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`${PAGE} has no place for ${name}.`);
-  await writeFile(PAGE, `${before}${begin}\n\n${told}\n\n${tables}\n\n${end}${after}`);
+  if (after === undefined)
+    throw new Error(`${PAGE} has no comments <!-- ${name} --> and <!-- end of ${name} -->.`);
+  await writeFile(PAGE, `${before}${begin}\n\n${caption}\n\n${tables}\n\n${end}${after}`);
 }

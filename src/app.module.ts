@@ -22,7 +22,7 @@ import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
 import { UsersModule } from './modules/users/users.module.js';
 import { BulkheadGuard } from './platform/http/server/bulkhead.js';
-import { DocsModule } from './docs/landing.controller.js';
+import { DocsModule } from './docs/docs.module.js';
 import { OperationsModule } from './modules/operations/operations.module.js';
 import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
 

@@ -3,7 +3,7 @@ import type { NestApplicationOptions } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Clock } from './platform/clock.js';
 import type { AppConfig } from './platform/config/app-config.js';
-import { serveDocumentation } from './docs/openapi-document.js';
+import { serveDocumentation } from './docs/swagger-ui.js';
 import { pinoFor, ServiceLogger } from './platform/observability/logger.js';
 import { AccessLog } from './platform/observability/access-log.js';
 import { limitArrival, limitUnread } from './platform/http/server/request-body.js';

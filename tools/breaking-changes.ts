@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A change that could break a client which was written after the older document. */
+/** A change that can break a client of the older document. */
 export interface BreakingChange {
-  /** What kind of change it is, as `openapi/accepted-changes.json` names it. */
+  /** The kind of change, as in `openapi/accepted-changes.json`. */
   rule: string;
-  /** JSON pointer into the documents, references resolved. */
+  /** JSON pointer into the documents, with references resolved. */
   path: string;
   message: string;
 }
 
-/** One entry of the report of `redocly diff`. */
+/** One entry in the JSON output of `redocly diff`. */
 interface ReportedChange {
   path: string;
   typeName: string;
@@ -34,48 +34,48 @@ interface Scopes {
 }
 
 const REDOCLY = 'node_modules/@redocly/cli/bin/cli.js';
-/** New values of an enumeration are additions, which clients must accept. */
-const ADDITION = 'enum-values-added';
+/** Clients must accept new enumeration values. */
+const ALLOWED_RULE = 'enum-values-added';
 const OPTIONS = [
   '--config=openapi/redocly.yaml',
   '--format=json',
   '--fail-on=none',
-  `--skip-rule=${ADDITION}`,
+  `--skip-rule=${ALLOWED_RULE}`,
 ];
-const MOST_OUTPUT_BYTES = 64_000_000;
+const MAX_OUTPUT_BYTES = 64_000_000;
 
 /**
- * Compares two documents, given as files, after GitHub's lists of breaking and of additive changes. `redocly diff` finds the
- * differences and rates most of them; what it takes lightly and those lists do not is added here.
+ * Compares two OpenAPI files by GitHub's lists of breaking and additive changes. `redocly diff` finds and rates the differences.
+ * Changes that are breaking by those lists, but minor for Redocly, are added here.
  * @see https://docs.github.com/en/rest/about-the-rest-api/breaking-changes
  */
 export async function breakingChanges(older: string, newer: string): Promise<BreakingChange[]> {
   const changes = await differences(older, newer);
   return [
-    ...changes.flatMap((change) => [...rated(change), ...takenLightly(change)]),
-    ...(await withdrawnScopes(older, newer)),
+    ...changes.flatMap((change) => [...majorChanges(change), ...underratedChanges(change)]),
+    ...(await removedScopes(older, newer)),
   ];
 }
 
-/** Whether two documents, given as files, promise the same: they differ in words for people at most. */
-export async function promiseTheSame(one: string, other: string): Promise<boolean> {
+/** Whether two OpenAPI files are equal except for descriptions and summaries. */
+export async function isSameContract(one: string, other: string): Promise<boolean> {
   const [left, right] = [await readFile(one, 'utf8'), await readFile(other, 'utf8')];
-  return withoutProse(left) === withoutProse(right);
+  return withoutDescriptions(left) === withoutDescriptions(right);
 }
 
-/** Words for people break nobody, and where they differ much `redocly diff` takes a parameter for another one: it gets none. */
+/** Removes descriptions first: `redocly diff` takes a parameter with a very different description for another parameter. */
 async function differences(older: string, newer: string): Promise<ReportedChange[]> {
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
   try {
     const files = [join(folder, 'older.json'), join(folder, 'newer.json')];
     const sources = [older, newer];
     for (const [index, file] of files.entries())
-      await writeFile(file, withoutProse(await readFile(sources[index] ?? '', 'utf8')));
+      await writeFile(file, withoutDescriptions(await readFile(sources[index] ?? '', 'utf8')));
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [REDOCLY, 'diff', ...files, ...OPTIONS],
       {
-        maxBuffer: MOST_OUTPUT_BYTES,
+        maxBuffer: MAX_OUTPUT_BYTES,
         env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
       },
     );
@@ -85,44 +85,59 @@ async function differences(older: string, newer: string): Promise<ReportedChange
   }
 }
 
-function withoutProse(document: string): string {
+function withoutDescriptions(document: string): string {
   return JSON.stringify(JSON.parse(document), (name, value: unknown) =>
     ['description', 'summary'].includes(name) && typeof value === 'string' ? undefined : value,
   );
 }
 
-function rated({ path, verdicts }: ReportedChange): BreakingChange[] {
+function majorChanges({ path, verdicts }: ReportedChange): BreakingChange[] {
   return verdicts
     .filter(({ impact }) => impact === 'major')
     .map(({ ruleId: rule, message }) => ({ rule, path, message }));
 }
 
-function takenLightly(change: ReportedChange): BreakingChange[] {
+/** Breaking changes that `redocly diff` rates as minor. */
+function underratedChanges(change: ReportedChange): BreakingChange[] {
   const { path, typeName, kind, verdicts } = change;
   if (verdicts.some(({ impact }) => impact === 'major')) return [];
   if (typeName === 'Schema' && kind === 'removed' && /\/requestBody\/.*\/properties\//.test(path))
-    return [{ rule: 'property-removed', path, message: 'A field of a body is gone.' }];
-  if (change.property === 'enum' && lostValues(change))
-    return [{ rule: 'enum-values-removed', path, message: 'An enumeration lost values.' }];
+    return [
+      { rule: 'property-removed', path, message: 'A field of the request body was removed.' },
+    ];
+  if (change.property === 'enum' && hasRemovedValues(change))
+    return [{ rule: 'enum-values-removed', path, message: 'Enumeration values were removed.' }];
   if (change.property === 'default' && change.base?.value !== undefined)
-    return [{ rule: 'default-changed', path, message: 'What is left out means something else.' }];
+    return [{ rule: 'default-changed', path, message: 'A default value has changed.' }];
   if (typeName === 'Header' && change.property === 'required' && change.base?.value === true)
-    return [{ rule: 'response-header-became-optional', path, message: 'A header may be missing.' }];
+    return [
+      {
+        rule: 'response-header-became-optional',
+        path,
+        message: 'A response header is now optional.',
+      },
+    ];
   if (/^(SecurityRequirement|AuthorizationCode$)/.test(typeName) && kind !== 'added')
-    return [{ rule: 'authorization-changed', path, message: 'Who may call has changed.' }];
+    return [
+      {
+        rule: 'authorization-changed',
+        path,
+        message: 'The authorization requirements have changed.',
+      },
+    ];
   return [];
 }
 
-function lostValues({ base, revision }: ReportedChange): boolean {
-  const left = new Set([revision?.value].flat());
-  return [base?.value].flat().some((value) => !left.has(value));
+function hasRemovedValues({ base, revision }: ReportedChange): boolean {
+  const remaining = new Set([revision?.value].flat());
+  return [base?.value].flat().some((value) => !remaining.has(value));
 }
 
-async function withdrawnScopes(older: string, newer: string): Promise<BreakingChange[]> {
-  const left = new Set(scopesIn(await read(newer)));
+async function removedScopes(older: string, newer: string): Promise<BreakingChange[]> {
+  const remaining = new Set(scopesIn(await read(newer)));
   return scopesIn(await read(older))
-    .filter((path) => !left.has(path))
-    .map((path) => ({ rule: 'scope-removed', path, message: 'A scope is gone.' }));
+    .filter((path) => !remaining.has(path))
+    .map((path) => ({ rule: 'scope-removed', path, message: 'A scope was removed.' }));
 }
 
 function scopesIn({ components }: Scopes): string[] {

@@ -30,12 +30,12 @@ With \`NODE_ENV=production\`, the service refuses to start without \`OTP_PEPPER\
 interface Variable {
   name: string;
   description: string;
-  /** Who changes it, and for what reason. */
+  /** Who changes the variable, and why. */
   changedBy: string;
-  /** As it is written in the environment; empty without a default. */
+  /** As written in the environment; empty without a default. */
   default: string;
-  /** The allowed words, if only some are. */
-  words: readonly string[];
+  /** The allowed values of an enumeration, else empty. */
+  values: readonly string[];
 }
 
 function variables(group: Readonly<Record<string, z.ZodType>>): Variable[] {
@@ -43,7 +43,7 @@ function variables(group: Readonly<Record<string, z.ZodType>>): Variable[] {
     const { description, changedBy } = schema.meta() ?? {};
     if (description === undefined || typeof changedBy !== 'string')
       throw new Error(`${name} is not documented.`);
-    const { default: value, enum: words } = z.toJSONSchema(schema, {
+    const { default: value, enum: allowed } = z.toJSONSchema(schema, {
       io: 'output',
       unrepresentable: 'any',
     });
@@ -51,13 +51,13 @@ function variables(group: Readonly<Record<string, z.ZodType>>): Variable[] {
       name,
       description,
       changedBy,
-      default: asWritten(value),
-      words: words?.map(String).filter((word) => !/^[01]$/.test(word)) ?? [],
+      default: environmentValue(value),
+      values: allowed?.map(String).filter((one) => !/^[01]$/.test(one)) ?? [],
     };
   });
 }
 
-function asWritten(value: unknown): string {
+function environmentValue(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
@@ -65,8 +65,8 @@ function asWritten(value: unknown): string {
 export function envExample(): string {
   const groups = Object.entries(ENV_GROUPS).map(([title, group]) => {
     const entries = variables(group).map(
-      ({ name, description, default: value, words }) =>
-        `# ${description.replaceAll('`', '')}${words.length > 0 ? ` One of: ${words.join(', ')}.` : ''}\n# ${name}=${value}\n`,
+      ({ name, description, default: value, values }) =>
+        `# ${description.replaceAll('`', '')}${values.length > 0 ? ` One of: ${values.join(', ')}.` : ''}\n# ${name}=${value}\n`,
     );
     return [`# ---- ${title} ----\n`, ...entries].join('\n');
   });
@@ -79,8 +79,8 @@ export function configurationPage(): string {
     const rows = variables(group).map((variable) => [
       code(variable.name),
       variable.default === '' ? '' : code(variable.default),
-      escaped(variable.description) +
-        (variable.words.length > 0 ? ` One of ${variable.words.map(code).join(', ')}.` : ''),
+      escapeMarkdown(variable.description) +
+        (variable.values.length > 0 ? ` One of ${variable.values.map(code).join(', ')}.` : ''),
       variable.changedBy,
     ]);
     return `## ${title}\n\n${table(['Variable', 'Default', 'Meaning', 'Changed by'], rows)}`;
@@ -94,7 +94,7 @@ export function configurationPage(): string {
     PAGE_HEAD,
     groups.join('\n'),
     '### Names in `RATE_LIMITS`\n',
-    'Without a period in its name, a limit counts 15 minutes. Failures and messages are counted for all processes together, calls in each process. Revocation and introspection have limits of their own, equal to those of token requests.\n',
+    'A limit without a period in its name applies to 15 minutes. Failures and messages are counted across all processes, calls in each process. Revocation and introspection have separate limits with the values for token requests.\n',
     table(['Name', 'Default', 'Counts'], limits),
     '<!-- prettier-ignore-end -->\n',
   ].join('\n');
@@ -110,12 +110,12 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** Leaves code spans alone. */
-function escaped(text: string): string {
+/** Escapes Markdown characters outside of code spans. */
+function escapeMarkdown(text: string): string {
   return text.replaceAll(/`[^`]*`|[<>|*]/g, (part) => (part.length > 1 ? part : `\\${part}`));
 }
 
-/** Writes the files with `--write`; without it, fails when one of them is not current. */
+/** Writes the files with `--write`; without it, fails if one of them is outdated. */
 async function main(): Promise<void> {
   const files = {
     [EXAMPLE]: envExample(),
@@ -127,9 +127,9 @@ async function main(): Promise<void> {
       await writeFile(file, text);
       console.log(`Wrote ${file}.`);
     } else if ((await readFile(file, 'utf8').catch(() => '')) === text) {
-      console.log(`${file} is current.`);
+      console.log(`${file} is up to date.`);
     } else {
-      console.error(`${file} is not current. Run: ${WRITE}`);
+      console.error(`${file} is outdated. Run: ${WRITE}`);
       process.exitCode = 1;
     }
   }

@@ -5,7 +5,7 @@ import { dataSourceOptions } from '../src/platform/database/data-source.js';
 import { missingStatements } from '../src/platform/database/migrations/migrator.js';
 import { entities } from '../src/entities.js';
 
-/** Fails when entities and migrations differ: the statements that would be missing are printed. */
+/** Fails if the migrations do not create the schema of the entities, and prints the missing statements. */
 async function main(): Promise<void> {
   const config = loadConfig({ DATABASE_URL: process.argv[2] ?? 'sqlite::memory:' });
   const dataSource = new DataSource(await dataSourceOptions(config.database, entities));
@@ -16,11 +16,11 @@ async function main(): Promise<void> {
   for (const statement of missing) console.error(statement);
   if (missing.length > 0) {
     console.error(
-      'Entities and migrations differ by the statements above. "npm run db:new <Name>" starts a migration.',
+      'The migrations lack the statements above. Run "npm run db:new <Name>" to create a migration.',
     );
     process.exitCode = 1;
   } else {
-    console.log('Migrations equal entities.');
+    console.log('The migrations match the entities.');
   }
 }
 

@@ -2,47 +2,47 @@ import { readFile, writeFile } from 'node:fs/promises';
 
 const LIST = 'src/platform/database/migrations/list.ts';
 
-/** `npm run db:new <PascalName>`: adds an empty migration and names it in the list. */
+/** `npm run db:new <Name>` adds an empty migration and registers it in the list of migrations. */
 async function main(): Promise<void> {
   const [name] = process.argv.slice(2);
   if (name === undefined || !/^([A-Z][a-z0-9]*)+$/.test(name)) {
     console.error(
-      'Give the migration a name in PascalCase, such as: npm run db:new AddPostLanguage',
+      'The migration needs a name in PascalCase, for example: npm run db:new AddPostLanguage',
     );
     process.exitCode = 2;
     return;
   }
-  const stamp = Date.now();
-  const type = `${name}${stamp}`;
-  await writeFile(`src/platform/database/migrations/${stamp}-${name}.ts`, source(type));
+  const timestamp = Date.now();
+  const className = `${name}${timestamp}`;
+  await writeFile(`src/platform/database/migrations/${timestamp}-${name}.ts`, source(className));
   const list = await readFile(LIST, 'utf8');
-  await writeFile(LIST, listed(list, type, `./${stamp}-${name}.js`));
+  await writeFile(LIST, withMigration(list, className, `./${timestamp}-${name}.js`));
   console.log(
-    `Wrote src/platform/database/migrations/${stamp}-${name}.ts and named it in ${LIST}.`,
+    `Wrote src/platform/database/migrations/${timestamp}-${name}.ts and added it to ${LIST}.`,
   );
 }
 
-function source(type: string): string {
+function source(className: string): string {
   return `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-export class ${type} implements MigrationInterface {
-  readonly name = '${type}';
+export class ${className} implements MigrationInterface {
+  readonly name = '${className}';
 
   async up(_queryRunner: QueryRunner): Promise<void> {
-    throw new Error('${type}.up is not written yet.');
+    throw new Error('${className}.up is not implemented.');
   }
 
   async down(_queryRunner: QueryRunner): Promise<void> {
-    throw new Error('${type}.down is not written yet.');
+    throw new Error('${className}.down is not implemented.');
   }
 }
 `;
 }
 
-function listed(list: string, type: string, path: string): string {
+function withMigration(list: string, className: string, path: string): string {
   return list
-    .replace(/(import [^\n]+\n)(?!import)/, `$1import { ${type} } from '${path}';\n`)
-    .replace(/\]; *$/m, `, ${type}];`);
+    .replace(/(import [^\n]+\n)(?!import)/, `$1import { ${className} } from '${path}';\n`)
+    .replace(/\]; *$/m, `, ${className}];`);
 }
 
 await main();

@@ -8,7 +8,7 @@ const FILES: ReleaseFiles = {
   changelog: 'CHANGELOG.md',
 };
 
-/** Fails when the document breaks what was released; with `--release`, makes the current document the released one. */
+/** Fails if the document breaks clients of the released one. `--release` makes the current document the released one. */
 async function main(): Promise<void> {
   if (process.argv.includes('--release')) await release(FILES);
   else await check(FILES);
@@ -18,22 +18,20 @@ async function check(files: ReleaseFiles): Promise<void> {
   const problems = await releaseProblems(files);
   for (const problem of problems) fail(problem);
   if (problems.length === 0)
-    console.log(
-      `${files.current} breaks nothing that ${await versionOf(files.released)} promised.`,
-    );
+    console.log(`${files.current} is compatible with ${await versionOf(files.released)}.`);
 }
 
 async function release({ current, released, accepted, changelog }: ReleaseFiles): Promise<void> {
   const [version, newest] = [await versionOf(current), await newestRelease(changelog)];
   if (version !== newest) {
     fail(
-      `The newest release in ${changelog} is ${newest}, but ${current} says ${version}. Set VERSION in src/platform/version.ts.`,
+      `The newest release in ${changelog} is ${newest}, but ${current} has version ${version}. Set VERSION in src/platform/version.ts.`,
     );
     return;
   }
   await copyFile(current, released);
   await writeFile(accepted, '[]\n');
-  console.log(`${released} is ${version} now.`);
+  console.log(`Updated ${released} to ${version}.`);
 }
 
 function fail(message: string): void {

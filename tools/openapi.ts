@@ -10,7 +10,7 @@ import { openApiDocument } from '../src/docs/openapi-document.js';
 
 const FILE = 'openapi/openapi.json';
 
-/** Writes the published document with `--write`; without, fails when the committed one is not what the service would serve. */
+/** Writes the OpenAPI document with `--write`; without it, fails if the committed file is outdated. */
 async function main(): Promise<void> {
   const config = loadConfig({ DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'fatal' });
   const app = await NestFactory.create<NestExpressApplication>(
@@ -26,11 +26,9 @@ async function main(): Promise<void> {
     await writeFile(FILE, current);
     console.log(`Wrote ${FILE}.`);
   } else if ((await readFile(FILE, 'utf8').catch(() => '')) === current) {
-    console.log(`${FILE} is current.`);
+    console.log(`${FILE} is up to date.`);
   } else {
-    console.error(
-      `${FILE} is not what the service serves. Run "npm run openapi" and look at the difference.`,
-    );
+    console.error(`${FILE} is outdated. Run "npm run openapi" and review the diff.`);
     process.exitCode = 1;
   }
 }

@@ -1,55 +1,58 @@
 import { readFile } from 'node:fs/promises';
-import { breakingChanges, promiseTheSame, type BreakingChange } from './breaking-changes.js';
+import { breakingChanges, isSameContract, type BreakingChange } from './breaking-changes.js';
 
-/** The files that tell what was released and what is there now. */
+/** Paths of the files that the release check compares. */
 export interface ReleaseFiles {
-  /** The document as the service serves it. */
+  /** The current OpenAPI document. */
   current: string;
-  /** That of the newest release. */
+  /** The document of the newest release. */
   released: string;
-  /** Breaking changes since then that were decided on. */
+  /** The breaking changes since that release that were accepted. */
   accepted: string;
   changelog: string;
 }
 
-/** A breaking change that was decided on, with the reason. */
-interface Accepted {
+/** An entry of `openapi/accepted-changes.json`. */
+interface AcceptedChange {
   rule: string;
   path: string;
   reason: string;
 }
 
-/** What is wrong with the document beside that of the newest release, each as a text; none when every promise is kept. */
+/** Problems of the current document compared with the newest release, as messages; empty if it is compatible. */
 export async function releaseProblems(files: ReleaseFiles): Promise<string[]> {
   const { released, changelog } = files;
   const [version, newest] = [await versionOf(released), await newestRelease(changelog)];
   if (version !== newest)
     return [
-      `The newest release in ${changelog} is ${newest}, but ${released} is of ${version}. Run "npm run openapi:release" when you release.`,
+      `The newest release in ${changelog} is ${newest}, but ${released} is of ${version}. Run "npm run openapi:release" as part of the release.`,
     ];
-  return [...(await staleness(files, version)), ...(await breaks(files, version))];
+  return [
+    ...(await versionProblems(files, version)),
+    ...(await compatibilityProblems(files, version)),
+  ];
 }
 
-/** The version that a document says it has. */
+/** `info.version` of a document. */
 export async function versionOf(file: string): Promise<string> {
   const document = JSON.parse(await readFile(file, 'utf8')) as { info: { version: string } };
   return document.info.version;
 }
 
-/** The version of the newest release that the changelog tells of. */
+/** The version of the newest release in the changelog. */
 export async function newestRelease(changelog: string): Promise<string> {
   const version = /^## (\d+\.\d+\.\d+)\b/m.exec(await readFile(changelog, 'utf8'))?.[1];
   if (version === undefined) throw new Error(`${changelog} has no release.`);
   return version;
 }
 
-/** Where nothing is unreleased, the document of a version is the one that was released as it. */
-async function staleness(files: ReleaseFiles, version: string): Promise<string[]> {
+/** A released version must not change without an `Unreleased` section in the changelog. */
+async function versionProblems(files: ReleaseFiles, version: string): Promise<string[]> {
   const { current, released, changelog } = files;
   if ((await versionOf(current)) !== version || (await hasUnreleased(changelog))) return [];
-  if (await promiseTheSame(released, current)) return [];
+  if (await isSameContract(released, current)) return [];
   return [
-    `${current} and ${released} are both of ${version}, and differ. While ${version} is not published, run "npm run openapi:release". Else tell of the change in ${changelog}, in a part "## Unreleased", or raise the version.`,
+    `${current} and ${released} are both of ${version}, and differ. If ${version} is not published yet, run "npm run openapi:release"; otherwise describe the change under "## Unreleased" in ${changelog} or raise the version.`,
   ];
 }
 
@@ -58,23 +61,23 @@ async function hasUnreleased(changelog: string): Promise<boolean> {
   return /^## \[?unreleased\b/i.test(first ?? '');
 }
 
-async function breaks(files: ReleaseFiles, version: string): Promise<string[]> {
-  const accepted = JSON.parse(await readFile(files.accepted, 'utf8')) as Accepted[];
+async function compatibilityProblems(files: ReleaseFiles, version: string): Promise<string[]> {
+  const accepted = JSON.parse(await readFile(files.accepted, 'utf8')) as AcceptedChange[];
   const changes = await breakingChanges(files.released, files.current);
-  const refused = changes.filter((change) => !accepted.some((one) => isSame(one, change)));
+  const rejected = changes.filter((change) => !accepted.some((one) => isSame(one, change)));
   const unused = accepted.filter((one) => !changes.some((change) => isSame(one, change)));
   return [
-    ...refused.map(
+    ...rejected.map(
       ({ rule, path, message }) =>
-        `Since ${version}, this breaks clients: ${message}\n  ${rule} at ${path}\n  Take it back, or accept it in ${files.accepted} with rule, path and reason.`,
+        `This breaks clients of ${version}: ${message}\n  ${rule} at ${path}\n  Revert the change, or add it to ${files.accepted} with rule, path and reason.`,
     ),
     ...unused.map(
       ({ rule, path }) =>
-        `${files.accepted} accepts what did not happen: ${rule} at ${path}. Remove it.`,
+        `${files.accepted} lists a change that does not exist: ${rule} at ${path}. Remove the entry.`,
     ),
     ...accepted
       .filter(({ reason }) => !reason?.trim())
-      .map(({ rule, path }) => `${files.accepted} gives no reason for ${rule} at ${path}.`),
+      .map(({ rule, path }) => `${files.accepted} has no reason for ${rule} at ${path}. Add one.`),
   ];
 }
 

@@ -2,10 +2,10 @@ import autocannon from 'autocannon';
 import type { LoadRequest, Measurement, Requests } from './requests.js';
 
 const CONNECTIONS = 32;
-/** What one connection repeats: fewer than there are, so that it begins at once. */
-const REPEATED = 250;
+/** Number of requests that each connection repeats: a sample, so that the load starts without delay. */
+const REQUESTS_PER_CONNECTION = 250;
 
-/** @throws when an answer was no 2xx, or did not come */
+/** Sends load for `seconds`. @throws if a response is not 2xx or missing */
 export async function autocannonLoad(
   baseUrl: string,
   requests: Requests,
@@ -19,19 +19,20 @@ export async function autocannonLoad(
     setupClient: (client) => {
       client.setRequests(requestsOf(requests));
       client.on('response', (status: number) => {
-        if (status >= 300) failure ??= `An answer had status ${status}.`;
+        if (status >= 300) failure ??= `A response had status ${status}.`;
       });
     },
   });
-  if (result.errors > 0) failure ??= `${result.errors} requests got no answer.`;
-  if (result.requests.total === 0) failure ??= 'No request was answered.';
+  if (result.errors > 0) failure ??= `${result.errors} requests got no response.`;
+  if (result.requests.total === 0) failure ??= 'No request got a response.';
   if (failure !== undefined) throw new Error(failure);
-  const { requests: sent, latency, duration } = result;
-  return { rate: sent.total / duration, p50: latency.p50, p99: latency.p99 };
+  const { requests: completed, latency, duration } = result;
+  return { rate: completed.total / duration, p50: latency.p50, p99: latency.p99 };
 }
 
 function requestsOf(requests: Requests): autocannon.Request[] {
-  if (requests.kind === 'repeated') return shuffled(requests.requests).slice(0, REPEATED);
+  if (requests.kind === 'repeated')
+    return shuffled(requests.requests).slice(0, REQUESTS_PER_CONNECTION);
   if (requests.kind === 'once')
     return [{ setupRequest: (request) => ({ ...request, ...requests.next() }) }];
   let request = requests.first();
@@ -48,7 +49,7 @@ function requestsOf(requests: Requests): autocannon.Request[] {
 
 function shuffled(requests: readonly LoadRequest[]): LoadRequest[] {
   return requests
-    .map((request) => ({ request, place: Math.random() }))
-    .toSorted((one, other) => one.place - other.place)
+    .map((request) => ({ request, position: Math.random() }))
+    .toSorted((left, right) => left.position - right.position)
     .map(({ request }) => request);
 }

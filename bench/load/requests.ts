@@ -5,31 +5,31 @@ export interface LoadRequest {
   body?: string;
 }
 
-/** An answer, as far as the next request depends on it. */
-export interface LoadAnswer {
+/** The parts of a response that the next request depends on. */
+export interface LoadResponse {
   body: string;
   link?: string;
 }
 
-/** Where a generator of load gets its requests from. */
+/** The requests of a load generator. */
 export type Requests =
-  /** Some that each connection sends again and again, in an order of its own. */
+  /** Each connection repeats these requests in random order. */
   | { kind: 'repeated'; requests: readonly LoadRequest[] }
-  /** One after the other, each once, whichever connection is free. */
+  /** Each request is sent once, by any connection. */
   | { kind: 'once'; next: () => LoadRequest }
-  /** Each of a connection after the answer to the one before it, on so many connections. */
+  /** Each request of a connection depends on the previous response. */
   | {
       kind: 'chain';
       connections: number;
       first: () => LoadRequest;
-      following: (answer: LoadAnswer, before: LoadRequest) => LoadRequest;
+      following: (response: LoadResponse, previous: LoadRequest) => LoadRequest;
     };
 
-/** What a generator of load saw. */
+/** The result of a load generator. */
 export interface Measurement {
-  /** Answers a second, all of them 2xx. */
+  /** Responses per second; all of them are 2xx. */
   rate: number;
-  /** Milliseconds. */
+  /** Latency in milliseconds. */
   p50: number;
   p99: number;
 }

@@ -1,6 +1,6 @@
-/** What the answers of the hand-written peers are made of. */
+/** Parts of the responses of the hand-written peers. */
 
-/** Links of a page to its neighbours (RFC 8288). */
+/** The `Link` header of a page (RFC 8288). */
 export function linkHeader(list: string, page: number, limit: number, total: number): string {
   const pages = Math.max(1, Math.ceil(total / limit));
   const links = [`<${list}?limit=${limit}>; rel="first"`];
@@ -14,7 +14,7 @@ export const permalink = (postId: string): string => `https://platform.example/p
 
 export const periodOf = (time: Date): string => time.toISOString().slice(0, 7);
 
-/** Seconds until the month ends, in UTC. */
+/** Seconds until the end of the month in UTC. */
 export function secondsLeft(time: Date): number {
   const next = Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
   return Math.ceil((next - time.getTime()) / 1000);
@@ -33,8 +33,8 @@ export interface AccessRow {
   monthly_post_limit: number | null;
 }
 
-/** Whether the token opens anything. */
-export function isAlive(access: AccessRow | undefined): access is AccessRow {
+/** Whether the access token is valid: not expired or revoked, and its user and app are active. */
+export function isValid(access: AccessRow | undefined): access is AccessRow {
   return (
     access !== undefined &&
     access.revoked_at === null &&
@@ -55,7 +55,7 @@ export interface CommentRow {
   authorPhotoUrl: string | null;
 }
 
-export function commentAnswer(row: CommentRow, postId: string): object {
+export function commentResponse(row: CommentRow, postId: string): object {
   return {
     id: row.id,
     text: row.text,

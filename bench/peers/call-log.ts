@@ -21,23 +21,23 @@ export function callRow(call: Call, metered: boolean): (string | number | boolea
   return [at, id, clientId, userId, route, status, durationMs, requestId, metered];
 }
 
-/** Records calls as the service does: in batches, every second. */
+/** Records calls in batches every second, as the service does. */
 export class CallLog {
-  private waiting: unknown[][] = [];
+  private pending: unknown[][] = [];
 
   constructor(private readonly pool: Pool) {
     setInterval(() => this.flush(), 1000).unref();
   }
 
   record(call: Call): void {
-    this.waiting.push(callRow(call, false));
+    this.pending.push(callRow(call, false));
   }
 
   private flush(): void {
-    const { waiting } = this;
-    this.waiting = [];
-    for (let from = 0; from < waiting.length; from += BATCH)
-      this.pool.query(INSERT_CALLS, [waiting.slice(from, from + BATCH)], (error) => {
+    const { pending } = this;
+    this.pending = [];
+    for (let from = 0; from < pending.length; from += BATCH)
+      this.pool.query(INSERT_CALLS, [pending.slice(from, from + BATCH)], (error) => {
         if (error) process.stderr.write(`${error.message}\n`);
       });
   }

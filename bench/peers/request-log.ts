@@ -5,12 +5,12 @@ const logger = pino({ base: null }, pino.destination({ dest: 1, sync: false }));
 
 const duration = new Histogram({
   name: 'http_request_duration_seconds',
-  help: 'Time from a request to the end of its answer.',
+  help: 'Duration of requests in seconds.',
   labelNames: ['method', 'route', 'status'],
   registers: [new Registry()],
 });
 
-export interface AnsweredRequest {
+export interface CompletedRequest {
   requestId: string;
   method: string;
   route: string;
@@ -19,10 +19,10 @@ export interface AnsweredRequest {
   clientId?: string | undefined;
 }
 
-/** What a service in production notes of each request: a line of its log, and a histogram. */
-export function noteRequest(request: AnsweredRequest): void {
+/** Writes a log line and updates the histogram, as a service in production does for each request. */
+export function logRequest(request: CompletedRequest): void {
   const { requestId, method, route, status, durationMs, clientId } = request;
   duration.observe({ method, route, status }, durationMs / 1000);
-  const told = { request_id: requestId, method, route, status, duration_ms: durationMs };
-  logger.info({ ...told, client_id: clientId }, 'request');
+  const fields = { request_id: requestId, method, route, status, duration_ms: durationMs };
+  logger.info({ ...fields, client_id: clientId }, 'request');
 }

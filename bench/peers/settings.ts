@@ -1,14 +1,14 @@
-/** What every peer is started with. */
+/** The environment of a peer. */
 export interface PeerSettings {
   /** On 127.0.0.1. */
   port: number;
   /** `mysql://user:password@host:port/name` */
   databaseUrl: string;
-  /** Most connections to the database, as many as the service has. */
+  /** Maximum number of database connections, the same as for the service. */
   poolSize: number;
 }
 
-/** @throws when a variable is missing */
+/** @throws if a variable is missing */
 export function peerSettings(): PeerSettings {
   const { PORT, DATABASE_URL, DB_POOL_SIZE } = process.env;
   if (!PORT || !DATABASE_URL || !DB_POOL_SIZE)

@@ -1,4 +1,4 @@
-/** The statements of the service, as they are written by hand. */
+/** SQL equivalent to the statements of the service. */
 export const FIND_ACCESS = `
   SELECT token.scope, token.expires_at, token.revoked_at, grants.revoked_at AS grant_revoked_at,
     grants.id AS grant_id, users.id AS user_id, users.status AS user_status, apps.client_id, apps.status AS app_status,
@@ -22,7 +22,6 @@ export const FIND_COMMENT_COUNT =
 
 export const FIND_POST_COUNT = 'SELECT post_count AS total FROM users WHERE id = ?';
 
-/** One more than the page holds tells whether the list goes on. */
 export const LIST_POSTS = `
   SELECT posts.id, posts.content, posts.created_at AS createdAt
   FROM posts

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Pool, RowDataPacket } from 'mysql2/promise';
 import { newId } from '../../src/platform/ids.js';
 
-/** What a token was issued for. */
+/** An audit event for an issued token. */
 export interface Issue {
   action: 'token.issued' | 'token.refreshed';
   clientId: string;
   userId: string;
-  /** The grant, where there is one. */
+  /** Id of the grant if the peer has grants, else of the user. */
   subject: string;
   requestId: string;
   address: string;
@@ -19,9 +19,9 @@ const INSERT_EVENT = `
   INSERT INTO audit_events (at, id, action, actor, subject, client_id, user_id, request_id, address, details)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const WINDOW_MS = 900_000;
-const MOST_FAILURES = 100;
+const MAX_FAILURES = 100;
 
-/** Headers of every answer, as the service sends them. */
+/** The response headers of the service. */
 export const TOKEN_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -31,16 +31,16 @@ export const TOKEN_HEADERS = {
   'X-Frame-Options': 'DENY',
 };
 
-/** What a token endpoint does beside issuing tokens: it refuses who fails too often, and writes down who got what. */
+/** The other duties of a token endpoint: rate limiting and the audit log. */
 export class TokenDuties {
   constructor(private readonly pool: Pool) {}
 
-  /** Whether this address, or this app from there, failed too often in the last quarter of an hour. One statement. */
-  async isThrottled(clientId: string, address: string): Promise<boolean> {
+  /** Whether the address, or the app at this address, has reached the limit of failures in 15 minutes. */
+  async isRateLimited(clientId: string, address: string): Promise<boolean> {
     const since = new Date(Date.now() - WINDOW_MS);
     const keys = [hashOf(`${clientId}|${address}`), hashOf(address)];
     const [rows] = await this.pool.execute<RowDataPacket[]>(FIND_FAILURES, [...keys, since]);
-    return rows.some(({ hits }) => Number(hits) >= MOST_FAILURES);
+    return rows.some(({ hits }) => Number(hits) >= MAX_FAILURES);
   }
 
   async record({ action, clientId, userId, subject, requestId, address }: Issue): Promise<void> {

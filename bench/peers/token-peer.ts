@@ -1,16 +1,16 @@
 import type { Pool } from 'mysql2/promise';
 
-/** What is prepared in the database for a peer with a token endpoint. */
+/** Prepares the database of a program with a token endpoint. */
 export interface TokenPeer {
-  /** Makes its tables, empty, and registers the client. */
+  /** Creates empty tables and registers the client. */
   prepare(pool: Pool): Promise<void>;
 
-  /** The client that the credentials of this number belong to. */
+  /** The client_id for the credentials with this number. */
   clientOf(number: number): string;
 
   /**
-   * Adds the authorization codes number `from` to `from + count - 1`, each with a grant of the user
-   * `userIds[number % userIds.length]`, good for an hour, by statements of up to 1,000 rows.
+   * Inserts the authorization codes `from` to `from + count - 1`, each with a grant of the user
+   * `userIds[number % userIds.length]`. They are valid for `SEEDED_SECONDS`.
    */
   seedCodes(pool: Pool, userIds: readonly string[], from: number, count: number): Promise<void>;
 
@@ -23,10 +23,10 @@ export interface TokenPeer {
   ): Promise<void>;
 }
 
-/** How long seeded credentials live, in seconds. */
+/** Lifetime of seeded credentials in seconds. */
 export const SEEDED_SECONDS = 3600;
 
-/** Lifetimes in seconds, as the service has them unless it is configured otherwise. */
+/** The default lifetimes of the service, in seconds. */
 export const LIFETIMES = {
   code: 300,
   accessToken: 3600,

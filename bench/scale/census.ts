@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { queryObjects } from 'node:v8';
 
-/** What is alive in a process after a full garbage collection. */
+/** Live objects of a process after a full garbage collection. */
 export interface Census {
-  /** Of the heap, of 2²⁰ bytes. */
+  /** Used heap in MiB. */
   megabytes: number;
   timers: number;
   maps: number;
   emitters: number;
-  /** Listeners and callbacks are among them. */
+  /** Includes listeners and callbacks. */
   functions: number;
 }
 
-/** Where a process that counted itself tells its figures. */
+/** The file to which a process writes its census. */
 export const censusFile = (pid: number): string => join(tmpdir(), `census-${pid}.json`);
 
-/** Counts the process that it is called in. */
+/** Counts the live objects of the current process. */
 export function takeCensus(): Census {
   const timer = setTimeout(() => undefined, 0);
   const Timeout = timer.constructor as new () => NodeJS.Timeout;

@@ -2,28 +2,28 @@ import type { Pool } from 'mysql2/promise';
 import { insertRows } from '../insert-rows.js';
 import { insertApp, insertGrants } from '../access.js';
 
-/** How much there is. User 0 has every hundredth post, and the newest of these has all comments. */
+/** Size of a data set. User 0 owns every hundredth post, and the newest of these has all comments. */
 export interface Size {
   posts: number;
   comments: number;
 }
 
-/** Users who have access tokens. */
+/** Number of users with access tokens. */
 const CALLERS = 100;
-/** Rows of one statement. */
-const STEP = 250_000;
+/** Rows per statement. */
+const BATCH = 250_000;
 
-/** Ids as the service makes them, in the order of their numbers. `number` is SQL. */
+/** An SQL expression for an id in the format of the service, ordered by `number`, which is SQL, too. */
 const idOf = (prefix: string, number: string): string =>
   `CONCAT('${prefix}_01k', LPAD(${number}, 23, '0'))`;
 
 export const userId = (number: number): string => `usr_01k${String(number).padStart(23, '0')}`;
 export const postId = (number: number): string => `post_01k${String(number).padStart(23, '0')}`;
 
-/** The post with the comments: user 0's newest. */
+/** The newest post of user 0, which has all comments. */
 export const busyPost = ({ posts }: Size): string => postId(posts - 100);
 
-/** Fills the migrated tables within the server, which knows how to count. */
+/** Fills the migrated tables with `INSERT … SELECT`, which is faster than sending rows. */
 export async function fillToScale(pool: Pool, { posts, comments }: Size): Promise<void> {
   const users = Math.max(CALLERS, posts / 100);
   await pool.query('CREATE TABLE bench_numbers (number INTEGER PRIMARY KEY)');
@@ -32,7 +32,7 @@ export async function fillToScale(pool: Pool, { posts, comments }: Size): Promis
     'bench_numbers',
     Array.from({ length: 1000 }, (_, number) => ({ number })),
   );
-  await inSteps(
+  await inBatches(
     pool,
     users,
     (numbers) => `
@@ -40,7 +40,7 @@ export async function fillToScale(pool: Pool, { posts, comments }: Size): Promis
     SELECT ${idOf('usr', 'n')}, 'active', CONCAT('+1', LPAD(n, 10, '0')), CONCAT('Member ', n), NULL, 0, 'Riverside',
       37.77, -122.42, 0, '2026-01-01' FROM ${numbers}`,
   );
-  await inSteps(
+  await inBatches(
     pool,
     posts,
     (numbers) => `
@@ -49,7 +49,7 @@ export async function fillToScale(pool: Pool, { posts, comments }: Size): Promis
       REPEAT('Bring a chair and something to share. ', 5), 'general', '[]', '["party","Saturday"]', 'public', 0,
       '2026-01-01' + INTERVAL n SECOND FROM ${numbers}`,
   );
-  await inSteps(
+  await inBatches(
     pool,
     comments,
     (numbers) => `
@@ -73,7 +73,7 @@ export async function fillToScale(pool: Pool, { posts, comments }: Size): Promis
   );
 }
 
-/** Adds users, and nothing else. @returns their ids */
+/** Inserts users. @returns their ids */
 export async function fillUsers(pool: Pool, count: number): Promise<string[]> {
   const users = Array.from({ length: count }, (_, number) => ({
     id: userId(number),
@@ -91,14 +91,14 @@ export async function fillUsers(pool: Pool, count: number): Promise<string[]> {
   return users.map(({ id }) => id);
 }
 
-/** Runs statements that each insert some of so many rows; they select `n` from a table expression. */
-async function inSteps(
+/** Inserts `count` rows in batches. `statement` selects `n` from a table expression. */
+async function inBatches(
   pool: Pool,
   count: number,
   statement: (numbers: string) => string,
 ): Promise<void> {
-  for (let from = 0; from < count; from += STEP) {
-    const until = Math.min(count, from + STEP);
+  for (let from = 0; from < count; from += BATCH) {
+    const until = Math.min(count, from + BATCH);
     const number = `${from} + thousands.number * 1000 + units.number`;
     const numbers = `(SELECT ${number} AS n FROM bench_numbers thousands JOIN bench_numbers units
       WHERE ${number} < ${until} ORDER BY thousands.number, units.number) numbers`;

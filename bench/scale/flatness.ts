@@ -5,40 +5,40 @@ import { fillToScale, type Size } from './fill.js';
 import { Api, OPERATIONS, type Operation } from './operations.js';
 
 const SMALL: Size = { posts: 10_000, comments: 1_000 };
-/** Taken in turns of both data sets. */
-const TURNS = 5;
-const WARM = 50;
+/** Alternating measurements of the two data sets. */
+const ROUNDS = 5;
+const WARM_UP_REQUESTS = 50;
 const REQUESTS = 100;
 const LAST_PAGE = 2000;
 const LIMIT = 50;
 
 export interface Flatness {
   operation: string;
-  /** Milliseconds of the median request. */
+  /** Median latency in milliseconds. */
   small: number;
   large: number;
 }
 
-/** What an operation takes on 10,000 posts and on many more. */
+/** Compares the latency of each operation with 10,000 posts and with many more. */
 export async function measureFlatness(server: BenchServer, large: Size): Promise<Flatness[]> {
-  const sides = [];
+  const instances = [];
   for (const size of [SMALL, large]) {
     const { url, pool } = await server.database(`platform_bench_${size.posts}`);
     const began = performance.now();
     await fillToScale(pool, size);
-    tell(`${size.posts} posts were made in ${seconds(began)} s`);
+    process.stderr.write(`Inserted ${size.posts} posts in ${seconds(began)} s\n`);
     const program = await startByName(SERVICE, url);
-    sides.push({ program, api: new Api(program.baseUrl, size) });
+    instances.push({ program, api: new Api(program.baseUrl, size) });
   }
   try {
-    const [small, big] = sides.map(({ api }) => api) as [Api, Api];
+    const [small, big] = instances.map(({ api }) => api) as [Api, Api];
     const rows: Flatness[] = [];
     for (const operation of OPERATIONS)
       rows.push({ operation: operation.name, ...(await compare(operation, small, big)) });
     rows.push(...(await deepPages(big, large)));
     return rows;
   } finally {
-    await Promise.all(sides.map(({ program }) => program.stop()));
+    await Promise.all(instances.map(({ program }) => program.stop()));
   }
 }
 
@@ -48,18 +48,18 @@ async function compare(
   large: Api,
 ): Promise<Pick<Flatness, 'small' | 'large'>> {
   const times = { small: [] as number[], large: [] as number[] };
-  await take(operation, small, WARM);
-  await take(operation, large, WARM);
-  for (let turn = 0; turn < TURNS; turn += 1) {
-    times.small.push(...(await take(operation, small, REQUESTS)));
-    times.large.push(...(await take(operation, large, REQUESTS)));
+  await latencies(operation, small, WARM_UP_REQUESTS);
+  await latencies(operation, large, WARM_UP_REQUESTS);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    times.small.push(...(await latencies(operation, small, REQUESTS)));
+    times.large.push(...(await latencies(operation, large, REQUESTS)));
   }
   return { small: median(times.small), large: median(times.large) };
 }
 
 /**
- * A deep page, the last that has a number if there are so many, by its number and after the one before it, beside the first; and
- * by its number the one in the middle of the list, which is the farthest from both ends.
+ * Compares page 1 with the last numbered page, by link and by number, and with the page in the middle of the list, which is the
+ * farthest from both ends.
  */
 async function deepPages(api: Api, { posts }: Size): Promise<Flatness[]> {
   const deepest = Math.min(LAST_PAGE, posts / 100 / LIMIT);
@@ -67,40 +67,43 @@ async function deepPages(api: Api, { posts }: Size): Promise<Flatness[]> {
   for (let page = 1; page < deepest; page += 1) {
     const link = (await api.send('GET', path)).headers.get('link') ?? '';
     const next = /<([^>]+)>; rel="next"/.exec(link)?.[1];
-    if (next === undefined) throw new Error(`Page ${page} is the last.`);
+    if (next === undefined) throw new Error(`Page ${page} has no next page.`);
     const { pathname, search } = new URL(next);
     path = pathname.replace('/dev/v1', '') + search;
   }
   const first = reading(`/posts?limit=${LIMIT}`);
-  const beside = async (target: string): Promise<Pick<Flatness, 'small' | 'large'>> => {
+  const compareWithFirst = async (target: string): Promise<Pick<Flatness, 'small' | 'large'>> => {
     const times = { small: [] as number[], large: [] as number[] };
-    for (let turn = 0; turn < TURNS; turn += 1) {
-      times.small.push(...(await take(first, api, REQUESTS)));
-      times.large.push(...(await take(reading(target), api, REQUESTS)));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      times.small.push(...(await latencies(first, api, REQUESTS)));
+      times.large.push(...(await latencies(reading(target), api, REQUESTS)));
     }
     return { small: median(times.small), large: median(times.large) };
   };
   const middle = Math.ceil(deepest / 2);
   const numbered = (page: number): string => `/posts?limit=${LIMIT}&page=${page}`;
   return [
-    { operation: `page ${deepest} by its link, beside page 1`, ...(await beside(path)) },
     {
-      operation: `page ${deepest} by its number, beside page 1`,
-      ...(await beside(numbered(deepest))),
+      operation: `page ${deepest} by link, compared with page 1`,
+      ...(await compareWithFirst(path)),
     },
     {
-      operation: `page ${middle} by its number, beside page 1`,
-      ...(await beside(numbered(middle))),
+      operation: `page ${deepest} by number, compared with page 1`,
+      ...(await compareWithFirst(numbered(deepest))),
+    },
+    {
+      operation: `page ${middle} by number, compared with page 1`,
+      ...(await compareWithFirst(numbered(middle))),
     },
   ];
 }
 
 function reading(target: string): Operation {
-  return { name: target, send: (to) => to.json('GET', target) };
+  return { name: target, send: (api) => api.json('GET', target) };
 }
 
-/** Milliseconds of each request, one after the other. */
-async function take({ send }: Operation, api: Api, requests: number): Promise<number[]> {
+/** Sends requests one after the other. @returns their latencies in milliseconds */
+async function latencies({ send }: Operation, api: Api, requests: number): Promise<number[]> {
   const times: number[] = [];
   for (let number = 0; number < requests; number += 1) {
     const began = performance.now();
@@ -112,8 +115,4 @@ async function take({ send }: Operation, api: Api, requests: number): Promise<nu
 
 function seconds(began: number): number {
   return Math.round((performance.now() - began) / 100) / 10;
-}
-
-function tell(what: string): void {
-  process.stderr.write(`${what}\n`);
 }

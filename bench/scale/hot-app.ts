@@ -9,18 +9,18 @@ import { fillUsers } from './fill.js';
 
 const APPS = 100;
 const SECONDS = 5;
-const TURNS = 3;
+const ROUNDS = 3;
 
 export interface HotApp {
-  /** Posts a second, of each turn: of one app, and of a hundred together. */
+  /** Posts per second in each round: of one app, and of a hundred apps together. */
   one: number[];
   hundred: number[];
-  /** How many posts there are, and how many the apps' months count. */
+  /** Number of stored posts, and the sum of the monthly counters. */
   posts: number;
   counted: number;
 }
 
-/** One app publishes as fast as it can, and then a hundred apps together. */
+/** Compares the publishing rate of one app with that of a hundred apps. */
 export async function measureHotApp(server: BenchServer): Promise<HotApp> {
   const { url, pool } = await server.database('platform_bench_hot');
   const userIds = await fillUsers(pool, 2 * APPS);
@@ -36,7 +36,7 @@ export async function measureHotApp(server: BenchServer): Promise<HotApp> {
     };
     const one: number[] = [];
     const hundred: number[] = [];
-    for (let turn = 0; turn < TURNS; turn += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       one.push(await rate(0));
       hundred.push(await rate(APPS));
     }

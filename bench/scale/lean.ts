@@ -13,28 +13,28 @@ const STARTS = 5;
 const USERS = 100;
 const SLICES = 10;
 const SLICE_SECONDS = 5;
-/** After the load: until connections are closed, and the call log is written. */
-const REST_MS = 2000;
-const CENSUS_MS = 30_000;
+/** Time after the load to close connections and write the call log. */
+const SETTLE_MS = 2000;
+const CENSUS_TIMEOUT_MS = 30_000;
 const TELL_CENSUS = './dist/bench/scale/tell-census.js';
 
 export interface Lean {
-  /** Of each start: from that of the process to its first 200 of /readyz. */
+  /** Time of each start until /readyz returns 200. */
   readySeconds: number[];
-  /** Of one process, at the end of each slice; counted after the last. */
+  /** Memory of one process after each slice of requests, with a census after the last. */
   memory: Slice[];
-  /** What another process was left with by the first slice, to compare that count with. Counting leaves pages behind. */
+  /** The first slice of another process, with a census for comparison: a census increases the resident memory. */
   first: Slice;
 }
 
 export interface Slice {
   requests: number;
-  /** Resident at the end of the load. */
+  /** Resident memory in MiB at the end of the load. */
   megabytes: number;
   alive?: Census;
 }
 
-/** How soon the service is ready, and what so many requests leave behind in its memory. */
+/** Measures the start time, and the memory after many requests. */
 export async function measureLean(server: BenchServer, requests: number): Promise<Lean> {
   const { url, pool } = await server.database('platform_bench_lean');
   await insertApp(pool);
@@ -51,7 +51,7 @@ async function secondsToReady(url: string): Promise<number> {
   const program = await startByName(SERVICE, url);
   try {
     const ready = await fetch(`${program.baseUrl}/readyz`);
-    if (!ready.ok) throw new Error(`/readyz answered ${ready.status}.`);
+    if (!ready.ok) throw new Error(`/readyz returned ${ready.status}.`);
     return (performance.now() - began) / 1000;
   } finally {
     await program.stop();
@@ -71,7 +71,7 @@ async function memoryOf(url: string, requests: number, slices: number): Promise<
       }
       memory.push({ requests: Math.round(sent), megabytes: residentMegabytes(program.pid) });
     }
-    await sleep(REST_MS);
+    await sleep(SETTLE_MS);
     const last = memory.at(-1);
     if (last) last.alive = await censusOf(program.pid);
     return memory;
@@ -80,7 +80,7 @@ async function memoryOf(url: string, requests: number, slices: number): Promise<
   }
 }
 
-/** Reads, for the most part, and some posts. */
+/** 90 % reads and 10 % publishes. */
 function mixed(): LoadRequest[] {
   return Array.from({ length: USERS }, (_, user) => {
     const headers = { authorization: `Bearer ${accessToken(user)}` };
@@ -101,10 +101,10 @@ function residentMegabytes(pid: number): number {
 async function censusOf(pid: number): Promise<Census> {
   const file = censusFile(pid);
   rmSync(file, { force: true });
-  const deadline = Date.now() + CENSUS_MS;
+  const deadline = Date.now() + CENSUS_TIMEOUT_MS;
   process.kill(pid, 'SIGUSR2');
   while (!existsSync(file)) {
-    if (Date.now() > deadline) throw new Error('The process did not count itself.');
+    if (Date.now() > deadline) throw new Error('The process did not write its census.');
     await sleep(50);
   }
   const census = JSON.parse(readFileSync(file, 'utf8')) as Census;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { positive } from '../options.js';
+import { parsePositiveInteger } from '../options.js';
 import { startServer, type BenchServer } from '../server.js';
 import { writeResults } from '../write-results.js';
 import { measureFlatness } from './flatness.js';
@@ -16,10 +16,10 @@ interface Options {
   write?: true;
 }
 
-/** What a part found: its figures, and a Markdown table of them. */
-type Found = [figures: unknown, table: string];
+/** The figures of a part, and a Markdown table of them. */
+type PartResult = [figures: unknown, table: string];
 
-const PARTS: Record<string, (server: BenchServer, options: Options) => Promise<Found>> = {
+const PARTS: Record<string, (server: BenchServer, options: Options) => Promise<PartResult>> = {
   flat: async (server, { posts }) => {
     const size = { posts, comments: Math.ceil(posts / 10) };
     const figures = await measureFlatness(server, size);
@@ -57,11 +57,18 @@ async function measure(options: Options): Promise<void> {
 }
 
 await new Command('npm run bench:scale --')
-  .description('Measures what large tables, one busy app, many requests and more processes cost.')
-  .option('--part <names...>', `only these of ${Object.keys(PARTS).join(', ')}`)
-  .option('--posts <n>', 'in the large tables', positive, 10_000_000)
-  .option('--requests <n>', 'after which the memory must be what it was', positive, 1_000_000)
-  .option('--server <url>', 'a MySQL or MariaDB server to use, instead of starting one')
-  .option('--write', 'write bench/results and the tables of docs/performance.md')
+  .description(
+    'Measure large tables (flat), one busy app (hot), start and memory (lean), and several processes (out).',
+  )
+  .option('--part <names...>', `run only these parts: ${Object.keys(PARTS).join(', ')}`)
+  .option('--posts <n>', 'number of posts in the large tables', parsePositiveInteger, 10_000_000)
+  .option(
+    '--requests <n>',
+    'number of requests of the memory measurement',
+    parsePositiveInteger,
+    1_000_000,
+  )
+  .option('--server <url>', 'use this MySQL or MariaDB server instead of starting one')
+  .option('--write', 'write the results to bench/results and docs/performance.md')
   .action(measure)
   .parseAsync();

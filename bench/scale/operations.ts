@@ -1,15 +1,15 @@
 import { accessToken } from '../credentials.js';
 import { busyPost, type Size } from './fill.js';
 
-/** One request of user 0, and what it leaves for those that follow. */
+/** One request of user 0. It may store ids for later operations. */
 export interface Operation {
   name: string;
   send: (api: Api) => Promise<unknown>;
 }
 
-/** The service on one data set, as user 0 sees it. */
+/** A client of the service that calls as user 0. */
 export class Api {
-  /** What was made by the operations before, to be deleted by those after. */
+  /** Ids that earlier operations created, for later operations to delete. */
   readonly posts: string[] = [];
   readonly comments: string[] = [];
   readonly busyPost: string;
@@ -21,9 +21,9 @@ export class Api {
     this.busyPost = busyPost(size);
   }
 
-  /** Sends one request and reads its answer. @throws unless it was a 2xx */
+  /** Sends one request. @throws if the response is not 2xx */
   async send(method: string, path: string, body?: object): Promise<Response> {
-    const answer = await fetch(`${this.baseUrl}/dev/v1${path}`, {
+    const response = await fetch(`${this.baseUrl}/dev/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${accessToken(0)}`,
@@ -31,8 +31,9 @@ export class Api {
       },
       body: body && JSON.stringify(body),
     });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return answer;
+    if (!response.ok)
+      throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response;
   }
 
   async json<T>(method: string, path: string, body?: object): Promise<T> {
@@ -40,7 +41,7 @@ export class Api {
   }
 }
 
-/** Each of the API's operations. What one makes, a later one deletes. */
+/** All operations of the API, in an order that deletes the created posts and comments. */
 export const OPERATIONS: readonly Operation[] = [
   reading('GET /me', () => '/me'),
   reading('GET /quota', () => '/quota'),

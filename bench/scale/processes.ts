@@ -5,7 +5,7 @@ import { insertApp, insertGrants } from '../access.js';
 import { accessToken, CLIENT_ID } from '../credentials.js';
 import { autocannonLoad } from '../load/autocannon.js';
 import type { LoadRequest } from '../load/requests.js';
-import { processorSeconds, type Program } from '../program.js';
+import { cpuSeconds, type Program } from '../program.js';
 import { SERVICE, startByName } from '../programs.js';
 import type { BenchServer } from '../server.js';
 import { fillUsers } from './fill.js';
@@ -13,23 +13,23 @@ import { fillUsers } from './fill.js';
 const USERS = 100;
 const SECONDS = 5;
 
-/** What so many processes behind a balancer did. */
+/** Figures of several processes behind a load balancer. */
 export interface Processes {
   processes: number;
-  /** Answers a second. */
+  /** Responses per second. */
   reads: number;
   posts: number;
-  /** Microseconds of processor time for each read, of all processes, and of the database server. */
+  /** CPU time per read in microseconds: of all processes, and of the database server. */
   serviceMicros?: number;
   databaseMicros?: number;
-  /** Posts that are there, and that the app's month counts. */
+  /** Number of stored posts, and the monthly counter of the app. */
   stored: number;
   counted: number;
-  /** How many of the processes refused a token right after another one had revoked it. */
+  /** Number of processes that reject a token right after one of them revoked it. */
   refusals: number;
 }
 
-/** Several processes behind a balancer, on one database. */
+/** Measures several processes behind a load balancer with one database. */
 export async function measureProcesses(server: BenchServer, count: number): Promise<Processes> {
   const { url, pool } = await server.database(`platform_bench_${count}_processes`);
   await insertApp(pool);
@@ -42,13 +42,13 @@ export async function measureProcesses(server: BenchServer, count: number): Prom
     const rate = async (requests: LoadRequest[]): Promise<number> =>
       (await autocannonLoad(balancer.baseUrl, { kind: 'repeated', requests }, SECONDS)).rate;
     await rate(reads());
-    const before = [serviceSeconds(programs), processorSeconds(server.pid)];
+    const before = [serviceCpuSeconds(programs), cpuSeconds(server.pid)];
     const readRate = await rate(reads());
-    const micros = [serviceSeconds(programs), processorSeconds(server.pid)].map((after, at) =>
-      microsEach(before[at], after, readRate * SECONDS),
+    const micros = [serviceCpuSeconds(programs), cpuSeconds(server.pid)].map((after, index) =>
+      microsPerResponse(before[index], after, readRate * SECONDS),
     );
     const postRate = await rate(posts());
-    const refusals = await refusalsAfterRevocation(programs);
+    const refusals = await rejectionsAfterRevocation(programs);
     await Promise.all(programs.map((program) => program.stop()));
     const [[counts]] = await pool.query<RowDataPacket[]>(
       'SELECT (SELECT COUNT(*) FROM posts) AS stored, (SELECT SUM(used) FROM quota_usage) AS counted',
@@ -89,8 +89,8 @@ function posts(): LoadRequest[] {
   }));
 }
 
-/** One process revokes the token of the first user; all are asked at once. */
-async function refusalsAfterRevocation(programs: readonly Program[]): Promise<number> {
+/** Revokes the token of the first user at one process, then counts the processes that reject it. */
+async function rejectionsAfterRevocation(programs: readonly Program[]): Promise<number> {
   const [first] = programs;
   await sleep(100);
   await fetch(`${first?.baseUrl}/oauth/revoke`, {
@@ -98,22 +98,22 @@ async function refusalsAfterRevocation(programs: readonly Program[]): Promise<nu
     body: new URLSearchParams({ token: accessToken(0), client_id: CLIENT_ID }),
   });
   const headers = { authorization: `Bearer ${accessToken(0)}` };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     programs.map(({ baseUrl }) => fetch(`${baseUrl}/dev/v1/me`, { headers })),
   );
-  return answers.filter(({ status }) => status === 401).length;
+  return responses.filter(({ status }) => status === 401).length;
 }
 
-function serviceSeconds(programs: readonly Program[]): number {
-  return programs.reduce((sum, { pid }) => sum + (processorSeconds(pid) ?? 0), 0);
+function serviceCpuSeconds(programs: readonly Program[]): number {
+  return programs.reduce((sum, { pid }) => sum + (cpuSeconds(pid) ?? 0), 0);
 }
 
-function microsEach(
+function microsPerResponse(
   before: number | undefined,
   after: number | undefined,
-  answers: number,
+  responses: number,
 ): number | undefined {
   return before === undefined || after === undefined
     ? undefined
-    : Math.round(((after - before) * 1e6) / answers);
+    : Math.round(((after - before) * 1e6) / responses);
 }

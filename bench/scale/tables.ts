@@ -4,7 +4,7 @@ import type { HotApp } from './hot-app.js';
 import type { Lean, Slice } from './lean.js';
 import type { Processes } from './processes.js';
 
-/** Markdown tables of what was measured. */
+/** Markdown tables of the results. */
 
 export function flatTable(rows: readonly Flatness[]): string {
   return table(
@@ -19,22 +19,30 @@ export function flatTable(rows: readonly Flatness[]): string {
 }
 
 export function hotTable({ one, hundred, posts, counted }: HotApp): string {
-  const [alone, together] = [median(one), median(hundred)];
+  const [oneApp, hundredApps] = [median(one), median(hundred)];
   return table(
-    ['posts/s of one app', 'of a hundred apps', 'ratio', 'posts there', 'posts counted'],
-    [[alone.toFixed(0), together.toFixed(0), (alone / together).toFixed(2), posts, counted]],
+    ['posts/s, one app', 'posts/s, 100 apps', 'ratio', 'posts stored', 'posts counted'],
+    [
+      [
+        oneApp.toFixed(0),
+        hundredApps.toFixed(0),
+        (oneApp / hundredApps).toFixed(2),
+        posts,
+        counted,
+      ],
+    ],
   );
 }
 
 export function leanTable({ readySeconds, memory, first }: Lean): string {
-  const heads = ['process', 'requests', 'resident MB'];
+  const heads = ['process', 'requests', 'RSS MB'];
   const ready = `${median(readySeconds).toFixed(2)} s, at most ${Math.max(...readySeconds).toFixed(2)} s`;
   return table(
-    [...heads, 'alive MB', 'timers', 'maps', 'emitters', 'functions'],
+    [...heads, 'heap MB', 'timers', 'maps', 'emitters', 'functions'],
     [
       [`ready after ${ready}`, '', '', '', '', '', '', ''],
-      leanRow('one', first),
-      ...memory.map((slice) => leanRow('another', slice)),
+      leanRow('first', first),
+      ...memory.map((slice) => leanRow('second', slice)),
     ],
   );
 }
@@ -50,13 +58,13 @@ export function processesTable(rows: readonly Processes[]): string {
   return table(
     [
       'processes',
-      'GET /me a second',
-      'posts a second',
-      'service µs a read',
-      'database µs a read',
-      'posts there',
+      'GET /me/s',
+      'posts/s',
+      'service CPU µs/read',
+      'database CPU µs/read',
+      'posts stored',
       'posts counted',
-      'refuse a revoked token at once',
+      'reject a revoked token at once',
     ],
     rows.map((row) => [
       row.processes,

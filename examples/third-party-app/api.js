@@ -1,12 +1,12 @@
 // @ts-check
-// The developer API with the types of its published document: an editor knows every path, field and answer.
+// A typed client of the developer API: the types come from its OpenAPI document.
 import createClient from 'openapi-fetch';
 
 /** @typedef {import('../../openapi/types.js').paths} Paths */
 /** @typedef {import('../../openapi/types.js').components['schemas']['Error']} ApiError */
 
 /**
- * A client that calls with this access token.
+ * Creates a client that sends this access token.
  * @param {string} issuer
  * @param {string} accessToken
  */
@@ -20,12 +20,12 @@ export function developerApi(issuer, accessToken) {
 }
 
 /**
- * What a call answers. An error's body says what went wrong and which request it was.
+ * Returns the response body, or throws an error with the code, description and request id.
  * @template T
  * @param {Promise<{ data?: T, error?: ApiError }>} call
  * @returns {Promise<T>}
  */
-export async function answerOf(call) {
+export async function dataOf(call) {
   const { data, error } = await call;
   if (data !== undefined) return data;
   throw new Error(`${error?.error}: ${error?.error_description} (${error?.request_id})`);

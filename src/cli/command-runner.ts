@@ -9,14 +9,14 @@ type Application = Pick<INestApplicationContext, 'get' | 'close'>;
 export function commandRunner(context: CliContext): Runner {
   return async (command, work) => {
     const application = await openApplication(context.env).catch((error: unknown) => {
-      if (command.anyStart) return notStarted(error);
+      if (command.allowsFailedStart) return failedApplication(error);
       throw error;
     });
     try {
       const services = await import('./services.js');
-      if (!command.anySchema && !(await application.get(services.Migrator).isCurrent()))
+      if (!command.allowsAnySchema && !(await application.get(services.Migrator).isCurrent()))
         throw new CommandFailed(
-          'The database is not up to date. Run "npm run -s cli -- db migrate" first.',
+          'The database has pending migrations. Run "npm run -s cli -- db migrate" first.',
         );
       const session = new Session(context, command.optsWithGlobals(), application, services);
       const result = await work(session);
@@ -24,7 +24,7 @@ export function commandRunner(context: CliContext): Runner {
       if (!result) return;
       const { json, text, note, failure } = result;
       await session.print(`${session.json ? JSON.stringify(json) : text}\n`);
-      if (note !== undefined && !session.json) session.say(note);
+      if (note !== undefined && !session.json) session.printNote(note);
       if (failure !== undefined) throw new CommandFailed(failure);
     } finally {
       await application.close();
@@ -32,7 +32,7 @@ export function commandRunner(context: CliContext): Runner {
   };
 }
 
-/** Starts the application without its server and jobs. Its modules take most of a second to load, so they are imported here. */
+/** Starts the application without its HTTP server and jobs. Imported on demand, because loading the modules takes most of a second. */
 async function openApplication(env: NodeJS.ProcessEnv): Promise<Application> {
   const [{ NestFactory }, { SchedulerRegistry }, { loadConfig }, { AppModule }] = await Promise.all(
     [
@@ -50,7 +50,8 @@ async function openApplication(env: NodeJS.ProcessEnv): Promise<Application> {
   return application;
 }
 
-function notStarted(reason: unknown): Application {
+/** Throws the start error on the first use of a service. */
+function failedApplication(reason: unknown): Application {
   return {
     get: () => {
       throw reason;
@@ -59,8 +60,8 @@ function notStarted(reason: unknown): Application {
   };
 }
 
-/** Why a command failed, for the operator; with a stack trace only for an unexpected error. */
-export async function failureSentence(error: unknown): Promise<string> {
+/** The error message for the operator; with a stack trace only for an unexpected error. */
+export async function failureMessage(error: unknown): Promise<string> {
   const isExpected =
     error instanceof AppError || error instanceof SchemaIsNewer || error instanceof CommandFailed;
   if (isExpected) return error.message;

@@ -2,28 +2,28 @@ import { Command } from 'commander';
 import { textUpTo } from './option-values.js';
 import type { Session } from './session.js';
 
-/** The result of a command: `json` with `--json`, else `text`, both on standard output. */
+/** The result of a command. Standard output gets `json` with `--json`, else `text`. */
 export interface Result {
   json: object;
   text: string;
-  /** For people, on standard error. */
+  /** Printed on standard error, except with `--json`. */
   note?: string;
-  /** Why the command failed although it has a result: on standard error, with exit code 1. */
+  /** Printed on standard error after the result; the exit code is 1. */
   failure?: string;
 }
 
-/** Starts the application, runs `work`, prints its result, if it has one, and closes the application. */
+/** Starts the application, runs `work`, prints its result and closes the application. */
 export type Runner = (
   command: CliCommand,
   work: (session: Session) => Promise<Result | void>,
 ) => Promise<void>;
 
-/** A command or a group of commands. The application starts when a command runs, not for help and usage errors. */
+/** A command or a group of commands. Help and usage errors do not start the application. */
 export class CliCommand extends Command {
-  /** Runs on a schema of any version. */
-  anySchema = false;
-  /** Runs although the application did not start: `Session.get` then throws the reason. */
-  anyStart = false;
+  /** Whether the command runs on a schema of any version. */
+  allowsAnySchema = false;
+  /** Whether the command runs if the application fails to start. `Session.get` then throws the start error. */
+  allowsFailedStart = false;
 
   constructor(
     private readonly runner: Runner,
@@ -41,18 +41,21 @@ export class CliCommand extends Command {
     return this.addHelpText('before', examples(...lines));
   }
 
-  /** Takes `--reason`, for a command that changes something. */
+  /** Adds `--reason`, for a command that writes to the audit log. */
   audited(): this {
-    return this.option('--reason <text>', 'why, for the audit log', textUpTo(500));
+    return this.option('--reason <text>', 'reason to record in the audit log', textUpTo(500));
   }
 
-  /** Takes `--reason` and `--yes`, for a command that asks for confirmation. */
+  /** Adds `--reason` and `--yes`, for a command that asks for confirmation. */
   confirmed(): this {
-    return this.audited().option('--yes', 'do not ask');
+    return this.audited().option(
+      '--yes',
+      'skip the confirmation prompt, which appears only at a terminal without --json',
+    );
   }
 
-  onAnySchema(): this {
-    this.anySchema = true;
+  allowAnySchema(): this {
+    this.allowsAnySchema = true;
     return this;
   }
 
@@ -63,7 +66,7 @@ export class CliCommand extends Command {
     );
   }
 
-  /** The same for an action that checks its options first. */
+  /** Runs `work` from an action that has validated its options. */
   start(work: (session: Session) => Promise<Result | void>): Promise<void> {
     return this.runner(this, work);
   }

@@ -10,8 +10,8 @@ const MAX_AGO_MS = 3650 * DAY;
 const UTC_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/;
 const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
-/** Makes the errors of a parser usage errors. */
-export function option<T>(parse: (text: string) => T): (text: string) => T {
+/** Reports the `InvalidValue` errors of a parser as usage errors. */
+export function optionParser<T>(parse: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
       return parse(text);
@@ -24,7 +24,7 @@ export function option<T>(parse: (text: string) => T): (text: string) => T {
 
 /** One trimmed line of 1 to `maxLength` characters. */
 export function textUpTo(maxLength: number): (text: string) => string {
-  return option(parseText(maxLength));
+  return optionParser(parseText(maxLength));
 }
 
 export function oneOf<T extends string>(words: readonly T[]): (typed: string) => T {
@@ -36,14 +36,14 @@ export function oneOf<T extends string>(words: readonly T[]): (typed: string) =>
 }
 
 /** A calendar month such as `2026-11`. */
-export function calendarMonth(typed: string): string {
+export function parseMonth(typed: string): string {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(typed))
     throw new InvalidArgumentError('It must be a month such as 2026-11.');
   return typed;
 }
 
-/** A calendar day such as `2026-11-21`, as its start in UTC. */
-export function utcDay(typed: string): Date {
+/** The start of a UTC day such as `2026-11-21`. */
+export function parseDay(typed: string): Date {
   const day = new Date(`${typed}T00:00:00.000Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(typed) || !(day.toJSON() ?? '').startsWith(typed))
     throw new InvalidArgumentError('It must be a day such as 2026-11-21.');
@@ -51,33 +51,35 @@ export function utcDay(typed: string): Date {
 }
 
 /** A duration in milliseconds, such as `90s`, `30m`, `24h`, `7d` or `0`; at most 90 days. */
-export function duration(typed: string): number {
+export function parseDuration(typed: string): number {
   if (typed === '0') return 0;
   const milliseconds = durationOf(typed);
   if (!(milliseconds <= 90 * DAY))
-    throw new InvalidArgumentError('It must be 0, or a time such as 30m, 24h or 7d, up to 90d.');
+    throw new InvalidArgumentError(
+      'It must be 0 or a duration such as 30m, 24h or 7d, at most 90d.',
+    );
   return milliseconds;
 }
 
 /**
- * A time in UTC: relative to `now`, such as `24h` or `30d` ago, the start of a day, such as `2026-11-20`, or absolute, such as
- * `2026-11-20T09:30:00Z`.
+ * A point in time: relative to `now` (`24h` or `30d` ago), the start of a UTC day (`2026-11-20`), or absolute
+ * (`2026-11-20T09:30:00Z`).
  */
-export function moment(typed: string): (now: Date) => Date {
+export function parseTime(typed: string): (now: Date) => Date {
   const ago = durationOf(typed);
   if (ago <= MAX_AGO_MS) return (now) => later(now, -ago);
   const at = new Date(UTC_TIME.test(typed) ? typed : NaN);
   const [day = ''] = typed.split('T');
-  // Date reads 2026-02-30 as a day of March.
+  // Date parses 2026-02-30 as a day in March.
   if (Number.isNaN(at.getTime()) || !at.toISOString().startsWith(day))
     throw new InvalidArgumentError(
-      'It must be a time ago such as 24h or 30d, a day such as 2026-11-20, or a time such as 2026-11-20T09:30:00Z.',
+      'It must be an age such as 24h or 30d, a day such as 2026-11-20, or a time such as 2026-11-20T09:30:00Z.',
     );
   return () => at;
 }
 
-/** A whole number from 1, or `all`, which is infinite. */
-export function countOrAll(typed: string): number {
+/** A whole number from 1, or `all`, which is `Infinity`. */
+export function parseCountOrAll(typed: string): number {
   if (typed === 'all') return Infinity;
   const count = /^\d{1,10}$/.test(typed) ? Number(typed) : NaN;
   if (!(count >= 1 && count <= MAX_COUNT))
@@ -87,24 +89,25 @@ export function countOrAll(typed: string): number {
 
 export function parseClientId(typed: string): string {
   if (!isId('svc_app', typed))
-    throw new InvalidArgumentError('It must be a client_id such as svc_app_…: see "app list".');
+    throw new InvalidArgumentError(
+      'It must be a client_id such as svc_app_…. Run "app list" to find it.',
+    );
   return typed;
 }
 
 export function parseUserId(typed: string): string {
-  if (!isId('usr', typed))
-    throw new InvalidArgumentError('It must be the id of a user, such as usr_….');
+  if (!isId('usr', typed)) throw new InvalidArgumentError('It must be a user id such as usr_….');
   return typed;
 }
 
-/** Milliseconds of a number with a unit; NaN of any other text. */
+/** Milliseconds; NaN if the text is not a number with a unit. */
 function durationOf(typed: string): number {
   const [, count = '', unit = ''] = /^(\d{1,8})([smhd])$/.exec(typed) ?? [];
   return Number(count) * (UNITS[unit] ?? NaN);
 }
 
-/** A whole number, `unlimited` (null) or `default` (a plan). An object, because commander turns null into an empty text. */
-export function monthlyLimit(typed: string): { limit: number | null } | { plan: string } {
+/** A whole number, `unlimited` (null) or `default` (a plan). Wrapped in an object, because commander turns null into an empty string. */
+export function parseMonthlyLimit(typed: string): { limit: number | null } | { plan: string } {
   if (typed === 'default') return { plan: typed };
   if (typed === 'unlimited') return { limit: null };
   const limit = /^\d{1,10}$/.test(typed) ? Number(typed) : NaN;

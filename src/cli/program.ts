@@ -3,7 +3,7 @@ import { VERSION } from '../platform/version.js';
 import { addAppCommands } from './commands/app.js';
 import { addAuditCommands } from './commands/audit.js';
 import { CliCommand } from './command.js';
-import { commandRunner, failureSentence } from './command-runner.js';
+import { commandRunner, failureMessage } from './command-runner.js';
 import { addDatabaseCommands } from './commands/db.js';
 import { addDemoCommands } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
@@ -12,25 +12,25 @@ import { addPostCommands } from './commands/post.js';
 import { addPruneCommand } from './commands/prune.js';
 import { addQuotaCommands } from './commands/quota.js';
 import type { CliContext } from './session.js';
-import { visible } from './tables.js';
+import { escapeControls } from './tables.js';
 import { addTokenCommands } from './commands/token.js';
 import { addUsageCommands } from './commands/usage.js';
 import { addUserCommands } from './commands/user.js';
 
-/** The exit code of a command that failed. */
+/** Exit code of a failed command. */
 export const FAILED = 1;
 const USAGE_ERROR = 2;
 
-/** The whole command line; the help lists the groups in this order. */
+/** The root command. The help lists the groups in this order. */
 export function commandLine(context: CliContext): CliCommand {
   const program = new CliCommand(commandRunner(context), 'npm run -s cli --')
     .description(
-      "The operator's command line. Results go to standard output, everything else to standard error.\nExit codes: 0 done, 1 failed, 2 used wrongly.",
+      'Manage the database, users, apps and quotas. Results go to standard output, messages to standard error.\nExit codes: 0 success, 1 failure, 2 usage error.',
     )
-    .option('--json', 'print one JSON object or array, and never ask')
+    .option('--json', 'print one JSON value; never ask for confirmation')
     .option(
       '--actor <name>',
-      'who acts, for the audit log; your user name by default',
+      'name to record in the audit log (default: your user name)',
       textUpTo(100),
     )
     .version(VERSION, '--version', 'print the version')
@@ -38,8 +38,8 @@ export function commandLine(context: CliContext): CliCommand {
     .showHelpAfterError('Add --help to see examples.')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => context.stdout.write(visible(text)),
-      writeErr: (text) => context.stderr.write(visible(text)),
+      writeOut: (text) => context.stdout.write(escapeControls(text)),
+      writeErr: (text) => context.stderr.write(escapeControls(text)),
     })
     .examples(
       'db migrate',
@@ -62,7 +62,7 @@ export function commandLine(context: CliContext): CliCommand {
   return program;
 }
 
-/** Without "[options]", which nearly every command has, so that a group lists each command in one line. */
+/** Omits "[options]", so that the help of a group lists each command in one line. */
 function nameAndArguments(command: Command): string {
   const names = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
@@ -73,7 +73,7 @@ function nameAndArguments(command: Command): string {
 /**
  * Runs one command.
  * @param words the arguments after the name of the program
- * @returns the exit code: 0 done, 1 failed, 2 usage error
+ * @returns the exit code: 0 success, 1 failure, 2 usage error
  */
 export async function runCommandLine(
   words: readonly string[],
@@ -84,7 +84,7 @@ export async function runCommandLine(
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
-    context.stderr.write(`${visible(await failureSentence(error))}\n`);
+    context.stderr.write(`${escapeControls(await failureMessage(error))}\n`);
     return FAILED;
   }
 }

@@ -1,4 +1,4 @@
-/** The services that commands use. This file is imported when a command runs: help and usage errors do not wait for it. */
+/** The services that commands use. Imported when a command runs, to keep help and usage errors fast. */
 export { Migrator } from '../platform/database/migrations/migrator.js';
 export { AuditTrail } from '../platform/audit/audit-trail.repository.js';
 export { Clock } from '../platform/clock.js';

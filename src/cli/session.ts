@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { WriteStream } from 'node:tty';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Change } from '../platform/audit/audit-log.repository.js';
-import { visible } from './tables.js';
+import { escapeControls } from './tables.js';
 
 /** A stream of text; `write` returns false when the next write must wait for `drain`. */
 interface Output {
@@ -13,7 +13,7 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** The environment and the streams of a command: `process`, or a test's own. */
+/** The environment and the streams of a command: `process`, or those of a test. */
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
   readonly stdin: AsyncIterable<string | Buffer>;
@@ -28,16 +28,16 @@ export interface GlobalOptions {
   yes?: boolean;
 }
 
-/** A failure that its message explains: no stack trace is shown. */
+/** An expected failure, reported without a stack trace. */
 export class CommandFailed extends Error {}
 
 type Services = typeof import('./services.js');
 
-/** Goes to the start of the line and clears it. */
+/** Moves the cursor to the start of the line and clears the line. */
 export const CLEAR = '\r\x1b[K';
 const PROGRESS_INTERVAL_MS = 100;
 
-/** One run of a command: the application, the operator's options and the terminal. */
+/** One run of a command: the application, the global options and the terminal. */
 export class Session {
   private lastProgressAt = 0;
   private hasProgress = false;
@@ -49,7 +49,7 @@ export class Session {
     private readonly services: Services,
   ) {}
 
-  /** Author and reason of a change, for the audit log. */
+  /** Actor and reason for the audit log. */
   get change(): Change {
     const { actor = systemUser(), reason } = this.options;
     return { actor, reason };
@@ -59,55 +59,56 @@ export class Session {
     return this.options.json === true;
   }
 
-  /** A service of the application. @throws the reason why the application did not start */
+  /** A service of the application. @throws the start error if the application failed to start */
   get<K extends keyof Services>(name: K): InstanceType<Services[K]> {
     return this.application.get<InstanceType<Services[K]>>(this.services[name]);
   }
 
-  /** Asks an operator at a terminal, unless `--yes` or `--json` is given. @throws CommandFailed after any answer but yes */
+  /** Asks for confirmation at a terminal, unless `--yes` or `--json` is given. @throws CommandFailed unless the operator confirms */
   async confirm(question: string): Promise<void> {
     if (this.options.yes === true || this.json || !process.stdin.isTTY) return;
-    const terminal = createInterface({ input: process.stdin, output: screen() });
-    const answer = await askOn(terminal, `${visible(question)} [y/N] `);
-    if (!/^y(es)?$/i.test(answer)) throw new CommandFailed('Nothing was changed.');
+    const terminal = createInterface({ input: process.stdin, output: terminalOutput() });
+    const answer = await ask(terminal, `${escapeControls(question)} [y/N] `);
+    if (!/^y(es)?$/i.test(answer)) throw new CommandFailed('Cancelled. Nothing was changed.');
   }
 
   /**
-   * The first line of standard input, trimmed and possibly empty: for a secret, which is never an argument. A terminal shows
-   * the question and not what is typed.
+   * Reads a secret from the first line of standard input, trimmed and possibly empty. Secrets are never arguments, because other
+   * users of the machine can see those. A terminal shows the prompt and hides the input.
    */
-  async readSecret(question: string): Promise<string> {
+  async readSecret(prompt: string): Promise<string> {
     if (!process.stdin.isTTY) return firstLine(this.context.stdin);
-    const output = screen();
-    output.write(`${visible(question)} `);
+    const output = terminalOutput();
+    output.write(`${escapeControls(prompt)} `);
     const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
     const terminal = createInterface({ input: process.stdin, output: discard, terminal: true });
-    const answer = await askOn(terminal, '');
+    const secret = await ask(terminal, '');
     output.write('\n');
-    return answer;
+    return secret;
   }
 
-  /** Writes a part of a result to standard output, and waits for a slow reader. */
+  /** Writes a part of a result to standard output and waits for `drain` if necessary. */
   async print(text: string): Promise<void> {
     this.clearProgress();
     const { stdout } = this.context;
-    if (stdout.write(visible(text)) === false) await once(stdout as Output & EventEmitter, 'drain');
+    if (stdout.write(escapeControls(text)) === false)
+      await once(stdout as Output & EventEmitter, 'drain');
   }
 
   /** Writes a line to standard error. */
-  say(sentence: string): void {
+  printNote(note: string): void {
     this.clearProgress();
-    this.context.stderr.write(`${visible(sentence)}\n`);
+    this.context.stderr.write(`${escapeControls(note)}\n`);
   }
 
-  /** Shows the progress of a long command in one line, at a terminal without `--json`. */
+  /** Updates the progress line at a terminal, except with `--json`. */
   progress(text: string): void {
     const { stderr } = this.context;
     if (!stderr.isTTY || this.json || Date.now() - this.lastProgressAt < PROGRESS_INTERVAL_MS)
       return;
     this.lastProgressAt = Date.now();
     this.hasProgress = true;
-    stderr.write(`${CLEAR}${visible(text)}`);
+    stderr.write(`${CLEAR}${escapeControls(text)}`);
   }
 
   clearProgress(): void {
@@ -116,7 +117,7 @@ export class Session {
   }
 }
 
-/** A user without a name, as in a container, has only a number. */
+/** Falls back to the user id, because a user of a container may have no name. */
 function systemUser(): string {
   try {
     return userInfo().username;
@@ -125,26 +126,26 @@ function systemUser(): string {
   }
 }
 
-/** The terminal, also where standard error is redirected, as with `2>&1 | tee`: the operator must see the question. */
-function screen(): WriteStream {
+/** The terminal, even if standard error is redirected, as with `2>&1 | tee`: the operator must see the prompt. */
+function terminalOutput(): WriteStream {
   return process.stderr.isTTY ? process.stderr : new WriteStream(process.stdin.fd);
 }
 
-/** The line that is typed, or an empty text at the end of the input. */
-async function askOn(terminal: Interface, question: string): Promise<string> {
+/** Reads one line; empty at the end of the input. */
+async function ask(terminal: Interface, prompt: string): Promise<string> {
   const answer = await new Promise<string>((resolve) => {
     terminal.once('close', () => resolve(''));
-    terminal.question(question).then(resolve, () => resolve(''));
+    terminal.question(prompt).then(resolve, () => resolve(''));
   });
   terminal.close();
   return answer.trim();
 }
 
 async function firstLine(input: CliContext['stdin']): Promise<string> {
-  let read = '';
-  for await (const part of input) {
-    read += part.toString();
-    if (read.includes('\n')) break;
+  let text = '';
+  for await (const chunk of input) {
+    text += chunk.toString();
+    if (text.includes('\n')) break;
   }
-  return read.split('\n', 1).join('').trim();
+  return text.split('\n', 1).join('').trim();
 }

@@ -1,7 +1,7 @@
-import { list, table, wrappedTable } from './tables.js';
+import { escapeControls, list, table, wrap, wrappedTable } from './tables.js';
 
 describe('table', () => {
-  it('aligns values and cuts none', () => {
+  it('aligns values without truncating them', () => {
     const long = 'x'.repeat(200);
     expect(
       table([
@@ -11,7 +11,7 @@ describe('table', () => {
     ).toBe(`name       ${long}\nclient_id  a`);
   });
 
-  it('aligns characters beyond the basic plane as one', () => {
+  it('counts a character outside the Basic Multilingual Plane as one column', () => {
     expect(
       table([
         ['🏡', 'a'],
@@ -22,7 +22,7 @@ describe('table', () => {
 });
 
 describe('wrappedTable', () => {
-  it('goes on under a value that is longer than the line', () => {
+  it('continues a long value below, in its own column', () => {
     const word = 'w'.repeat(40);
     expect(
       wrappedTable([
@@ -36,7 +36,7 @@ describe('wrappedTable', () => {
 describe('list', () => {
   const id = 'i'.repeat(40);
 
-  it('has a header and a line per thing', () => {
+  it('has a header and one line per record', () => {
     expect(
       list(
         ['ID', 'NAME'],
@@ -48,7 +48,7 @@ describe('list', () => {
     ).toBe('ID  NAME\n1   Ana\n22');
   });
 
-  it('cuts the last column at 80', () => {
+  it('truncates the last column at 80 columns', () => {
     const lines = list(
       ['ID', 'NAME'],
       [
@@ -60,7 +60,7 @@ describe('list', () => {
     expect(lines[2]).toBe(`${id}  ${'m'.repeat(38)}`);
   });
 
-  it('shows each thing by itself when a line cannot hold it', () => {
+  it('prints each record as a table when the last column would be too narrow', () => {
     const wide = 'w'.repeat(30);
     expect(
       list(
@@ -73,7 +73,33 @@ describe('list', () => {
     ).toBe(`ID    ${id}\nA     ${wide}\nNAME  a long enough name\n\nID    ${id}\nA     b\nNAME  c`);
   });
 
-  it('is a header alone without things', () => {
+  it('is only a header without records', () => {
     expect(list(['ID', 'NAME'], [])).toBe('ID  NAME');
+  });
+});
+
+describe('wrap', () => {
+  it.each([
+    ['', 5, ['']],
+    ['one', 5, ['one']],
+    ['one two', 7, ['one two']],
+    ['one two', 6, ['one', 'two']],
+    ['a bb ccc dddd', 4, ['a bb', 'ccc', 'dddd']],
+    ['in 1234567890 pieces', 4, ['in', '1234', '5678', '90', 'piec', 'es']],
+    ['🏡🏡🏡 b', 2, ['🏡🏡', '🏡', 'b']],
+  ])('wraps "%s" into lines of at most %d characters', (text, width, lines) => {
+    expect(wrap(text, width)).toEqual(lines);
+  });
+});
+
+describe('escapeControls', () => {
+  it('escapes control characters as JSON does and leaves everything else', () => {
+    expect(escapeControls('a\u001b[2J\r\u009b2J\u007f')).toBe('a\\u001b[2J\\u000d\\u009b2J\\u007f');
+    expect(escapeControls('É\t\u{1f600}\u2028\n')).toBe('É\t\u{1f600}\u2028\n');
+  });
+
+  it('keeps the meaning of JSON', () => {
+    const value = { name: '\u0000\u0085\u009f\u007f\n' };
+    expect(JSON.parse(escapeControls(JSON.stringify(value)))).toEqual(value);
   });
 });

@@ -1,23 +1,23 @@
 import { codePoints } from '../platform/text.js';
 
-/** Columns of every terminal. */
+/** Width of the output in columns. */
 export const WIDTH = 80;
 const GAP = '  ';
-/** Of the last column of a list: narrower cells would say nothing. */
-const MIN_CELL_WIDTH = 16;
+/** Minimum width of the last column of a list. */
+const MIN_LAST_COLUMN_WIDTH = 16;
 
-/** Escapes control characters (ECMA-48), which a terminal would obey, like JSON: valid JSON keeps its meaning. */
-export function visible(text: string): string {
+/** Escapes control characters (ECMA-48) as JSON does, so that a terminal does not interpret them. Valid JSON keeps its meaning. */
+export function escapeControls(text: string): string {
   return text.replace(
     /(?![\t\n])\p{Cc}/gu,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** At least one line of at most `width` characters, broken at spaces, or within a word that is longer than a line. */
-export function wrapped(text: string, width: number): string[] {
+/** Wraps text at spaces into lines of at most `width` characters; splits words that are longer. Returns at least one line. */
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
-  for (const word of text.split(' ').flatMap((whole) => pieces(whole, width))) {
+  for (const word of text.split(' ').flatMap((whole) => splitWord(whole, width))) {
     const line = lines.at(-1) ?? '';
     if (line === '') lines[lines.length - 1] = word;
     else if (codePoints(line) + 1 + codePoints(word) <= width)
@@ -27,7 +27,7 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-function pieces(word: string, width: number): string[] {
+function splitWord(word: string, width: number): string[] {
   const characters = Array.from(word);
   const count = Math.max(1, Math.ceil(characters.length / width));
   return Array.from({ length: count }, (_, at) =>
@@ -35,40 +35,40 @@ function pieces(word: string, width: number): string[] {
   );
 }
 
-/** One record: a line for each member, names and values aligned. Values are never cut. */
+/** A table without a header, such as the fields of one record. Values are never truncated. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = widthsOf(rows);
   return rows.map((row) => alignedLine(row, widths)).join('\n');
 }
 
-/** A record, with its values as text; empty where a value is missing. */
+/** One record: a line for each field; null and undefined are empty. */
 export function keyValues(record: object): string {
   return table(Object.entries(record).map(([name, value]) => [name, String(value ?? '')]));
 }
 
-/** A table within 80 columns: long values are wrapped in their column. */
+/** A table of at most 80 columns that wraps long values in their column. */
 export function wrappedTable(rows: readonly (readonly [name: string, value: string])[]): string {
   const [width = 0] = widthsOf(rows);
   const lines = rows.flatMap(([name, value]) =>
-    wrapped(value, WIDTH - width - GAP.length).map((part, at) => [at === 0 ? name : '', part]),
+    wrap(value, WIDTH - width - GAP.length).map((part, at) => [at === 0 ? name : '', part]),
   );
   return lines.map((row) => alignedLine(row, [width])).join('\n');
 }
 
 /**
- * Many records, one per line under `header`, within 80 columns: the last column is cut if necessary. If it would become too
- * narrow, each record is a table.
+ * Many records, one per line under `header`, in at most 80 columns. Truncates the last column if necessary; if that became too
+ * narrow, prints each record as a table instead.
  */
 export function list(header: readonly string[], records: readonly (readonly string[])[]): string {
   const widths = widthsOf([header, ...records]);
   const lead = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
   const last = Math.min(widths.at(-1) ?? 0, WIDTH - lead);
-  if (last < Math.min(MIN_CELL_WIDTH, widths.at(-1) ?? 0))
+  if (last < Math.min(MIN_LAST_COLUMN_WIDTH, widths.at(-1) ?? 0))
     return records
       .map((record) => table(header.map((name, at) => [name, record[at] ?? ''])))
       .join('\n\n');
   return [header, ...records]
-    .map((row) => alignedLine([...row.slice(0, -1), cut(row.at(-1) ?? '', last)], widths))
+    .map((row) => alignedLine([...row.slice(0, -1), truncate(row.at(-1) ?? '', last)], widths))
     .join('\n');
 }
 
@@ -88,7 +88,7 @@ function alignedLine(row: readonly string[], widths: readonly number[]): string 
     .trimEnd();
 }
 
-function cut(cell: string, width: number): string {
+function truncate(cell: string, width: number): string {
   if (codePoints(cell) <= width) return cell;
   return `${Array.from(cell)
     .slice(0, width - 1)

@@ -12,26 +12,27 @@ export const GUIDE_PATH = '/docs/integrate.md';
 export const guide = readFileSync(programFile('docs/integrate.md'), 'utf8');
 
 const REMEDIES: Readonly<Record<ErrorCode, Text>> = {
-  invalid_request: markup`Correct what <code>errors</code> lists, or what <code>error_description</code> says where there is no list. Nothing was stored. Each entry of the list has a <a href="#field-codes">code of its own</a>.`,
+  invalid_request: markup`Correct the fields listed in <code>errors</code>; without a list, see <code>error_description</code>. Nothing was stored. Each entry of the list has a <a href="#field-codes">field error code</a>.`,
   unauthorized: 'Send the access token in the header Authorization: Bearer <access token>.',
   invalid_token:
-    'Get a new access token with the refresh token; if that fails too, send the user through the flow again.',
+    'Get a new access token with the refresh token. If that fails, send the user through the authorization flow again.',
   insufficient_scope:
-    'Send the user through the authorization flow again and ask for the scope that the answer names.',
+    'Send the user through the authorization flow again and request the scope that error_description names.',
   not_found:
-    "The path does not exist, or the thing was deleted or is not this user's: nobody can tell which.",
-  method_not_allowed: 'Use a method that the header Allow lists.',
-  request_timeout: 'Send the whole body at once, on a new connection.',
+    'The path or resource does not exist, or the resource belongs to another user. The response is the same in all cases.',
+  method_not_allowed: 'Use a method listed in the Allow header.',
+  request_timeout: 'The body did not arrive in time. Send the request again on a new connection.',
   idempotency_key_in_use:
-    'The first request with this Idempotency-Key is still running. Wait as long as Retry-After says, then send the same again.',
+    'The first request with this Idempotency-Key is still in progress. Wait for Retry-After seconds, then repeat the request.',
   payload_too_large: 'Send a smaller body.',
   unsupported_media_type: 'Send JSON in UTF-8, with the header Content-Type: application/json.',
   idempotency_key_reused:
-    'Use a new Idempotency-Key for every new request. The same key is for sending the same request again.',
+    'This Idempotency-Key was used with a different request. Use a new key for each new request, and the same key only to repeat a request.',
   quota_exceeded:
-    'The app has published its posts of this month. Wait as long as Retry-After says, or ask the operator for a plan.',
-  internal_error: 'A fault of ours. Tell support the request_id.',
-  service_unavailable: 'Try again after the seconds that Retry-After says.',
+    'The app has reached its monthly limit of posts. Wait for Retry-After seconds, or ask the operator for a higher limit.',
+  internal_error: 'An error in the service. Contact support with the request_id.',
+  service_unavailable:
+    'The service is temporarily unavailable. Repeat the request after Retry-After seconds.',
 };
 
 export const errorCodes: readonly ErrorCodeEntry[] = (Object.keys(ERROR_STATUS) as ErrorCode[]).map(
@@ -39,34 +40,34 @@ export const errorCodes: readonly ErrorCodeEntry[] = (Object.keys(ERROR_STATUS) 
 );
 
 const MEANINGS: Readonly<Record<FieldErrorCode, string>> = {
-  required: 'It is missing, or null.',
-  wrong_type: 'It is of another JSON type, or not the whole number that a parameter has to be.',
+  required: 'The field is missing or null.',
+  wrong_type: 'The value has the wrong JSON type, or a numeric parameter is not a whole number.',
   unknown_field:
-    'The body has no such member. The message lists those that it has, and says which one was probably meant.',
-  too_small: 'The number is less than the least that the message names.',
-  too_large: 'The number is more than the most that the message names.',
-  too_short: 'The text has fewer characters than the message asks for.',
+    'The body has an unknown field. The message lists the known fields and suggests the closest one.',
+  too_small: 'The number is less than the minimum in the message.',
+  too_large: 'The number is greater than the maximum in the message.',
+  too_short: 'The text has fewer characters than the minimum in the message.',
   too_long:
-    'The text has more characters than the message allows. Characters are Unicode code points.',
-  too_many: 'The list has more items than the message allows.',
+    'The text has more characters than the maximum in the message. Characters are Unicode code points.',
+  too_many: 'The list has more items than the maximum in the message.',
   too_deep: 'The body is nested too deeply.',
-  blank: 'The text is empty, or holds nothing that can be seen.',
+  blank: 'The text is empty or has no visible characters.',
   control_character:
-    'The text holds a control character, or a line break or tab where it has to be one line.',
-  not_well_formed: 'The text holds half a surrogate pair, or the body is not UTF-8.',
-  invalid_format: 'It does not have the form that the message describes.',
-  not_allowed_value: 'It is none of the values that the message lists.',
-  pair_required: 'It needs another member beside it: send both or neither.',
-  one_of_required: 'The body has none of the members of which it needs at least one.',
-  invalid_reference: 'It names something that does not exist, or that does not belong there.',
+    'The text contains a control character, or a line break or tab in a single-line field.',
+  not_well_formed: 'The text contains an unpaired surrogate, or the body is not valid UTF-8.',
+  invalid_format: 'The value does not have the format described in the message.',
+  not_allowed_value: 'The value is not one of the values listed in the message.',
+  pair_required: 'The field requires a second field: send both or neither.',
+  one_of_required: 'The body has none of the fields of which at least one is required.',
+  invalid_reference: 'The value refers to a resource that does not exist or cannot be used here.',
 };
 
-/** The codes of `errors[].code`. */
+/** The codes in `errors[].code`. */
 export const fieldCodes: readonly FieldCodeEntry[] = Object.entries(MEANINGS).map(
   ([code, meaning]) => ({ code, meaning }),
 );
 
-/** The response to a post at latitude 91 with a tag of spaces, as JSON. */
+/** The JSON response to a post with latitude 91 and a blank tag. */
 export function fieldErrorsExample(publicUrl: string): string {
   const error = InvalidRequest.fields([
     { field: 'tags', code: 'blank', message: 'tags[1] must not be blank.' },
@@ -80,59 +81,59 @@ const OAUTH_REMEDIES: Readonly<Record<OAuthErrorCode, Omit<OAuthCodeEntry, 'code
   invalid_request: {
     statuses: ['redirect', 400, 404, 405, 408, 413],
     remedy:
-      'A parameter is missing, malformed or sent twice: correct what error_description names. The status is 404 where no endpoint has the path, 405 where it does not take the method (Allow lists those that it takes), 408 when the form did not arrive in time, and 413 when it is too large.',
+      'A parameter is missing, malformed or repeated. Correct the parameter that error_description names. The status is 404 for an unknown path, 405 for a wrong method (see the Allow header), 408 if the form did not arrive in time, and 413 if it is too large.',
   },
   invalid_client: {
     statuses: [401],
     remedy:
-      'The client_id or the secret is wrong, or the operator disabled the app. Keep the tokens of your users: they work again once this is mended.',
+      'The client_id or client secret is wrong, or the operator disabled the app. Keep the tokens of your users: they become valid again once this is fixed.',
   },
   invalid_grant: {
     statuses: [400],
     remedy:
-      "The code or refresh token is unknown, used, expired, revoked or another app's, or redirect_uri or code_verifier does not belong to it. Do not retry: delete the tokens and send the user through the flow again.",
+      'The code or refresh token is unknown, used, expired or revoked, or belongs to another app; or redirect_uri or code_verifier does not match the code. Do not retry. Delete the tokens and send the user through the authorization flow again.',
   },
   invalid_scope: {
     statuses: ['redirect', 400],
     remedy:
-      'Ask for at least one scope, and only for those that the app is registered for; when you refresh, only for what the user granted.',
+      'Request at least one scope, and only scopes that the app is registered for. When refreshing, request only scopes that the user granted.',
   },
   unsupported_grant_type: {
     statuses: [400],
-    remedy: 'Send authorization_code or refresh_token as grant_type.',
+    remedy: 'Set grant_type to authorization_code or refresh_token.',
   },
-  unsupported_response_type: { statuses: ['redirect'], remedy: 'Send code as response_type.' },
+  unsupported_response_type: { statuses: ['redirect'], remedy: 'Set response_type to code.' },
   access_denied: {
     statuses: ['redirect'],
     remedy:
-      'The user said no. Go on without access, and ask again when they next want what needs it.',
+      'The user denied access. Continue without it, and ask again when the user next needs it.',
   },
   interaction_required: {
     statuses: ['redirect'],
-    remedy: 'The request said prompt=none, but the user is always asked. Leave it out.',
+    remedy: 'Omit prompt=none. It is not supported, because the user is always asked.',
   },
   request_not_supported: {
     statuses: ['redirect'],
-    remedy: 'Send plain parameters in place of a request object (request).',
+    remedy: 'Request objects are not supported. Send plain parameters instead of request.',
   },
   request_uri_not_supported: {
     statuses: ['redirect'],
-    remedy: 'Send plain parameters in place of a request object (request_uri).',
+    remedy: 'Request objects are not supported. Send plain parameters instead of request_uri.',
   },
   server_error: {
     statuses: [500],
     remedy:
-      'A fault of ours. Keep the tokens, try again later, and tell support the X-Request-Id of the answer.',
+      'An error in the service. Keep the tokens, retry later, and contact support with the X-Request-Id of the response.',
   },
   temporarily_unavailable: {
     statuses: [503],
     remedy:
-      'Not your fault. Keep the tokens, wait as long as Retry-After says, then send the same again.',
+      'The service is temporarily unavailable. Keep the tokens, wait for Retry-After seconds, then repeat the request.',
   },
   too_many_attempts: {
     statuses: [429, 503],
     remedy:
-      'Wait as long as Retry-After says, then try again once. The status is 503 for a revocation (RFC 7009, section 2.2.1): the token still works, so revoke it later.',
+      'Wait for Retry-After seconds, then retry once. For a revocation, the status is 503 (RFC 7009, section 2.2.1): the token is still valid, so retry the revocation later.',
   },
 };
 

@@ -9,14 +9,14 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Response = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
 type Content = NonNullable<Response['content']>[string];
 
-/** Schemas of all codes, so that generated clients have them as types. */
+/** Schemas of all error codes, so that generated clients get types for them. */
 const CODE_SCHEMAS = {
-  ErrorCode: codes('The codes of errors under /dev/v1.', Object.keys(ERROR_STATUS)),
-  FieldErrorCode: codes('What can be wrong with a field.', Object.keys(FIELD_ERROR_CODES)),
-  OAuthErrorCode: codes('The codes of errors that apps get from /oauth.', OAUTH_CODES),
+  ErrorCode: codes('Error codes of the endpoints under /dev/v1.', Object.keys(ERROR_STATUS)),
+  FieldErrorCode: codes('Error codes of fields.', Object.keys(FIELD_ERROR_CODES)),
+  OAuthErrorCode: codes('Error codes of the endpoints under /oauth.', OAUTH_CODES),
 };
 
-/** Narrows the error body of a response to the codes of its examples: every possible code has an example. */
+/** Narrows `error` to the codes in the examples of the response, which include every possible code. */
 function withCodes(response: Response): Response {
   const { 'application/json': content, ...others } = response.content ?? {};
   const present = content ? codesIn(content) : [];
@@ -50,37 +50,37 @@ const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 const HEADERS = {
   'X-Request-Id': {
-    description: 'Id of the request: the one that was sent, where it is a plain one, or a new one.',
+    description: 'Request id: the one that the client sent if it is valid, else a new one.',
     required: true,
     schema: { type: 'string', pattern: REQUEST_ID_PATTERN },
     example: 'req_01kahq5f3veqdr8bn3tdmx3q0a',
   },
   Private: {
-    description: 'Only the client itself may keep the answer, and asks before it uses it again.',
+    description: 'Only the client may cache the response, and must revalidate it before each use.',
     required: true,
     schema: { type: 'string', enum: ['private, no-cache'] },
   },
   NoStore: {
-    description: 'Nobody may keep the answer.',
+    description: 'The response must not be cached.',
     required: true,
     schema: { type: 'string', enum: ['no-store'] },
   },
   Public: {
-    description: 'Whoever likes may keep the answer, for so many seconds.',
+    description: 'Publicly cacheable for `max-age` seconds.',
     required: true,
     schema: { type: 'string' },
     example: 'public, max-age=3600',
   },
   ETag: {
-    description: 'Names this state of the answer, for If-None-Match.',
+    description: 'Entity tag of the response, for use in If-None-Match.',
     required: true,
     schema: { type: 'string', pattern: '^(W/)?"[^"]*"$' },
     example: 'W/"1a-9Zx2"',
   },
 } satisfies Components['headers'];
 
-/** The `Cache-Control` header by the prefix of the path. */
-const CACHING: readonly (readonly [string, keyof typeof HEADERS])[] = [
+/** The `Cache-Control` header by path prefix. */
+const CACHE_CONTROL: readonly (readonly [string, keyof typeof HEADERS])[] = [
   [`/${DEV_V1}/`, 'Private'],
   ['/oauth/', 'NoStore'],
   ['/.well-known/', 'Public'],
@@ -91,7 +91,7 @@ const PARAMETERS = {
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: 'ETag of an answer that the client has: while it is current, the answer is a 304.',
+    description: 'ETag of a cached response. Returns 304 if the response has not changed.',
     schema: { type: 'string' },
   },
   'X-Request-Id': {
@@ -99,30 +99,29 @@ const PARAMETERS = {
     in: 'header',
     required: false,
     description:
-      'An id of your own for the request: 1 to 64 letters, digits, dots, hyphens and underscores. Anything else is ' +
-      'replaced.',
+      'Your id for the request: 1 to 64 letters, digits, dots, hyphens and underscores. An invalid id is replaced.',
     schema: { type: 'string', example: 'req_01kahq5f3veqdr8bn3tdmx3q0a' },
   },
 } satisfies Components['parameters'];
 
-/** Describes what middleware and Express add to every route: headers and conditional requests. Also lists the codes of errors. */
+/** Adds the headers and conditional requests that middleware and Express add to every route, and the error codes. */
 export function describeResponses(document: OpenAPIObject): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
-    const caching = CACHING.find(([start]) => path.startsWith(start))?.[1];
+    const cacheControl = CACHE_CONTROL.find(([prefix]) => path.startsWith(prefix))?.[1];
     for (const method of METHODS) {
       const operation = item[method];
       if (!operation) continue;
       addParameter(operation, 'X-Request-Id');
       if (method === 'get') makeConditional(operation);
       for (const [status, shared] of Object.entries(operation.responses)) {
-        // Not changed in place, because operations of one controller share responses.
+        // Copied, because operations of one controller share response objects.
         const response = withCodes(shared as Response);
         operation.responses[status] = {
           ...response,
           description: response.description || descriptionOf(document, response),
           headers: {
             'X-Request-Id': header('X-Request-Id'),
-            ...(caching && { 'Cache-Control': header(caching) }),
+            ...(cacheControl && { 'Cache-Control': header(cacheControl) }),
             ...response.headers,
           },
         };
@@ -146,7 +145,7 @@ function makeConditional(operation: Operation): void {
   addParameter(operation, 'If-None-Match');
   response.headers = { ...response.headers, ETag: header('ETag') };
   operation.responses['304'] = {
-    description: 'Nothing has changed since the answer with this ETag.',
+    description: 'The response has not changed since the one with this ETag.',
     headers: { ...response.headers },
   };
 }
@@ -162,7 +161,7 @@ function header(name: keyof typeof HEADERS): { $ref: string } {
   return { $ref: `#/components/headers/${name}` };
 }
 
-/** The description of the body, for a response without its own. */
+/** The description of the body schema, for a response without a description. */
 function descriptionOf({ components }: OpenAPIObject, { content }: Response): string {
   const schema = content?.['application/json']?.schema;
   const name = schema && '$ref' in schema ? schema.$ref.split('/').at(-1) : undefined;

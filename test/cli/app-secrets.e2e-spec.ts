@@ -120,9 +120,9 @@ onOneEngine('Commands "app secret"', (database) => {
       expect(stdout).toMatch(
         /^client_id {6}svc_app_\S+\nclient_secret {2}svc_sec_\S+\nsecret_id {6}sec_\S+\n$/,
       );
-      expect(stderr).toContain('shown this once');
-      expect(stderr).toContain(`The secret that ends in "${second.slice(-4)}" works until 20`);
-      expect(stderr).toContain(`The secret that ends in "${first.slice(-4)}" has ended.`);
+      expect(stderr).toContain('shown only once');
+      expect(stderr).toContain(`The secret ending in "${second.slice(-4)}" is valid until 20`);
+      expect(stderr).toContain(`The secret ending in "${first.slice(-4)}" is no longer valid.`);
       expect(stderr).not.toMatch(SECRET);
     });
 
@@ -206,7 +206,7 @@ onOneEngine('Commands "app secret"', (database) => {
       const { code, stderr } = await cli.run('app', 'secret', 'list', id);
       expect({ code, stderr }).toEqual({
         code: 0,
-        stderr: 'A public app holds no client secret: it proves itself with PKCE.\n',
+        stderr: 'A public app has no client secret. It authenticates with PKCE only.\n',
       });
     });
   });
@@ -237,7 +237,7 @@ onOneEngine('Commands "app secret"', (database) => {
       const { code, stdout, stderr } = await revoke(id, only.id, '--yes');
       expect(code).toBe(0);
       expect(stdout).toMatch(/^live_secrets {2}0$/m);
-      expect(stderr).toContain('cannot authenticate until "app secret rotate"');
+      expect(stderr).toContain('The app has no live secret and cannot authenticate.');
       expect((await cli.run('app', 'secret', 'list', id)).stderr).toBe(stderr);
       expect(await liveHashes(id, new Date())).toEqual([]);
     });
@@ -247,7 +247,10 @@ onOneEngine('Commands "app secret"', (database) => {
       const old = await statusOf(id, secret);
       const { code, stderr } = await revoke(id, old.id);
       const end = old.expiresAt?.toISOString();
-      expect({ code, stderr }).toEqual({ code: 0, stderr: `It had ended before, at ${end}.\n` });
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: `No change. The secret already ended at ${end}.\n`,
+      });
       expect(await statusOf(id, secret)).toEqual(old);
     });
 

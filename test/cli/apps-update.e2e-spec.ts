@@ -76,7 +76,7 @@ onOneEngine('Command "app update"', (database) => {
 
   it('O145 reports that nothing changed', async () => {
     const { code, stderr } = await cli.run('app', 'update', id, '--name', client.name);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'It was like this already.\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'No change.\n' });
   });
 
   it.each([

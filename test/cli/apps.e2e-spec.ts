@@ -73,7 +73,7 @@ onOneEngine('Commands "app"', (database) => {
     const { code, stdout, stderr } = await cli.run(...create, ...uri);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^client_id {6}svc_app_\S+\nclient_secret {2}svc_sec_\S+\n/);
-    expect(stderr).toContain('shown this once');
+    expect(stderr).toContain('shown only once');
     expect(stderr).not.toMatch(SECRET);
     const [clientId = ''] = /svc_app_\w+/.exec(stdout) ?? [];
     expect((await cli.run('app', 'show', clientId)).stdout).not.toMatch(SECRET);

@@ -134,16 +134,16 @@ onOneEngine('Command "audit list"', (database) => {
     expect(await cli.run('audit', 'list', '--action', 'quota.sett')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'No event in the audit log is like that.\n',
+      stderr: 'No matching events.\n',
     });
   });
 
   it.each([
-    ['--app', 'garden', 'It must be a client_id such as svc_app_…: see "app list".'],
-    ['--user', ANA_APP, 'It must be the id of a user, such as usr_….'],
-    ['--since', 'yesterday', 'It must be a time ago such as 24h or 30d, a day'],
-    ['--since', '2026-02-30', 'It must be a time ago'],
-    ['--until', '2026-11-20T10:00:00', 'It must be a time ago'],
+    ['--app', 'garden', 'It must be a client_id such as svc_app_…. Run "app list" to find it.'],
+    ['--user', ANA_APP, 'It must be a user id such as usr_….'],
+    ['--since', 'yesterday', 'It must be an age such as 24h or 30d, a day'],
+    ['--since', '2026-02-30', 'It must be an age'],
+    ['--until', '2026-11-20T10:00:00', 'It must be an age'],
     ['--limit', '0', 'It must be a whole number from 1, or "all".'],
     ['--limit', 'many', 'It must be a whole number from 1, or "all".'],
   ])('rejects %s %s and prints the accepted values', async (option, value, sentence) => {

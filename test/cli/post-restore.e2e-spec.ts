@@ -65,7 +65,7 @@ onOneEngine('Command "post restore"', (database) => {
     expect(await cli.run('post', 'restore', id)).toEqual({
       code: 0,
       stdout: `${id} of ${user_id} is not deleted.\n`,
-      stderr: 'Nothing was changed.\n',
+      stderr: 'No change.\n',
     });
     expect(await postCount()).toBe(1);
     expect(await auditTrail(app().dataSource, id)).toHaveLength(1);

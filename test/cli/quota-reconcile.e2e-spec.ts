@@ -48,7 +48,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
     await member.get('/me');
     const { code, stdout, stderr } = await cli.run('quota', 'reconcile');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toBe('Every counter is what is recorded.\n');
+    expect(stdout).toBe('All counters match the recorded calls.\n');
     expect(await cli.json('quota', 'reconcile', '--fix')).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
     const { code, stdout, stderr } = await cli.run('quota', 'reconcile');
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'The counters of 3 apps are not what is recorded. To set them to RECORDED, add --fix.\n',
+      'The counters of 3 apps do not match the recorded calls. Add --fix to set them to RECORDED.\n',
     );
     const period = app().clock.now().toISOString().slice(0, 7);
     expect(stdout.split('\n').slice(0, -1)).toEqual([
@@ -94,7 +94,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
         details: { period, from: 5, to: 2 },
       },
     ]);
-    expect((await cli.run('quota', 'reconcile', '--fix')).stdout).toContain('Every counter');
+    expect((await cli.run('quota', 'reconcile', '--fix')).stdout).toContain('All counters match');
   });
 
   it('checks an earlier month and counts each post in the month of its record', async () => {

@@ -64,10 +64,10 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
     ])
       printed.push((await cli.run('quota', 'set', clientId, ...args)).stderr);
     expect(printed).toEqual([
-      'It was the plan "default", 100 posts.\n',
-      'It was 1 post.\n',
-      'It was no limit.\n',
-      'It was the plan "partner", 1000 posts.\n',
+      'Previously: the plan "default", 100 posts.\n',
+      'Previously: 1 post.\n',
+      'Previously: no limit.\n',
+      'Previously: the plan "partner", 1000 posts.\n',
     ]);
   });
 

@@ -53,7 +53,7 @@ onOneEngine('Command "token revoke"', (database) => {
     const { code, stdout, stderr } = await revoke(tokens.refresh_token, '--actor', 'olga');
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'The grant, with every token of it, has ended.\n',
+      stderr: 'Revoked the grant and all its tokens.\n',
     });
     expect(stdout).toMatch(/^kind +refresh$/m);
     expect(stdout + stderr).not.toContain(tokens.refresh_token);
@@ -73,7 +73,7 @@ onOneEngine('Command "token revoke"', (database) => {
       const before = await auditTrail(app().dataSource, grant.id);
       const { code, stderr } = await revoke(token);
       expect(code).toBe(0);
-      expect(stderr).toMatch(/had ended before\.\n$/);
+      expect(stderr).toBe('No change. It was already revoked or expired.\n');
       expect(await auditTrail(app().dataSource, grant.id)).toEqual(before);
     }
   });
@@ -91,7 +91,7 @@ onOneEngine('Command "token revoke"', (database) => {
   it('rejects empty standard input', async () => {
     const { code, stdout, stderr } = await revoke('');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe('Standard input holds no token. Nothing was revoked.\n');
+    expect(stderr).toBe('Standard input contains no token. Nothing was revoked.\n');
   });
 
   it('rejects a token as an argument', async () => {
@@ -136,8 +136,8 @@ onOneEngine('Command "user revoke-all"', (database) => {
     });
     expect(await cli.run('user', 'revoke-all', ana.id)).toEqual({
       code: 0,
-      stdout: 'No app had access.\n',
-      stderr: 'Signed out of 0 browsers.\n',
+      stdout: 'The user had no grants.\n',
+      stderr: 'Ended 0 sign-in sessions.\n',
     });
   });
 

@@ -11,7 +11,7 @@ onOneEngine('Command "usage rollup"', (database) => {
   const cli = new CommandLine(database);
 
   it('prints the counted days, and counts them again after an earlier run', async () => {
-    expect((await cli.run('usage', 'rollup')).stdout).toBe('There is no call to add up.\n');
+    expect((await cli.run('usage', 'rollup')).stdout).toBe('No calls to aggregate.\n');
     const now = new Date();
     const moments = [later(now, -5 * DAY), later(now, -DAY), later(now, -DAY)];
     await recordCalls(app().dataSource, moments);

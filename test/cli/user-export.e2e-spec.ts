@@ -89,7 +89,7 @@ onOneEngine('Command "user export"', (database) => {
       expect(await cli.run('user', 'export', id, '--output', path)).toEqual({
         code: 1,
         stdout: '',
-        stderr: `${path} exists already. Name a new file.\n`,
+        stderr: `${path} already exists. Choose another file name.\n`,
       });
     } finally {
       await rm(folder, { recursive: true });

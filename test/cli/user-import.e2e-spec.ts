@@ -171,7 +171,7 @@ onOneEngine('Command "user import"', (database) => {
       expect(await imports.byPhone('+14155550141')).toMatchObject({ name: 'Jo' });
       const { code, stdout, stderr } = await imports.cli.run('user', 'import', path);
       expect(code).toBe(1);
-      expect(stdout).toMatch(/^bad lines +11$/m);
+      expect(stdout).toMatch(/^invalid lines +11$/m);
       expect(stderr).toMatch(
         /^line 3: phone: .*\n(line .*\n){10}11 of 13 lines were not imported\./,
       );
@@ -193,7 +193,7 @@ onOneEngine('Command "user import"', (database) => {
       const path = await csv(...lines);
       const { stderr } = await imports.cli.run('user', 'import', path);
       expect(stderr.match(/^line \d+:/gm)).toHaveLength(20);
-      expect(stderr).toContain('and 1180 more; --json tells up to 1000');
+      expect(stderr).toContain('and 1180 more (--json lists up to 1000)');
       const { bad, errors } = await imports.run(path);
       expect({ bad, listed: errors.length }).toEqual({ bad: 1200, listed: 1000 });
     });

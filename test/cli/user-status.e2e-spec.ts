@@ -71,7 +71,7 @@ onOneEngine('Commands "user show", "user block" and "user unblock"', (database) 
     const { id } = await app().addUser();
     await cli.json('user', 'block', id);
     const { code, stderr } = await cli.run('user', 'block', id);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'It was like this already.\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'No change.\n' });
     const trail = await auditTrail(app().dataSource, id);
     expect(trail.filter(({ action }) => action === 'user.blocked')).toHaveLength(1);
   });

@@ -36,7 +36,7 @@ onOneEngine('Command "user unlock"', (database) => {
     const args = ['user', 'unlock', id, '--actor', 'olga', '--reason', 'Called from her own phone'];
     expect(await cli.run(...args)).toEqual({
       code: 0,
-      stdout: `Unlocked ${id}. The user may sign in now.\n`,
+      stdout: `Unlocked ${id}. The user can sign in again.\n`,
       stderr: '',
     });
     expect(await dataSource.manager.count(OtpFailures)).toBe(0);
@@ -70,7 +70,7 @@ onOneEngine('Command "user unlock"', (database) => {
     const { code, stdout } = await cli.run('user', 'unlock', id);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `${id} was not locked. The count of wrong codes is now 0; it was 0.\n`,
+      stdout: `${id} was not locked. Reset its count of wrong codes from 0 to 0.\n`,
     });
     expect((await auditTrail(dataSource, id)).map(({ action }) => action)).toEqual(['user.added']);
   });

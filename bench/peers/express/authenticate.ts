@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Pool, RowDataPacket } from 'mysql2/promise';
-import { isAlive, type AccessRow } from '../answers.js';
+import { isValid, type AccessRow } from '../answers.js';
 import { FIND_ACCESS } from '../statements.js';
 
-/** Who calls, in whose name. */
+/** The user, app and grant of the access token. */
 export interface Access {
   userId: string;
   clientId: string;
@@ -37,7 +37,7 @@ export function authenticate(pool: Pool, scope: string): RequestHandler {
     if (token === undefined) throw new HttpError(401, 'unauthorized');
     const hash = createHash('sha256').update(token).digest('hex');
     const [[access]] = await pool.execute<(RowDataPacket & AccessRow)[]>(FIND_ACCESS, [hash]);
-    if (!isAlive(access)) throw new HttpError(401, 'invalid_token');
+    if (!isValid(access)) throw new HttpError(401, 'invalid_token');
     if (!access.scope.split(' ').includes(scope)) throw new HttpError(403, 'insufficient_scope');
     request.access = {
       userId: access.user_id,

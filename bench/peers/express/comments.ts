@@ -1,5 +1,5 @@
 import type { Pool, RowDataPacket } from 'mysql2/promise';
-import { commentAnswer, linkHeader, type CommentRow } from '../answers.js';
+import { commentResponse, linkHeader, type CommentRow } from '../answers.js';
 import * as sql from '../statements.js';
 import { HttpError } from './authenticate.js';
 
@@ -21,7 +21,7 @@ export async function listComments(
   ]);
   const total = Number(post.total);
   return {
-    data: comments.map((comment) => commentAnswer(comment, postId)),
+    data: comments.map((comment) => commentResponse(comment, postId)),
     meta: { page, limit, total },
     link: linkHeader(list, page, limit, total),
   };

@@ -5,7 +5,7 @@ export function createPool({ databaseUrl, poolSize }: PeerSettings): Pool {
   return mysql.createPool({ uri: databaseUrl, connectionLimit: poolSize, timezone: 'Z' });
 }
 
-/** Commits unless `work` throws. */
+/** Rolls back if `work` throws. */
 export async function inTransaction<T>(
   pool: Pool,
   work: (connection: PoolConnection) => Promise<T>,

@@ -8,7 +8,7 @@ import { observe, sendHeaders } from './observe.js';
 import { createPost, listPosts, readPost } from './posts.js';
 import { FIND_PROFILE } from '../statements.js';
 
-/** The API as a good engineer writes it by hand: Express 5, a router, middleware, and SQL. */
+/** The API with Express 5, middleware and handwritten SQL. */
 const settings = peerSettings();
 const pool = createPool(settings);
 
@@ -27,8 +27,8 @@ api.get('/me', authenticate(pool, 'profile.read'), async (request, response) => 
 api.get('/posts', authenticate(pool, 'posts.read'), async (request, response) => {
   const { page, limit } = paging.parse(request.query);
   const list = `${request.protocol}://${request.get('host')}${request.baseUrl}${request.path}`;
-  const { link, ...answer } = await listPosts(pool, request.access.userId, list, page, limit);
-  response.set('Link', link).json(answer);
+  const { link, ...body } = await listPosts(pool, request.access.userId, list, page, limit);
+  response.set('Link', link).json(body);
 });
 
 api.get('/posts/:id', authenticate(pool, 'posts.read'), async (request, response) => {
@@ -40,8 +40,8 @@ api.get('/posts/:id/comments', authenticate(pool, 'posts.read'), async (request,
   const postId = String(request.params.id);
   const list = `${request.protocol}://${request.get('host')}${request.baseUrl}${request.path}`;
   const { userId } = request.access;
-  const { link, ...answer } = await listComments(pool, userId, postId, list, page, limit);
-  response.set('Link', link).json(answer);
+  const { link, ...body } = await listComments(pool, userId, postId, list, page, limit);
+  response.set('Link', link).json(body);
 });
 
 api.post(

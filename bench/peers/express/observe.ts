@@ -3,12 +3,12 @@ import type { Pool } from 'mysql2';
 import { newId } from '../../../src/platform/ids.js';
 import { CallLog } from '../call-log.js';
 import { GrantUse } from '../grant-use.js';
-import { noteRequest } from '../request-log.js';
+import { logRequest } from '../request-log.js';
 
-/** What a service in production notes of each request: a line of its log, a histogram, the call, and the use of the grant. */
+/** Writes a log line, a metric, a call record and the last use of the grant, as the service does for each request. */
 export function observe(pool: Pool): RequestHandler {
   const calls = new CallLog(pool);
-  const uses = new GrantUse(pool);
+  const grantUse = new GrantUse(pool);
   return (request, response, next) => {
     const startedAt = performance.now();
     request.receivedAt = new Date();
@@ -19,10 +19,10 @@ export function observe(pool: Pool): RequestHandler {
       const route = `${request.baseUrl}${String(request.route?.path)}`;
       const status = response.statusCode;
       const durationMs = performance.now() - startedAt;
-      noteRequest({ requestId, method, route, status, durationMs, clientId: access?.clientId });
+      logRequest({ requestId, method, route, status, durationMs, clientId: access?.clientId });
       if (!access) return;
       const { userId, clientId, grantId } = access;
-      uses.note(grantId, at);
+      grantUse.markUsed(grantId, at);
       if (status === 201) return;
       const call = { at, userId, clientId, route: `${method} ${route}`, status, requestId };
       calls.record({ ...call, durationMs: Math.round(durationMs) });
@@ -31,7 +31,7 @@ export function observe(pool: Pool): RequestHandler {
   };
 }
 
-/** The headers of the service's answers. */
+/** The response headers of the service. */
 export const sendHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'Access-Control-Allow-Origin': '*',

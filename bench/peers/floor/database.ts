@@ -13,7 +13,7 @@ export interface PostRow {
 type Value = string | number | boolean | Date | null;
 type Run = (statement: string, values: readonly unknown[]) => Promise<unknown>;
 
-/** A pool, and nothing more than promises around its prepared statements. */
+/** A connection pool with a promise interface. */
 export class Database {
   readonly pool: Pool;
 
@@ -29,7 +29,7 @@ export class Database {
     });
   }
 
-  /** Commits when `work` answers true. */
+  /** Commits if `work` returns true, else rolls back. */
   async transaction(work: (run: Run) => Promise<boolean>): Promise<boolean> {
     const connection = await this.connection();
     const run: Run = (statement, values) =>
@@ -44,9 +44,9 @@ export class Database {
       });
     try {
       await control('START TRANSACTION');
-      const isDone = await work(run);
-      await control(isDone ? 'COMMIT' : 'ROLLBACK');
-      return isDone;
+      const shouldCommit = await work(run);
+      await control(shouldCommit ? 'COMMIT' : 'ROLLBACK');
+      return shouldCommit;
     } catch (error) {
       await control('ROLLBACK');
       throw error;

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { ResultSetHeader } from 'mysql2';
 import { newId } from '../../../src/platform/ids.js';
 import {
-  commentAnswer,
-  isAlive,
+  commentResponse,
+  isValid,
   linkHeader,
   periodOf,
   permalink,
@@ -17,7 +17,7 @@ import { peerSettings } from '../settings.js';
 import * as sql from '../statements.js';
 import { Database, type PostRow } from './database.js';
 
-/** The least that the API takes: Node's own server, and prepared statements. */
+/** The lower bound of the cost: Node's HTTP server and prepared statements, without a framework. */
 const settings = peerSettings();
 const database = new Database(settings);
 const calls = new CallLog(database.pool);
@@ -30,14 +30,14 @@ interface Caller {
   at: Date;
 }
 
-interface Answer {
+interface PeerResponse {
   route: string;
   status: number;
   body: unknown;
   headers?: Record<string, string | number>;
 }
 
-const LIMIT = 20;
+const DEFAULT_LIMIT = 20;
 
 const server = createServer((request, response) => {
   handle(request, response).catch((error: Error) => {
@@ -52,18 +52,18 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const at = new Date();
   const requestId = newId('req', at);
   const caller = await authenticate(request, requestId, at);
-  const answer = caller
-    ? await answerTo(request, caller)
+  const result = caller
+    ? await dispatch(request, caller)
     : { route: '', status: 401, body: { error: 'invalid_token' } };
-  const text = JSON.stringify(answer.body);
-  response.writeHead(answer.status, {
+  const text = JSON.stringify(result.body);
+  response.writeHead(result.status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
     'x-request-id': requestId,
-    ...answer.headers,
+    ...result.headers,
   });
   response.end(text);
-  const { route, status } = answer;
+  const { route, status } = result;
   if (caller && status !== 201)
     calls.record({ ...caller, route, status, durationMs: Date.now() - at.getTime() });
 }
@@ -77,31 +77,31 @@ async function authenticate(
   if (token === undefined) return undefined;
   const hash = createHash('sha256').update(token).digest('hex');
   const [access] = await database.rows<AccessRow>(sql.FIND_ACCESS, [hash]);
-  if (!isAlive(access)) return undefined;
+  if (!isValid(access)) return undefined;
   const { user_id: userId, client_id: clientId, monthly_post_limit: limit } = access;
   return { userId, clientId, limit, requestId, at };
 }
 
-async function answerTo(request: IncomingMessage, caller: Caller): Promise<Answer> {
+async function dispatch(request: IncomingMessage, caller: Caller): Promise<PeerResponse> {
   const url = new URL(request.url ?? '', 'http://floor');
   const [, , , resource, id, child] = url.pathname.split('/');
   if (resource === 'me') return readProfile(caller);
   if (resource !== 'posts') return { route: '', status: 404, body: { error: 'not_found' } };
-  if (request.method === 'POST') return publish(caller, await jsonOf(request));
+  if (request.method === 'POST') return publish(caller, await readJson(request));
   const page = Number(url.searchParams.get('page') ?? 1);
-  const limit = Number(url.searchParams.get('limit') ?? LIMIT);
+  const limit = Number(url.searchParams.get('limit') ?? DEFAULT_LIMIT);
   const list = `http://${request.headers.host}${url.pathname}`;
   if (id === undefined) return listPosts(caller, list, page, limit);
   if (child === 'comments') return listComments(caller, id, list, page, limit);
   return readPost(caller, id);
 }
 
-async function readProfile({ userId }: Caller): Promise<Answer> {
+async function readProfile({ userId }: Caller): Promise<PeerResponse> {
   const [profile] = await database.rows(sql.FIND_PROFILE, [userId]);
   return { route: 'GET /dev/v1/me', status: 200, body: profile };
 }
 
-async function readPost({ userId }: Caller, postId: string): Promise<Answer> {
+async function readPost({ userId }: Caller, postId: string): Promise<PeerResponse> {
   const route = 'GET /dev/v1/posts/:id';
   const [post] = await database.rows<PostRow>(sql.FIND_POST, [postId, userId]);
   if (!post) return { route, status: 404, body: { error: 'not_found' } };
@@ -115,7 +115,7 @@ async function listPosts(
   list: string,
   page: number,
   limit: number,
-): Promise<Answer> {
+): Promise<PeerResponse> {
   const [count] = await database.rows<{ total: number }>(sql.FIND_POST_COUNT, [userId]);
   const total = count?.total ?? 0;
   const offset = (page - 1) * limit;
@@ -144,7 +144,7 @@ async function listComments(
   list: string,
   page: number,
   limit: number,
-): Promise<Answer> {
+): Promise<PeerResponse> {
   const route = 'GET /dev/v1/posts/:id/comments';
   const [post] = await database.rows<{ total: number }>(sql.FIND_COMMENT_COUNT, [postId, userId]);
   if (!post) return { route, status: 404, body: { error: 'not_found' } };
@@ -154,7 +154,7 @@ async function listComments(
     String(limit),
     String(offset),
   ]);
-  const data = comments.map((comment) => commentAnswer(comment, postId));
+  const data = comments.map((comment) => commentResponse(comment, postId));
   return {
     route,
     status: 200,
@@ -163,7 +163,7 @@ async function listComments(
   };
 }
 
-async function publish(caller: Caller, draft: Record<string, unknown>): Promise<Answer> {
+async function publish(caller: Caller, draft: Record<string, unknown>): Promise<PeerResponse> {
   const { userId, clientId, limit, requestId } = caller;
   const route = 'POST /dev/v1/posts';
   const now = new Date();
@@ -211,7 +211,7 @@ async function publish(caller: Caller, draft: Record<string, unknown>): Promise<
   };
 }
 
-async function jsonOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
   let text = '';
   request.setEncoding('utf8');
   for await (const chunk of request) text += chunk;

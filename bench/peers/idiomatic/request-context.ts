@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { newId } from '../../../src/platform/ids.js';
-import { noteRequest } from '../request-log.js';
+import { logRequest } from '../request-log.js';
 
 declare global {
   namespace Express {
@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-/** Headers that scripts of other origins may read. */
+/** CORS-exposed response headers. */
 export const EXPOSED_HEADERS = [
   'ETag',
   'Link',
@@ -21,7 +21,7 @@ export const EXPOSED_HEADERS = [
   'X-Request-Id',
 ];
 
-/** Gives each request its id, its time and its line of the log, and each answer the headers that all have. */
+/** Adds the request id, the time of receipt, the log line and the common response headers. */
 export function requestContext(request: Request, response: Response, next: NextFunction): void {
   const startedAt = performance.now();
   request.receivedAt = new Date();
@@ -31,7 +31,7 @@ export function requestContext(request: Request, response: Response, next: NextF
     const { requestId, method } = request;
     const route = String(request.route?.path);
     const durationMs = performance.now() - startedAt;
-    noteRequest({ requestId, method, route, status: response.statusCode, durationMs });
+    logRequest({ requestId, method, route, status: response.statusCode, durationMs });
   });
   next();
 }

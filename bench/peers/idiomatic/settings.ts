@@ -2,8 +2,8 @@ import { peerSettings } from '../settings.js';
 
 export const settings = peerSettings();
 
-/** What the addresses in answers begin with. */
+/** Base of the URLs in responses. */
 export const siteUrl = `http://localhost:${settings.port}`;
 
-/** The public address of a post. */
+/** The public URL of a post. */
 export const permalinkOf = (postId: string): string => `${siteUrl}/post/${postId}`;

@@ -9,7 +9,7 @@ import type {
   User,
 } from '@node-oauth/oauth2-server';
 import type { Pool, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
-import { stored } from '../../credentials.js';
+import { hashCredential } from '../../credentials.js';
 
 interface ClientRow extends RowDataPacket {
   redirect_uris: string;
@@ -29,10 +29,11 @@ interface CodeRow extends GrantedRow {
   code_challenge_method: string | null;
 }
 
-type Grants = 'oauth2_authorization_codes' | 'oauth2_access_tokens' | 'oauth2_refresh_tokens';
+type CredentialTable =
+  'oauth2_authorization_codes' | 'oauth2_access_tokens' | 'oauth2_refresh_tokens';
 type NewCode = Parameters<AuthorizationCodeModel['saveAuthorizationCode']>[0];
 
-/** Keeps clients and, as their SHA-256, codes and tokens. Those of users who are not active are as good as unknown. */
+/** Stores clients, and the SHA-256 of codes and tokens. Ignores codes and tokens of users who are not active. */
 export class MysqlModel implements AuthorizationCodeModel, RefreshTokenModel {
   constructor(private readonly pool: Pool) {}
 
@@ -89,7 +90,7 @@ export class MysqlModel implements AuthorizationCodeModel, RefreshTokenModel {
 
   async saveToken(token: Token, client: Client, user: User): Promise<Token> {
     const { accessToken, accessTokenExpiresAt, refreshToken, refreshTokenExpiresAt, scope } = token;
-    const save = (table: Grants, value: string | undefined, expiresAt: Date | undefined) =>
+    const save = (table: CredentialTable, value: string | undefined, expiresAt: Date | undefined) =>
       value && expiresAt && this.insert(table, granted(value, client, user, scope, expiresAt));
     await Promise.all([
       save('oauth2_access_tokens', accessToken, accessTokenExpiresAt),
@@ -103,24 +104,26 @@ export class MysqlModel implements AuthorizationCodeModel, RefreshTokenModel {
   }
 
   private async find<Row extends GrantedRow>(
-    table: Grants,
+    table: CredentialTable,
     credential: string,
   ): Promise<Row | undefined> {
     const sql = `SELECT granted.* FROM ${table} granted
       JOIN users ON users.id = granted.user_id AND users.status = 'active' WHERE granted.hash = ?`;
-    const [[row]] = await this.pool.execute<Row[]>(sql, [stored(credential)]);
+    const [[row]] = await this.pool.execute<Row[]>(sql, [hashCredential(credential)]);
     return row;
   }
 
-  private async insert(table: Grants, values: ReturnType<typeof granted>): Promise<void> {
+  private async insert(table: CredentialTable, values: ReturnType<typeof granted>): Promise<void> {
     const sql = `INSERT INTO ${table} (hash, client_id, user_id, scope, expires_at) VALUES (?, ?, ?, ?, ?)`;
     await this.pool.execute(sql, values);
   }
 
-  /** False when it was gone before: of two who come at once, one is answered. */
-  private async delete(table: Grants, credential: string): Promise<boolean> {
+  /** False if the row was already deleted, so that only one of two concurrent requests succeeds. */
+  private async delete(table: CredentialTable, credential: string): Promise<boolean> {
     const sql = `DELETE FROM ${table} WHERE hash = ?`;
-    const [{ affectedRows }] = await this.pool.execute<ResultSetHeader>(sql, [stored(credential)]);
+    const [{ affectedRows }] = await this.pool.execute<ResultSetHeader>(sql, [
+      hashCredential(credential),
+    ]);
     return affectedRows === 1;
   }
 }
@@ -132,7 +135,13 @@ function granted(
   scope: string[] | undefined,
   expiresAt: Date,
 ) {
-  return [stored(credential), client.id, user.id as string, scope?.join(' ') ?? null, expiresAt];
+  return [
+    hashCredential(credential),
+    client.id,
+    user.id as string,
+    scope?.join(' ') ?? null,
+    expiresAt,
+  ];
 }
 
 function ownerOf({ client_id, user_id, scope }: GrantedRow) {

@@ -6,7 +6,7 @@ import {
   REDIRECT_URI,
   refreshToken,
   SCOPES,
-  stored,
+  hashCredential,
 } from '../../credentials.js';
 import { bulkInsert, type SqlValue } from '../../bulk-insert.js';
 import { SEEDED_SECONDS, seeds, type TokenPeer } from '../token-peer.js';
@@ -16,7 +16,7 @@ const GRANTED = 'client_id VARCHAR(40) NOT NULL, user_id VARCHAR(40) NOT NULL, s
 const EXPIRY = 'expires_at DATETIME(3) NOT NULL';
 const INDEXES = 'INDEX (user_id, client_id), INDEX (expires_at)';
 
-/** Lists are texts with spaces between. */
+/** Lists are stored as text, separated by spaces. */
 const TABLES = {
   oauth2_clients:
     'id VARCHAR(40) NOT NULL PRIMARY KEY, redirect_uris TEXT NOT NULL, grants VARCHAR(255) NOT NULL',
@@ -72,10 +72,10 @@ async function registerClient(pool: Pool): Promise<void> {
 /** The values of `GRANTED_COLUMNS`. */
 function granted(credential: string, userId: string): SqlValue[] {
   const expiresAt = new Date(Date.now() + SEEDED_SECONDS * 1000);
-  return [stored(credential), CLIENT_ID, userId, SCOPES, utcText(expiresAt)];
+  return [hashCredential(credential), CLIENT_ID, userId, SCOPES, utcTimestamp(expiresAt)];
 }
 
-/** The moment in UTC, whatever the time zone of the pool. */
-function utcText(moment: Date): string {
-  return moment.toISOString().slice(0, 23);
+/** A UTC timestamp, independent of the time zone of the pool. */
+function utcTimestamp(time: Date): string {
+  return time.toISOString().slice(0, 23);
 }

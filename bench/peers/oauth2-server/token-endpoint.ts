@@ -1,7 +1,7 @@
 import OAuth2Server from '@node-oauth/oauth2-server';
 import type { RequestHandler } from 'express';
 import { newId } from '../../../src/platform/ids.js';
-import { noteRequest } from '../request-log.js';
+import { logRequest } from '../request-log.js';
 import { TOKEN_HEADERS, type TokenDuties } from '../token-duties.js';
 
 declare global {
@@ -14,7 +14,7 @@ declare global {
 
 const { OAuthError, Request, Response } = OAuth2Server;
 
-/** Gives each request an id and a line of the log, and each answer the headers of a token endpoint. */
+/** Adds the request id, the log line and the response headers. */
 export const observe: RequestHandler = (request, response, next) => {
   const startedAt = performance.now();
   request.requestId = newId('req', new Date());
@@ -22,24 +22,24 @@ export const observe: RequestHandler = (request, response, next) => {
   response.on('close', () => {
     const { requestId, method, path: route } = request;
     const durationMs = performance.now() - startedAt;
-    noteRequest({ requestId, method, route, status: response.statusCode, durationMs });
+    logRequest({ requestId, method, route, status: response.statusCode, durationMs });
   });
   next();
 };
 
-/** Hands requests to the library, and sends what it makes of them. */
+/** Passes requests to the library and sends its responses. */
 export function tokenEndpoint(server: OAuth2Server, duties: TokenDuties): RequestHandler {
   return async (request, response) => {
-    const { client_id: claimed, grant_type: type } = request.body as Record<string, string>;
+    const { client_id: clientId, grant_type: grantType } = request.body as Record<string, string>;
     const { requestId, ip: address = '' } = request;
-    if (await duties.isThrottled(String(claimed), address)) {
+    if (await duties.isRateLimited(String(clientId), address)) {
       response.status(429).json({ error: 'temporarily_unavailable' });
       return;
     }
-    const answer = new Response(response);
+    const result = new Response(response);
     try {
-      const { client, user } = await server.token(new Request(request), answer);
-      const action = type === 'refresh_token' ? 'token.refreshed' : 'token.issued';
+      const { client, user } = await server.token(new Request(request), result);
+      const action = grantType === 'refresh_token' ? 'token.refreshed' : 'token.issued';
       const userId = String(user.id);
       await duties.record({
         action,
@@ -49,11 +49,11 @@ export function tokenEndpoint(server: OAuth2Server, duties: TokenDuties): Reques
         requestId,
         address,
       });
-      response.set(answer.headers).json(answer.body);
+      response.set(result.headers).json(result.body);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       const { code, name, message } = error;
-      response.set(answer.headers).status(code).json({ error: name, error_description: message });
+      response.set(result.headers).status(code).json({ error: name, error_description: message });
     }
   };
 }

@@ -8,7 +8,7 @@ interface ActiveUser extends RowDataPacket {
 
 const ACTIVE_USER = "SELECT id, name FROM users WHERE id = ? AND status = 'active'";
 
-/** Finds active users only, so that the tokens of a blocked one are not exchanged. */
+/** Finds only active users, so that blocked users get no tokens. */
 export function accountsIn(pool: Pool): FindAccount {
   return async (_context, id) => {
     const [[user]] = await pool.execute<ActiveUser[]>(ACTIVE_USER, [id]);

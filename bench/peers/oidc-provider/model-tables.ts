@@ -1,7 +1,7 @@
 import type { AdapterPayload } from 'oidc-provider';
 import type { SqlValue } from '../../bulk-insert.js';
 
-/** What a model is looked up by besides its id, by the name of the column. */
+/** The columns, besides the id, that models are looked up by. */
 const LOOKUPS = {
   grant_id: (payload: AdapterPayload) => payload.grantId,
   uid: (payload: AdapterPayload) => payload.uid,
@@ -9,7 +9,7 @@ const LOOKUPS = {
 };
 type Lookup = keyof typeof LOOKUPS;
 
-/** The models of the features that are on, and DeviceCode, which the adapter's interface asks for. */
+/** The models of the enabled features, and DeviceCode, which the adapter interface requires. */
 const MODELS: Record<string, readonly Lookup[]> = {
   AccessToken: ['grant_id'],
   AuthorizationCode: ['grant_id'],
@@ -21,15 +21,15 @@ const MODELS: Record<string, readonly Lookup[]> = {
   Client: [],
 };
 
-/** The table of one model: the payload as JSON text, and in columns what it is found by. */
+/** The table of one model: the payload as JSON, and the lookup columns. */
 export interface ModelTable {
   name: string;
   columns: readonly string[];
-  /** The values of `columns`; `expiresIn` in seconds, none for what does not expire. */
+  /** The values of `columns`. `expiresIn` is in seconds; undefined never expires. */
   row(id: string, payload: AdapterPayload, expiresIn: number | undefined): SqlValue[];
 }
 
-/** @throws for the models of features that are off */
+/** @throws for a model of a disabled feature */
 export function tableOf(model: string): ModelTable {
   const lookups = lookupsOf(model);
   return {
@@ -44,7 +44,7 @@ export function tableOf(model: string): ModelTable {
   };
 }
 
-/** The statements that make all tables, empty. */
+/** The statements that recreate all tables. */
 export function schema(): string[] {
   return Object.keys(MODELS).flatMap((model) => [
     `DROP TABLE IF EXISTS ${nameOf(model)}`,
@@ -52,7 +52,7 @@ export function schema(): string[] {
   ]);
 }
 
-/** Seconds since 1970, the unit of the library's times. */
+/** Seconds since 1970, the time unit of the library. */
 export function epochSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
@@ -69,7 +69,7 @@ function definition(model: string): string {
   ].join(', ')})`;
 }
 
-/** Ids differ in case. */
+/** Ids are case-sensitive. */
 const REFERENCE = 'VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
 
 function nameOf(model: string): string {

@@ -7,7 +7,7 @@ interface StoredModel extends RowDataPacket {
   consumed_at: number | null;
 }
 
-/** Keeps the objects of one model of the library in its table. */
+/** Stores the objects of one model in its table. */
 export class MysqlAdapter implements Adapter {
   private readonly table: ModelTable;
   private readonly upsertSql: string;

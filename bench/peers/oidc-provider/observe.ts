@@ -1,13 +1,13 @@
 import type { Provider } from 'oidc-provider';
 import { newId } from '../../../src/platform/ids.js';
-import { noteRequest } from '../request-log.js';
+import { logRequest } from '../request-log.js';
 import { TOKEN_HEADERS, type TokenDuties } from '../token-duties.js';
 
 type Middleware = Parameters<Provider['use']>[0];
 
 /**
- * Gives each request an id and a line of the log, and each answer the headers of a token endpoint. Who fails too often is
- * looked for by address alone before, because the library reads the form itself; what was issued is written down after.
+ * Adds the request id, the log line, the response headers and the audit event. The rate limit applies to the address only,
+ * because the library parses the form itself.
  */
 export function observe(duties: TokenDuties): Middleware {
   return async (context, next) => {
@@ -15,7 +15,7 @@ export function observe(duties: TokenDuties): Middleware {
     const requestId = newId('req', new Date());
     const { ip: address, method, path: route } = context;
     context.set({ 'X-Request-Id': requestId, ...TOKEN_HEADERS });
-    if (await duties.isThrottled('', address)) context.throw(429);
+    if (await duties.isRateLimited('', address)) context.throw(429);
     await next();
     const { Client, AuthorizationCode, RefreshToken } = context.oidc?.entities ?? {};
     const token = AuthorizationCode ?? RefreshToken;
@@ -29,6 +29,6 @@ export function observe(duties: TokenDuties): Middleware {
         address,
       });
     const durationMs = performance.now() - startedAt;
-    noteRequest({ requestId, method, route, status: context.status, durationMs });
+    logRequest({ requestId, method, route, status: context.status, durationMs });
   };
 }

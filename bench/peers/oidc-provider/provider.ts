@@ -3,7 +3,7 @@ import { Provider, type AdapterFactory, type FindAccount, type JWK } from 'oidc-
 import { CLIENT_ID, REDIRECT_URI, SCOPES } from '../../credentials.js';
 import { LIFETIMES } from '../token-peer.js';
 
-/** What the provider needs from its surroundings. */
+/** The dependencies of the provider. */
 export interface ProviderOptions {
   issuer: string;
   adapter: AdapterFactory;
@@ -11,8 +11,8 @@ export interface ProviderOptions {
 }
 
 /**
- * An authorization server for OAuth without OpenID Connect: the scopes of the service, no `openid`, so no ID token. Refresh
- * tokens come without `offline_access` then, and outlive the session.
+ * An OAuth authorization server without OpenID Connect: without the scope `openid` there is no ID token. Refresh tokens need no
+ * `offline_access` and outlive the session.
  */
 export function createProvider({ issuer, adapter, findAccount }: ProviderOptions): Provider {
   return new Provider(issuer, {
@@ -53,7 +53,7 @@ export function createProvider({ issuer, adapter, findAccount }: ProviderOptions
   });
 }
 
-/** The library wants a key of its user's, whether or not anything is signed. */
+/** The library requires a signing key, even if it signs nothing. */
 function signingKey(): JWK {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return privateKey.export({ format: 'jwk' });

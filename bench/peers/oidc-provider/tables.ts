@@ -14,7 +14,7 @@ import { SEEDED_SECONDS, seeds, type Seed, type TokenPeer } from '../token-peer.
 import { epochSeconds, schema, tableOf } from './model-tables.js';
 import { createProvider } from './provider.js';
 
-/** The client is in the provider's configuration. */
+/** The client is registered in the configuration of the provider. */
 export const oidcProvider: TokenPeer = {
   clientOf: () => CLIENT_ID,
 
@@ -25,7 +25,7 @@ export const oidcProvider: TokenPeer = {
   async seedCodes(pool, userIds, from, count) {
     await saveAll(pool, seeds(userIds, from, count), async (provider, client, seed) => {
       const code = new provider.AuthorizationCode({
-        ...(await consent(provider, client, 'code', seed)),
+        ...(await saveGrant(provider, client, 'code', seed)),
         jti: authorizationCode(seed.number),
         redirectUri: REDIRECT_URI,
         codeChallenge: CODE_CHALLENGE,
@@ -38,7 +38,7 @@ export const oidcProvider: TokenPeer = {
   async seedRefreshTokens(pool, userIds, from, count) {
     await saveAll(pool, seeds(userIds, from, count), async (provider, client, seed) => {
       const token = new provider.RefreshToken({
-        ...(await consent(provider, client, 'refresh', seed)),
+        ...(await saveGrant(provider, client, 'refresh', seed)),
         jti: refreshToken(seed.number),
         rotations: 0,
       });
@@ -47,8 +47,13 @@ export const oidcProvider: TokenPeer = {
   },
 };
 
-/** What a code and a refresh token both know of the consent that they come from, the grant of which is saved. */
-async function consent(provider: Provider, client: Client, kind: string, { number, userId }: Seed) {
+/** Saves a grant and returns the properties that its code and its refresh token share. */
+async function saveGrant(
+  provider: Provider,
+  client: Client,
+  kind: string,
+  { number, userId }: Seed,
+) {
   const grant = new provider.Grant({ accountId: userId, clientId: CLIENT_ID });
   grant.jti = identifier(`grant of ${kind} ${number}`);
   grant.addOIDCScope(SCOPES);
@@ -64,7 +69,7 @@ async function consent(provider: Provider, client: Client, kind: string, { numbe
   };
 }
 
-/** The library's own models make the rows, which are kept until they are inserted together. */
+/** Collects the rows of the library's models and inserts them in bulk. */
 async function saveAll(
   pool: Pool,
   all: readonly Seed[],
@@ -87,7 +92,7 @@ async function saveAll(
 
 const unused = async (): Promise<undefined> => undefined;
 
-/** An adapter that keeps the rows of what is saved, and finds nothing. */
+/** An adapter that collects the rows of saved objects and finds none. */
 function collector(model: string, rows: Map<string, SqlValue[][]>) {
   const ofModel: SqlValue[][] = [];
   rows.set(model, ofModel);
@@ -105,7 +110,7 @@ function collector(model: string, rows: Map<string, SqlValue[][]>) {
   };
 }
 
-/** Of the form of the library's own, always the same for the same name. */
+/** A deterministic id in the format of the library. */
 function identifier(name: string): string {
   return createHash('sha256').update(name).digest('base64url');
 }

@@ -7,24 +7,24 @@ import type {
 } from '../../modules/oauth/clients/app-secrets.service.js';
 import { HOUR, SECOND } from '../../platform/clock.js';
 import type { CliCommand, Result } from '../command.js';
-import { duration } from '../option-values.js';
+import { parseDuration } from '../option-values.js';
 import { keyValues, list } from '../tables.js';
 
-/** Printed beside every client secret. */
-export const SHOWN_ONCE =
-  'The client secret is shown this once and cannot be read again. Keep it where only the app can read it.';
+/** Printed with every new client secret. */
+export const SECRET_SHOWN_ONCE =
+  'The client secret is shown only once. Store it where only the app can read it.';
 
-const WITHOUT_SECRET =
-  'The app has no live secret, so it cannot authenticate until "app secret rotate" gives it a new one.';
-const PUBLIC_APP = 'A public app holds no client secret: it proves itself with PKCE.';
+const NO_LIVE_SECRET =
+  'The app has no live secret and cannot authenticate. Run "app secret rotate" to create one.';
+const PUBLIC_APP = 'A public app has no client secret. It authenticates with PKCE only.';
 
 function rotationResult(clientId: string, graceMs: number, rotation: Rotation): Result {
   const { secret, secretId, former } = rotation;
-  const shown = { client_id: clientId, client_secret: secret, secret_id: secretId };
+  const created = { client_id: clientId, client_secret: secret, secret_id: secretId };
   return {
-    json: { ...shown, grace_seconds: graceMs / SECOND },
-    text: keyValues(shown),
-    note: [SHOWN_ONCE, ...former.map(validity)].join('\n'),
+    json: { ...created, grace_seconds: graceMs / SECOND },
+    text: keyValues(created),
+    note: [SECRET_SHOWN_ONCE, ...former.map(validitySentence)].join('\n'),
   };
 }
 
@@ -37,20 +37,21 @@ function secretsResult(isPublic: boolean, secrets: readonly SecretStatus[]): Res
         secret.id,
         secret.lastFour,
         statusOf(secret),
-        moment(secret.createdAt),
-        moment(secret.lastUsedAt),
-        moment(secret.expiresAt),
+        isoTime(secret.createdAt),
+        isoTime(secret.lastUsedAt),
+        isoTime(secret.expiresAt),
       ]),
     ),
-    ...(!secrets.some(isLive) && { note: isPublic ? PUBLIC_APP : WITHOUT_SECRET }),
+    ...(!secrets.some(isLive) && { note: isPublic ? PUBLIC_APP : NO_LIVE_SECRET }),
   };
 }
 
 function revocationResult(clientId: string, revocation: Revocation): Result {
   const { revoked, endedNow, live } = revocation;
   const notes: string[] = [];
-  if (!endedNow) notes.push(`It had ended before, at ${moment(revoked.expiresAt)}.`);
-  if (live === 0) notes.push(WITHOUT_SECRET);
+  if (!endedNow)
+    notes.push(`No change. The secret already ended at ${isoTime(revoked.expiresAt)}.`);
+  if (live === 0) notes.push(NO_LIVE_SECRET);
   return {
     json: { client_id: clientId, ...secretJson(revoked), live_secrets: live },
     text: keyValues({
@@ -58,20 +59,22 @@ function revocationResult(clientId: string, revocation: Revocation): Result {
       secret_id: revoked.id,
       last_four: revoked.lastFour,
       status: statusOf(revoked),
-      expires_at: moment(revoked.expiresAt),
+      expires_at: isoTime(revoked.expiresAt),
       live_secrets: live,
     }),
     ...(notes.length > 0 && { note: notes.join('\n') }),
   };
 }
 
-function described({ lastFour }: SecretStatus): string {
-  return `the secret that ends in "${lastFour}"`;
+function nameOf({ lastFour }: SecretStatus): string {
+  return `secret ending in "${lastFour}"`;
 }
 
-function validity(secret: SecretStatus): string {
-  const sentence = secret.isLive ? `works until ${moment(secret.expiresAt)}` : 'has ended';
-  return `T${described(secret).slice(1)} ${sentence}.`;
+function validitySentence(secret: SecretStatus): string {
+  const validity = secret.isLive
+    ? `is valid until ${isoTime(secret.expiresAt)}`
+    : 'is no longer valid';
+  return `The ${nameOf(secret)} ${validity}.`;
 }
 
 function secretJson(secret: SecretStatus): object {
@@ -93,7 +96,7 @@ function statusOf(secret: SecretStatus): 'live' | 'ended' {
   return secret.isLive ? 'live' : 'ended';
 }
 
-function moment(time: Date | null): string {
+function isoTime(time: Date | null): string {
   return time?.toISOString() ?? 'never';
 }
 
@@ -102,13 +105,13 @@ const ROTATE = `app secret rotate ${CLIENT_ID}`;
 const LIST = `app secret list ${CLIENT_ID}`;
 const REVOKE = `app secret revoke ${CLIENT_ID} sec_01h455vb4pex5vsknk084sn02q`;
 
-/** `app secret rotate|list|revoke`. A secret is printed once, never taken as an argument. */
+/** `app secret rotate|list|revoke`. Prints a secret only once and never accepts one as an argument. */
 export function addAppSecretCommands(app: CliCommand): void {
   const secret = app
     .command('secret')
-    .summary('Change, list and end client secrets.')
+    .summary('Rotate, list and revoke client secrets.')
     .description(
-      'The client secrets of confidential apps. An app has one, or two while it changes over from one to the next.',
+      'Manage the client secrets of confidential apps. An app has one secret, or two during a rotation.',
     )
     .examples(ROTATE, LIST, REVOKE);
   addRotate(secret);
@@ -119,28 +122,30 @@ export function addAppSecretCommands(app: CliCommand): void {
 function addRotate(secret: CliCommand): void {
   secret
     .command('rotate')
-    .summary('Give the app a new client secret.')
+    .summary('Create a new client secret.')
     .description(
-      'Give the app a new client secret, shown once. The current one works on for the time of --grace, so that the partner can change over; one that is older still ends now. Asks first at a terminal when a secret ends now; scripts and --json are not asked.',
+      'Create a new client secret and print it once. The current secret remains valid for the --grace period; older ones are revoked at once.',
     )
     .argument('<client_id>')
     .addOption(
       new Option(
         '--grace <time>',
-        'how long the current secret works on, such as 30m, 24h or 7d; 0 ends it now, as after a leak',
+        'how long the current secret remains valid, such as 30m, 24h or 7d; 0 revokes it at once',
       )
-        .argParser(duration)
+        .argParser(parseDuration)
         .default(24 * HOUR, '24h'),
     )
     .confirmed()
-    .examples(ROTATE, `${ROTATE} --grace 0 --reason "The old one was published"`)
+    .examples(ROTATE, `${ROTATE} --grace 0 --reason "Leaked"`)
     .execute(async (session, clientId: string, { grace }: { grace: number }) => {
       const secrets = session.get('AppSecretsService');
       const { name } = await session.get('AppsService').show(clientId);
       const live = await liveSecrets(secrets, clientId);
       const ending = grace === 0 ? live : live.slice(1);
       if (ending.length > 0)
-        await session.confirm(`End ${ending.map(described).join(' and ')} of "${name}" at once?`);
+        await session.confirm(
+          `Revoke the ${ending.map(nameOf).join(' and the ')} of "${name}" at once?`,
+        );
       return rotationResult(clientId, grace, await secrets.rotate(clientId, grace, session.change));
     });
 }
@@ -148,12 +153,10 @@ function addRotate(secret: CliCommand): void {
 function addList(secret: CliCommand): void {
   secret
     .command('list')
-    .summary('List the client secrets that work.')
-    .description(
-      'List the client secrets of the app that work: id, last four characters, when each was created and last used (to the minute), and when it ends.',
-    )
+    .summary('List client secrets.')
+    .description('List the live client secrets of an app. LAST_USED is accurate to the minute.')
     .argument('<client_id>')
-    .option('--all', 'those that have ended, too')
+    .option('--all', 'include expired and revoked secrets')
     .examples(LIST, `${LIST} --all --json`)
     .execute(async (session, clientId: string, { all = false }: { all?: boolean }) => {
       const { kind } = await session.get('AppsService').show(clientId);
@@ -165,12 +168,10 @@ function addList(secret: CliCommand): void {
 function addRevoke(secret: CliCommand): void {
   secret
     .command('revoke')
-    .summary('End one client secret at once.')
-    .description(
-      'End one client secret at once. "app secret list" tells its id. Asks first at a terminal; scripts and --json are not asked.',
-    )
-    .argument('<client_id>', 'the id of the app')
-    .argument('<secret_id>', 'the id of the secret, never the secret itself')
+    .summary('Revoke a client secret.')
+    .description('Revoke a client secret at once. Run "app secret list" to find its id.')
+    .argument('<client_id>', 'id of the app')
+    .argument('<secret_id>', 'id of the secret, not the secret itself')
     .confirmed()
     .examples(`${REVOKE} --reason "Found in a log"`)
     .execute(async (session, clientId: string, secretId: string) => {
@@ -179,9 +180,9 @@ function addRevoke(secret: CliCommand): void {
       const live = await liveSecrets(secrets, clientId);
       const ending = live.find(({ id }) => id === secretId);
       if (ending) {
-        const last =
-          live.length === 1 ? ' It is the last one: the app cannot authenticate then.' : '';
-        await session.confirm(`End ${described(ending)} of "${name}" at once?${last}`);
+        const warning =
+          live.length === 1 ? ' It is the last one, so the app can no longer authenticate.' : '';
+        await session.confirm(`Revoke the ${nameOf(ending)} of "${name}" at once?${warning}`);
       }
       return revocationResult(clientId, await secrets.revoke(clientId, secretId, session.change));
     });

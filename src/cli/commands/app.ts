@@ -1,9 +1,9 @@
 import type { RegisteredApp } from '../../modules/oauth/clients/apps.service.js';
 import type { App } from '../../modules/oauth/clients/client.entities.js';
 import type { PlanAssignment } from '../../modules/quota/quota.service.js';
-import { addAppSecretCommands, SHOWN_ONCE } from './app-secret.js';
+import { addAppSecretCommands, SECRET_SHOWN_ONCE } from './app-secret.js';
 import type { CliCommand, Result } from '../command.js';
-import { collect, monthlyLimit, textUpTo } from '../option-values.js';
+import { collect, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { list, table } from '../tables.js';
 
 function appResult(app: RegisteredApp, secret?: string): Result {
@@ -17,11 +17,11 @@ function appResult(app: RegisteredApp, secret?: string): Result {
     ['status', statusOf(app)],
     ['created_at', app.createdAt.toISOString()],
   ];
-  const note = secret === undefined ? undefined : SHOWN_ONCE;
+  const note = secret === undefined ? undefined : SECRET_SHOWN_ONCE;
   return { json: appJson(app, secret), text: table(rows), note };
 }
 
-/** The names are those of RFC 6749 and RFC 7591. */
+/** Field names as in RFC 6749 and RFC 7591. */
 function appJson(app: RegisteredApp, secret?: string): object {
   return {
     client_id: app.clientId,
@@ -56,13 +56,14 @@ type UpdateOptions = Partial<Pick<CreateOptions, 'name' | 'redirectUri' | 'scope
 export function addAppCommands(program: CliCommand): void {
   const app = program
     .command('app')
-    .description('Register apps, change them, and switch them off and on.')
+    .description('Register, change, disable and enable apps.')
     .examples(CREATE, 'app list', `app disable ${CLIENT_ID}`);
   addCreate(app);
-  addReaders(app);
+  addList(app);
+  addShow(app);
   addUpdate(app);
-  addStatus(app, 'disabled');
-  addStatus(app, 'enabled');
+  addDisable(app);
+  addEnable(app);
   addAppSecretCommands(app);
 }
 
@@ -70,16 +71,16 @@ function addCreate(app: CliCommand): void {
   app
     .command('create')
     .summary('Register an app.')
-    .description('Register an app. A confidential app gets a client secret, shown once.')
-    .requiredOption('--name <name>', 'as shown to users on the consent page', textUpTo(200))
+    .description('Register an app. A confidential app gets a client secret, which is printed once.')
+    .requiredOption('--name <name>', 'name to show on the consent page', textUpTo(200))
     .requiredOption(
       '--redirect-uri <uri>',
-      'where users come back to, in full: https, or http on loopback, or a scheme such as com.example.app:; may be given again',
+      'complete URI to return users to: https, http on loopback, or a private-use scheme such as com.example.app:; repeatable',
       collect,
     )
-    .requiredOption('--scope <scopes>', 'what it may ask for, separated by spaces')
-    .option('--public', 'an app that cannot keep a secret, such as a mobile app: it uses PKCE')
-    .option('--limit <posts>', 'posts per month, or "unlimited", or "default"', monthlyLimit)
+    .requiredOption('--scope <scopes>', 'scopes that the app may request, separated by spaces')
+    .option('--public', 'register a public app, such as a mobile app, without a client secret')
+    .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
     .audited()
     .examples(
       CREATE,
@@ -99,10 +100,10 @@ function addCreate(app: CliCommand): void {
     });
 }
 
-function addReaders(app: CliCommand): void {
+function addList(app: CliCommand): void {
   app
     .command('list')
-    .description('List every app.')
+    .description('List all apps.')
     .examples('app list', 'app list --json')
     .execute(async (session) => {
       const apps = await session.get('AppsService').list();
@@ -112,10 +113,12 @@ function addReaders(app: CliCommand): void {
         text: list(['CLIENT_ID', 'TYPE', 'STATUS', 'NAME'], rows),
       };
     });
+}
 
+function addShow(app: CliCommand): void {
   app
     .command('show')
-    .description('Show one app.')
+    .description('Show an app.')
     .argument('<client_id>')
     .examples(`app show ${CLIENT_ID}`)
     .execute(async (session, clientId: string) =>
@@ -126,18 +129,14 @@ function addReaders(app: CliCommand): void {
 function addUpdate(app: CliCommand): void {
   app
     .command('update')
-    .summary('Change what is registered of an app.')
+    .summary('Change the name, redirect URIs or scopes of an app.')
     .description(
-      'Change the name, redirect URIs or scopes of an app. What is given replaces all of what was registered before. A sign-in under way to a redirect URI that is gone fails, and one that asks for a scope that is gone goes on without it; what users have granted before stays granted. Asks first at a terminal when something is taken away; scripts and --json are not asked.',
+      'Change the name, redirect URIs or scopes of an app. Each option replaces all of its current values. Authorization requests in progress fail if their redirect URI is removed, and lose scopes that are removed. Existing grants keep their scopes. Asks for confirmation before it removes a redirect URI or scope.',
     )
     .argument('<client_id>')
-    .option('--name <name>', 'as shown to users on the consent page', textUpTo(200))
-    .option(
-      '--redirect-uri <uri>',
-      'in place of all that are registered; may be given again',
-      collect,
-    )
-    .option('--scope <scopes>', 'all that it may ask for from now on, separated by spaces')
+    .option('--name <name>', 'new name', textUpTo(200))
+    .option('--redirect-uri <uri>', 'replaces all redirect URIs; repeatable', collect)
+    .option('--scope <scopes>', 'replaces all scopes; separated by spaces')
     .confirmed()
     .examples(
       `app update ${CLIENT_ID} --name "Garden Share"`,
@@ -152,38 +151,44 @@ function addUpdate(app: CliCommand): void {
         const apps = session.get('AppsService');
         const before = await apps.show(clientId);
         const scopes: readonly string[] | undefined = scope?.split(' ');
-        const lost = [
+        const removed = [
           ...before.redirectUris.filter((uri) => redirectUris?.includes(uri) === false),
           ...before.scopes.filter((one) => scopes?.includes(one) === false),
         ];
-        if (lost.length > 0)
-          await session.confirm(`Take ${lost.join(' and ')} away from "${before.name}"?`);
+        if (removed.length > 0)
+          await session.confirm(`Remove ${removed.join(' and ')} from "${before.name}"?`);
         const changes = { name, redirectUris, scope };
         const { app: updated, changed } = await apps.update(clientId, changes, session.change);
-        return { ...appResult(updated), ...(!changed && { note: 'It was like this already.' }) };
+        return { ...appResult(updated), ...(!changed && { note: 'No change.' }) };
       });
     });
 }
 
-function addStatus(app: CliCommand, status: App['status']): void {
-  const disabling = status === 'disabled';
-  const verb = disabling ? 'disable' : 'enable';
-  const command = app
-    .command(verb)
-    .summary(disabling ? 'Switch an app off.' : 'Switch an app on again.')
-    .description(
-      disabling
-        ? 'Switch an app off: its tokens and sign-ins stop at once. Asks first at a terminal; scripts and --json are not asked.'
-        : 'Switch an app on again.',
-    )
+function addDisable(app: CliCommand): void {
+  app
+    .command('disable')
+    .summary('Disable an app.')
+    .description('Disable an app. Its tokens and authorization requests are rejected at once.')
     .argument('<client_id>')
-    .examples(`app ${verb} ${CLIENT_ID} --reason "Requested by the partner"`)
+    .confirmed()
+    .examples(`app disable ${CLIENT_ID} --reason "Requested by the partner"`)
     .execute(async (session, clientId: string) => {
       const apps = session.get('AppsService');
       const { name } = await apps.show(clientId);
-      if (disabling) await session.confirm(`Stop every token and sign-in of "${name}"?`);
-      return appResult(await apps.changeStatus(clientId, status, session.change));
+      await session.confirm(`Disable "${name}" and reject all its tokens?`);
+      return appResult(await apps.changeStatus(clientId, 'disabled', session.change));
     });
-  if (disabling) command.confirmed();
-  else command.audited();
+}
+
+function addEnable(app: CliCommand): void {
+  app
+    .command('enable')
+    .summary('Enable an app.')
+    .description('Enable a disabled app. Its tokens become valid again unless they have expired.')
+    .argument('<client_id>')
+    .audited()
+    .examples(`app enable ${CLIENT_ID} --reason "Requested by the partner"`)
+    .execute(async (session, clientId: string) =>
+      appResult(await session.get('AppsService').changeStatus(clientId, 'enabled', session.change)),
+    );
 }

@@ -2,7 +2,13 @@ import { Option } from 'commander';
 import type { AuditEvent } from '../../platform/audit/audit-event.entity.js';
 import type { CliCommand } from '../command.js';
 import type { Session } from '../session.js';
-import { countOrAll, moment, parseClientId, parseUserId, textUpTo } from '../option-values.js';
+import {
+  parseCountOrAll,
+  parseTime,
+  parseClientId,
+  parseUserId,
+  textUpTo,
+} from '../option-values.js';
 import { wrappedTable } from '../tables.js';
 
 function eventJson(event: AuditEvent): object {
@@ -21,25 +27,25 @@ function eventJson(event: AuditEvent): object {
   };
 }
 
-/** Time and action, and below it the other known members, within 80 columns. */
+/** Time and action, followed by the other fields that have a value, in at most 80 columns. */
 function eventText(event: AuditEvent): string {
   const { at, action, actor, subject, clientId, userId, reason, requestId, address } = event;
-  const named = [subject, actor];
+  const shownIds = [subject, actor];
   const rows: [name: string, value: string | null][] = [
     ['  by', actor],
     ['  about', subject],
-    ['  app', clientId !== null && named.includes(clientId) ? null : clientId],
-    ['  user', userId !== null && named.includes(userId) ? null : userId],
+    ['  app', clientId !== null && shownIds.includes(clientId) ? null : clientId],
+    ['  user', userId !== null && shownIds.includes(userId) ? null : userId],
     ['  reason', reason],
     ['  details', detailsText(event)],
     ['  request', requestId],
     ['  address', address],
   ];
-  const known = rows.filter((row): row is [string, string] => row[1] !== null && row[1] !== '');
-  return `${at.toISOString()}  ${action}\n${wrappedTable(known)}`;
+  const present = rows.filter((row): row is [string, string] => row[1] !== null && row[1] !== '');
+  return `${at.toISOString()}  ${action}\n${wrappedTable(present)}`;
 }
 
-/** Without the ids that have their own lines. */
+/** Omits the ids that have their own lines. */
 function detailsText({ details, clientId, userId }: AuditEvent): string {
   return Object.entries(details)
     .filter(([, value]) => value === null || (value !== clientId && value !== userId))
@@ -51,8 +57,8 @@ const DEFAULT_LIMIT = 100;
 const APP = 'svc_app_01h455vb4pex5vsknk084sn02q';
 
 interface ListOptions {
-  since?: ReturnType<typeof moment>;
-  until?: ReturnType<typeof moment>;
+  since?: ReturnType<typeof parseTime>;
+  until?: ReturnType<typeof parseTime>;
   app?: string;
   user?: string;
   action?: string;
@@ -62,23 +68,27 @@ interface ListOptions {
 export function addAuditCommands(program: CliCommand): void {
   const audit = program
     .command('audit')
-    .description('See who changed what, when and why.')
+    .description('Show the audit log.')
     .examples('audit list --since 24h', `audit list --app ${APP}`);
 
   audit
     .command('list')
-    .summary('List the events of the audit log, newest first.')
+    .summary('List audit events, newest first.')
     .description(
-      'List the events of the audit log, newest first: every change by an operator, and every token, consent, refusal and lock. Times are UTC. Events stay for as many days as AUDIT_LOG_DAYS says.',
+      'List audit events, newest first: changes by operators, issued and revoked tokens, consents, rejected requests and locks. Times are UTC. Events are deleted after AUDIT_LOG_DAYS days.',
     )
-    .option('--since <time>', 'from then on: 24h or 30d ago, 2026-11-20, 2026-11-20T09:30Z', moment)
-    .option('--until <time>', 'before then: written like --since', moment)
-    .option('--app <client_id>', 'what is about this app, or was done by it', parseClientId)
-    .option('--user <user_id>', 'what is about this user, or was done by them', parseUserId)
+    .option(
+      '--since <time>',
+      'at or after this time: an age such as 24h or 30d, 2026-11-20, or 2026-11-20T09:30Z',
+      parseTime,
+    )
+    .option('--until <time>', 'before this time, in the same formats', parseTime)
+    .option('--app <client_id>', 'events of this app', parseClientId)
+    .option('--user <user_id>', 'events of this user', parseUserId)
     .option('--action <name>', 'such as quota.set or refresh_token.reused', textUpTo(64))
     .addOption(
-      new Option('--limit <number>', 'how many at most, or "all"')
-        .argParser(countOrAll)
+      new Option('--limit <number>', 'maximum number of events, or "all"')
+        .argParser(parseCountOrAll)
         .default(DEFAULT_LIMIT, String(DEFAULT_LIMIT)),
     )
     .examples(
@@ -102,10 +112,10 @@ async function printText(session: Session, events: AsyncIterable<AuditEvent>): P
     await session.print(`${separator}${eventText(event)}\n`);
     separator = '\n';
   }
-  if (separator === '') session.say('No event in the audit log is like that.');
+  if (separator === '') session.printNote('No matching events.');
 }
 
-/** One array, with one event a line. */
+/** One JSON array with one event per line. */
 async function printJson(session: Session, events: AsyncIterable<AuditEvent>): Promise<void> {
   let separator = '[';
   for await (const event of events) {

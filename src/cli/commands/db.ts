@@ -7,7 +7,7 @@ import { RELEASES, type Release } from '../../platform/database/migrations/relea
 export function addDatabaseCommands(program: CliCommand): void {
   const database = program
     .command('db')
-    .description('Bring the database up to date, or back to a release.')
+    .description('Migrate, revert and check the database schema.')
     .examples('db migrate', 'db status --json', 'db check');
   addMigrate(database);
   addRevert(database);
@@ -18,45 +18,38 @@ export function addDatabaseCommands(program: CliCommand): void {
 function addMigrate(database: CliCommand): void {
   database
     .command('migrate')
-    .summary('Run the migrations that are pending.')
-    .description('Run the migrations that are pending. Safe to run twice.')
+    .summary('Run pending migrations.')
+    .description('Run pending migrations. You can run this command again at any time.')
     .audited()
     .examples('db migrate')
-    .onAnySchema()
+    .allowAnySchema()
     .execute(async (session) => {
       const applied = await session.get('SchemaUpgrade').run(session.change);
-      const text =
-        applied.length === 0
-          ? 'The database is up to date.'
-          : applied.map((name) => `Applied ${name}`).join('\n');
-      return { json: { applied }, text };
+      const lines = applied.map((name) => `Applied ${name}`);
+      return { json: { applied }, text: lines.join('\n') || 'The database is up to date.' };
     });
 }
 
 function addRevert(database: CliCommand): void {
   database
     .command('revert')
-    .summary('Undo the migrations that came after a release.')
+    .summary('Revert the schema to an earlier release.')
     .description(
-      'Undo the migrations that came after a release, newest first, so that the schema is that of the release again. The columns that they added go, with what is stored in them; everything else stays. The release itself may go on serving: end the processes of newer versions first. Safe to stop and to run again. Asks first at a terminal; scripts and --json are not asked.',
+      'Revert the migrations that were added after a release, newest first. This drops the columns that they added, including their data. Stop the processes of newer versions first; processes of that release can keep running. If interrupted, run the command again.',
     )
-    .addArgument(
-      new Argument('<release>', 'the version to go back to').choices(Object.keys(RELEASES)),
-    )
+    .addArgument(new Argument('<release>', 'version to revert to').choices(Object.keys(RELEASES)))
     .confirmed()
     .examples('db revert 1.0.0 --reason "Back to 1.0.0"')
-    .onAnySchema()
+    .allowAnySchema()
     .execute(async (session, release: Release) => {
       const names = await session.get('Migrator').since(release);
       if (names.length > 0)
         await session.confirm(
-          `Undo ${names.join(', ')}, and lose what is stored in the columns that it added?`,
+          `Revert ${names.join(', ')} and delete the data in the columns that were added?`,
         );
       const undone = await session.get('SchemaUpgrade').revert(release, session.change);
-      const text =
-        undone.length === 0
-          ? `The schema has nothing that came after ${release}.`
-          : undone.map((name) => `Undid ${name}`).join('\n');
+      const lines = undone.map((name) => `Reverted ${name}`);
+      const text = lines.join('\n') || `No migrations to revert: the schema is that of ${release}.`;
       return { json: { undone }, text };
     });
 }
@@ -64,9 +57,9 @@ function addRevert(database: CliCommand): void {
 function addStatus(database: CliCommand): void {
   database
     .command('status')
-    .description('Show which migrations are applied.')
+    .description('Show applied and pending migrations.')
     .examples('db status', 'db status --json')
-    .onAnySchema()
+    .allowAnySchema()
     .execute(async (session) => {
       const migrations = await session.get('Migrator').status();
       const current = migrations.every(({ applied }) => applied);
@@ -80,12 +73,12 @@ function addStatus(database: CliCommand): void {
 function addCheck(database: CliCommand): void {
   database
     .command('check')
-    .summary('Compare the database with what this version expects.')
+    .summary('Compare the schema with what this version expects.')
     .description(
-      'Compare the tables, columns and indices of the database with what this version expects, as before and after an upgrade. Changes nothing. Ends with exit code 1 when they differ.',
+      'Compare the tables, columns and indexes with what this version expects, without changing anything. Run it before and after an upgrade. Exits with 1 if they differ.',
     )
     .examples('db check', 'db check --json')
-    .onAnySchema()
+    .allowAnySchema()
     .execute(async (session) => checkResult(await session.get('Migrator').difference()));
 }
 
@@ -99,17 +92,17 @@ function checkResult(difference: SchemaDifference): Result {
   const failure = failureOf(difference);
   return {
     json: { current: failure === undefined, ...difference },
-    text: failure === undefined ? 'The database is what this version expects.' : table(rows),
+    text: failure === undefined ? 'The schema matches this version.' : table(rows),
     ...(failure !== undefined && { failure }),
   };
 }
 
 function failureOf({ pending, unknown, statements }: SchemaDifference): string | undefined {
   if (pending.length > 0)
-    return 'Migrations are pending. Run "npm run -s cli -- db migrate" before this version starts.';
+    return 'The database has pending migrations. Run "npm run -s cli -- db migrate" before you start this version.';
   if (unknown.length > 0)
-    return 'A newer version migrated this database; this version works on it, too. To undo those migrations, run "db revert" with the command line of the newer version.';
+    return 'A newer version has migrated this database; this version can use it. To revert those migrations, run "db revert" of the newer version.';
   if (statements.length > 0)
-    return 'Somebody changed the schema by hand. The statements above, without the word in front, would make it what this version expects: read them before you run them.';
+    return 'The schema was changed outside of migrations. Review the statements marked "missing" above and run them to restore it.';
   return undefined;
 }

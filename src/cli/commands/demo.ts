@@ -4,12 +4,12 @@ export function addDemoCommands(program: CliCommand): void {
   const example = 'TOKEN="$(npm run -s cli -- demo token)"';
   const demo = program
     .command('demo')
-    .description('Something to try on a demo database.')
+    .description('Try the API on a demo database.')
     .addHelpText('before', `Examples:\n  ${example}\n`);
 
   demo
     .command('token')
-    .description('Print an access token of the demo user, with every scope.')
+    .description('Print an access token for the demo user.')
     .addHelpText('before', `${examples('demo token')}  ${example}\n`)
     .execute(async (session) => {
       const token = await session.get('DemoService').accessToken();

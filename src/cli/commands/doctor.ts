@@ -1,6 +1,6 @@
 import type { CliCommand, Result } from '../command.js';
 import type { Session } from '../session.js';
-import { WIDTH, wrapped } from '../tables.js';
+import { WIDTH, wrap } from '../tables.js';
 import type { CheckOptions, NamedFinding } from '../../modules/operations/doctor/check.js';
 
 const STATUS_WIDTH = 'warning'.length;
@@ -8,20 +8,20 @@ const STATUS_WIDTH = 'warning'.length;
 export function addDoctorCommand(program: CliCommand): void {
   const doctor = program
     .command('doctor')
-    .summary('Examine the installation, and say what to do.')
+    .summary('Check the installation and suggest fixes.')
     .description(
-      'Examine the installation: configuration, SMS gateway, metrics, database, permissions, schema, clock, counters and jobs. Each finding is ok, a warning or failed, and comes with its remedy. Ends with exit code 1 when one failed. Writes nothing, unless --fix is given, and then counters only; safe to run at any time.',
+      'Check the configuration, SMS gateway, metrics, database, permissions, schema, clock, counters and jobs. Each check is ok, a warning or failed; the last two come with a suggested fix. Exits with 1 if a check failed. Changes nothing without --fix.',
     )
-    .option('--fix', 'set counters right that are not what they count')
+    .option('--fix', 'correct counters that differ from the rows they count')
     .audited()
     .examples('doctor', 'doctor --json', 'doctor --fix --reason "Restored"')
-    .onAnySchema()
+    .allowAnySchema()
     .execute(async (session, { fix = false }: { fix?: boolean }) => {
-      const onCheck = (name: string): void => session.progress(`Looking at ${name} …`);
+      const onCheck = (name: string): void => session.progress(`Checking ${name} …`);
       const settings = { onCheck, ...(fix && { repair: session.change }) };
       return doctorResult(await findings(session, settings));
     });
-  doctor.anyStart = true;
+  doctor.allowsFailedStart = true;
 }
 
 async function findings(session: Session, settings: CheckOptions): Promise<NamedFinding[]> {
@@ -57,10 +57,10 @@ function doctorResult(found: readonly NamedFinding[]): Result {
   };
 }
 
-/** A remedy has its own line and is never cut, so that it can be pasted. */
+/** A remedy has its own line and is never wrapped, so that it can be pasted. */
 function textOf({ status, check, summary, remedy }: NamedFinding): string {
   const indent = ' '.repeat(STATUS_WIDTH + 2);
-  const [first = '', ...rest] = wrapped(`${check}: ${summary}`, WIDTH - indent.length);
+  const [first = '', ...rest] = wrap(`${check}: ${summary}`, WIDTH - indent.length);
   return [
     `${status.padEnd(indent.length)}${first}`,
     ...[...rest, ...(remedy === undefined ? [] : [remedy])].map((line) => `${indent}${line}`),

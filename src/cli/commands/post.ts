@@ -3,15 +3,15 @@ import type { CliCommand } from '../command.js';
 const RESTORE = 'post restore post_01h455vb4pex5vsknk084sn02q';
 
 export function addPostCommands(program: CliCommand): void {
-  const post = program.command('post').description('What users published.').examples(RESTORE);
+  const post = program.command('post').description('Restore deleted posts.').examples(RESTORE);
 
   post
     .command('restore')
-    .summary('Bring back a post that was deleted.')
+    .summary('Restore a deleted post.')
     .description(
-      'Bring back a post that was deleted, for as many days as DELETED_POST_DAYS says. Its likes and comments come back with it, but for the comments that were deleted themselves. Safe to run twice.',
+      'Restore a post that was deleted less than DELETED_POST_DAYS days ago, with its likes and comments. Comments that were deleted separately stay deleted.',
     )
-    .argument('<post_id>', 'as in the permalink of the post')
+    .argument('<post_id>', 'last part of its permalink')
     .audited()
     .examples(`${RESTORE} --reason "Deleted by mistake"`, `${RESTORE} --json`)
     .execute(async (session, postId: string) => {
@@ -20,7 +20,7 @@ export function addPostCommands(program: CliCommand): void {
       return {
         json: { id, user_id: userId, restored },
         text: restored ? `Restored ${id} of ${userId}.` : `${id} of ${userId} is not deleted.`,
-        ...(!restored && { note: 'Nothing was changed.' }),
+        ...(!restored && { note: 'No change.' }),
       };
     });
 }

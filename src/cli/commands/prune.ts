@@ -5,11 +5,11 @@ import { totalOf } from '../../platform/database/retention/batches.js';
 export function addPruneCommand(program: CliCommand): void {
   program
     .command('prune')
-    .summary('Delete what is kept no longer.')
+    .summary('Delete expired data.')
     .description(
-      'Delete what is kept no longer: codes, tokens, sign-ins, one-time passwords, counted attempts, grants 90 days after their end, and calls, audit events, deleted posts and comments after CALL_LOG_DAYS, AUDIT_LOG_DAYS and DELETED_POST_DAYS. Calls are added up by day first. The service does it every hour by itself; this works at any time, whether it has or not, also twice at once.',
+      'Delete expired codes, tokens, sessions, one-time passwords and rate-limit counts, grants 90 days after they end, API calls after CALL_LOG_DAYS, audit events after AUDIT_LOG_DAYS, and deleted posts and comments after DELETED_POST_DAYS. Aggregates the call log first. The service does this every hour; you can run the command at any time.',
     )
-    .option('--dry-run', 'delete nothing, and show how many rows would go')
+    .option('--dry-run', 'show how many rows would be deleted, but delete nothing')
     .audited()
     .examples('prune', 'prune --dry-run', 'prune --json')
     .execute(async (session, { dryRun = false }: { dryRun?: boolean }) => {

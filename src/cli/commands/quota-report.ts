@@ -1,5 +1,5 @@
 import type { CliCommand } from '../command.js';
-import { calendarMonth } from '../option-values.js';
+import { parseMonth } from '../option-values.js';
 import { list } from '../tables.js';
 import type { ReportLine } from '../../modules/quota/months/quota-months.service.js';
 
@@ -18,12 +18,12 @@ const COLUMNS = [
 export function addQuotaReportCommand(quota: CliCommand): void {
   quota
     .command('report')
-    .summary('Show what every app has used of a month.')
+    .summary('Report the monthly usage of all apps.')
     .description(
-      'Show what every app has used and has left of a month, in percent of its limit, and what the month comes to if it goes on like this. Who used most of its limit comes first. A month that is over shows the plans and limits that apps had at its end.',
+      'Report how many posts each app has used and has left in a month, with a projection to the end of the month (END). Apps that used the largest share of their limit come first. Past months show the plan and limit at the end of the month.',
     )
-    .option('--period <month>', 'such as 2026-10; the current month by default', calendarMonth)
-    .option('--csv', 'print a table for a spreadsheet')
+    .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
+    .option('--csv', 'print CSV')
     .examples(
       'quota report',
       'quota report --period 2026-10 --csv > october.csv',
@@ -31,7 +31,7 @@ export function addQuotaReportCommand(quota: CliCommand): void {
     )
     .action(({ period, csv = false }: { period?: string; csv?: boolean }, command: CliCommand) => {
       if (csv && command.optsWithGlobals().json === true)
-        return command.error('error: give either --json or --csv');
+        return command.error('error: use either --json or --csv');
       return command.start(async (session) => {
         const apps = await session.get('AppsService').list();
         const lines = await session.get('QuotaMonths').report(apps, period);
@@ -57,7 +57,7 @@ function textOf(lines: readonly ReportLine[]): string {
   return list(['CLIENT_ID', 'PLAN', 'LIMIT', 'USED', 'LEFT', '%', 'END'], rows);
 }
 
-/** Formulas are escaped with an apostrophe, because partners choose the names of their apps. */
+/** Escapes formulas with an apostrophe, because partners choose the names of their apps. */
 async function csvOf(lines: readonly ReportLine[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
   return stringify(lines.map(jsonOf), {

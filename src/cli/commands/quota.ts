@@ -6,7 +6,7 @@ import type {
 } from '../../modules/quota/quota.service.js';
 import type { CliCommand, Result } from '../command.js';
 import { addQuotaReportCommand } from './quota-report.js';
-import { calendarMonth, monthlyLimit, textUpTo } from '../option-values.js';
+import { parseMonth, parseMonthlyLimit, textUpTo } from '../option-values.js';
 import { keyValues, list } from '../tables.js';
 
 interface SetOptions {
@@ -17,7 +17,7 @@ interface SetOptions {
 export function addQuotaCommands(program: CliCommand): void {
   const quota = program
     .command('quota')
-    .description('See and change how many posts an app may publish in a month.')
+    .description('Show and change how many posts an app may publish per month.')
     .examples(
       'quota show svc_app_01h455vb4pex5vsknk084sn02q',
       'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
@@ -32,8 +32,8 @@ export function addQuotaCommands(program: CliCommand): void {
 function addShow(quota: CliCommand): void {
   quota
     .command('show')
-    .summary('Show plan, limit and use of this month.')
-    .description("Show the app's plan and limit, and what is used and left this month (UTC).")
+    .summary('Show the plan, limit and usage of an app.')
+    .description('Show the plan and limit of an app and its usage this month (UTC).')
     .argument('<client_id>')
     .examples('quota show svc_app_01h455vb4pex5vsknk084sn02q --json')
     .execute(async (session, clientId: string) => {
@@ -45,13 +45,11 @@ function addShow(quota: CliCommand): void {
 function addSet(quota: CliCommand): void {
   quota
     .command('set')
-    .summary('Change the monthly limit or plan of an app.')
-    .description(
-      'Give the app a monthly limit of its own, or a plan. Asks first at a terminal; scripts and --json are not asked.',
-    )
+    .summary('Set the monthly limit or plan of an app.')
+    .description('Set the plan of an app, or a monthly limit of its own.')
     .argument('<client_id>')
-    .option('--limit <posts>', 'posts per month, or "unlimited", or "default"', monthlyLimit)
-    .option('--plan <name>', 'a plan of QUOTA_PLANS, or "default"', textUpTo(32))
+    .option('--limit <posts>', 'posts per month, "unlimited" or "default"', parseMonthlyLimit)
+    .option('--plan <name>', 'a plan in QUOTA_PLANS, or "default"', textUpTo(32))
     .confirmed()
     .examples(
       'quota set svc_app_01h455vb4pex5vsknk084sn02q --limit 500 --reason "Pilot in Riverside"',
@@ -60,16 +58,16 @@ function addSet(quota: CliCommand): void {
     )
     .action((clientId: string, options: SetOptions, command: CliCommand) => {
       const assignment = assignmentOf(options);
-      if (assignment === undefined) return command.error('error: give either --limit or --plan');
+      if (assignment === undefined) return command.error('error: use either --limit or --plan');
       return command.start(async (session) => {
         const { name } = await session.get('AppsService').show(clientId);
         const service = session.get('QuotaService');
-        const was = quotaInWords(await service.status(clientId));
+        const previous = formatQuota(await service.status(clientId));
         await session.confirm(
-          `Change the monthly quota of "${name}" from ${was} to ${assignmentInWords(assignment)}?`,
+          `Change the monthly quota of "${name}" from ${previous} to ${formatAssignment(assignment)}?`,
         );
         const status = await service.set(clientId, assignment, session.change);
-        return { ...quotaResult(clientId, status), note: `It was ${was}.` };
+        return { ...quotaResult(clientId, status), note: `Previously: ${previous}.` };
       });
     });
 }
@@ -79,15 +77,15 @@ function assignmentOf({ limit, plan }: SetOptions): PlanAssignment | undefined {
   return plan === undefined ? limit : { plan };
 }
 
-function assignmentInWords(assignment: PlanAssignment): string {
-  return 'plan' in assignment ? `the plan "${assignment.plan}"` : limitInWords(assignment.limit);
+function formatAssignment(assignment: PlanAssignment): string {
+  return 'plan' in assignment ? `the plan "${assignment.plan}"` : formatLimit(assignment.limit);
 }
 
-function quotaInWords({ plan, limit }: EffectiveQuota): string {
-  return plan === 'custom' ? limitInWords(limit) : `the plan "${plan}", ${limitInWords(limit)}`;
+function formatQuota({ plan, limit }: EffectiveQuota): string {
+  return plan === 'custom' ? formatLimit(limit) : `the plan "${plan}", ${formatLimit(limit)}`;
 }
 
-function limitInWords(limit: number | null): string {
+function formatLimit(limit: number | null): string {
   return limit === null ? 'no limit' : `${limit} ${limit === 1 ? 'post' : 'posts'}`;
 }
 
@@ -111,12 +109,12 @@ function quotaResult(clientId: string, status: QuotaStatus): Result {
 function addReconcile(quota: CliCommand): void {
   quota
     .command('reconcile')
-    .summary('Check the counters against the recorded calls.')
+    .summary('Compare the quota counters with the call log.')
     .description(
-      'Check what each app has used in a month against its recorded calls, and show who differs. Safe at any time: posts that are published meanwhile make no difference. Ends with 1 while somebody differs. --fix asks first at a terminal; scripts and --json are not asked.',
+      'Compare the quota counter of each app with its recorded calls in a month, and list the apps that differ. Publishing can continue meanwhile. Exits with 1 if a counter differs, unless --fix corrected it. --fix asks for confirmation.',
     )
-    .option('--period <month>', 'such as 2026-10; the current month by default', calendarMonth)
-    .option('--fix', 'set the counters to what is recorded')
+    .option('--period <month>', 'such as 2026-10 (default: current month)', parseMonth)
+    .option('--fix', 'set the counters to the recorded values')
     .confirmed()
     .examples(
       'quota reconcile',
@@ -126,7 +124,9 @@ function addReconcile(quota: CliCommand): void {
       const reconciliation = session.get('QuotaReconciliation');
       const differences = await reconciliation.discrepancies(period);
       if (fix && differences.length > 0) {
-        await session.confirm(`Set the counters of ${apps(differences)} to what is recorded?`);
+        await session.confirm(
+          `Set the counters of ${countApps(differences)} to the recorded values?`,
+        );
         for (const difference of differences) await reconciliation.fix(difference, session.change);
       }
       return reconciliationResult(differences, fix);
@@ -141,27 +141,27 @@ function reconciliationResult(differences: readonly QuotaDiscrepancy[], fixed: b
     recorded,
     fixed,
   }));
-  if (json.length === 0) return { json, text: 'Every counter is what is recorded.' };
+  if (json.length === 0) return { json, text: 'All counters match the recorded calls.' };
   const rows = json.map((row) => [row.client_id, row.period, `${row.used}`, `${row.recorded}`]);
   const text = list(['CLIENT_ID', 'PERIOD', 'USED', 'RECORDED'], rows);
-  if (fixed) return { json, text, note: `Set the counters of ${apps(json)} to RECORDED.` };
+  if (fixed) return { json, text, note: `Set the counters of ${countApps(json)} to RECORDED.` };
   return {
     json,
     text,
-    failure: `The counters of ${apps(json)} are not what is recorded. To set them to RECORDED, add --fix.`,
+    failure: `The counters of ${countApps(json)} do not match the recorded calls. Add --fix to set them to RECORDED.`,
   };
 }
 
-function apps({ length }: readonly unknown[]): string {
+function countApps({ length }: readonly unknown[]): string {
   return length === 1 ? '1 app' : `${length} apps`;
 }
 
 function addReset(quota: CliCommand): void {
   quota
     .command('reset')
-    .summary('Close the months before the current one.')
+    .summary('Record the final plan and limit of past months.')
     .description(
-      'Write into each earlier month under which plan and limit its apps ended it. The service does this once a month by itself. For a cron: safe to run twice, late or never, because no counter is ever reset.',
+      'Record for each past month the plan and limit that apps had at its end. No counter is reset. The service does this once a month; you can run the command at any time.',
     )
     .audited()
     .examples('quota reset')

@@ -1,19 +1,19 @@
 import type { CliCommand } from '../command.js';
-import { utcDay } from '../option-values.js';
+import { parseDay } from '../option-values.js';
 import { list } from '../tables.js';
 
 export function addUsageCommands(program: CliCommand): void {
   const usage = program
     .command('usage')
-    .description('Add up the recorded calls.')
+    .description('Aggregate the call log.')
     .examples('usage rollup');
   usage
     .command('rollup')
-    .summary('Add up the recorded calls by day.')
+    .summary('Aggregate the call log by day.')
     .description(
-      'Add up the recorded calls by day, app, route and status, and show the days that were counted. The service does it every ten minutes by itself; this works at any time, whether it does or not. Safe to run twice, late or never. A call that was recorded more than a day late counts once its day is given.',
+      'Aggregate the call log by day, app, route and status, and list the days that were counted. The service does this every ten minutes; you can run the command at any time. Use --from to include calls that were recorded more than a day late.',
     )
-    .option('--from <day>', 'count every day from this one on, such as 2026-11-01', utcDay)
+    .option('--from <day>', 'recount every day since this one, such as 2026-11-01', parseDay)
     .audited()
     .examples('usage rollup', 'usage rollup --from 2026-11-01', 'usage rollup --json')
     .execute(async (session, { from }: { from?: Date }) => {
@@ -23,7 +23,7 @@ export function addUsageCommands(program: CliCommand): void {
       const rows = days.map(({ day, calls }) => [day, String(calls)]);
       return {
         json: days,
-        text: days.length > 0 ? list(['DAY', 'CALLS'], rows) : 'There is no call to add up.',
+        text: days.length > 0 ? list(['DAY', 'CALLS'], rows) : 'No calls to aggregate.',
       };
     });
 }

@@ -10,12 +10,12 @@ const USER_ID = 'usr_01h455vb4pex5vsknk084sn02q';
 export function addUserExportCommand(user: CliCommand): void {
   user
     .command('export')
-    .summary('Write everything that is held about a user.')
+    .summary('Export all data about a user.')
     .description(
-      'Write everything that is held about a user as one JSON document: profile, posts (deleted ones that are kept included), comments, likes, grants, sign-ins, calls and audit events. It holds the phone number in full. Hashes are left out. Changes nothing.',
+      'Export all data about a user as one JSON document: profile, posts (including deleted posts that are not yet pruned), comments, likes, grants, sessions, API calls and audit events. Includes the full phone number, but no hashes.',
     )
     .argument('<user_id>')
-    .option('--output <file>', 'a new file, which only you may read, in place of standard output')
+    .option('--output <file>', 'write to a new file that only you can read')
     .examples(`user export ${USER_ID} --output ana.json`, `user export ${USER_ID} | gzip > ana.gz`)
     .execute(async (session, id: string, { output }: { output?: string }) => {
       const pieces = await session.get('UserExport').document(id);
@@ -27,16 +27,17 @@ export function addUserExportCommand(user: CliCommand): void {
     });
 }
 
-/** The file has another name until it is complete. */
+/** Writes to a temporary name and renames the complete file. */
 async function writeFile(
   session: Session,
   path: string,
   pieces: AsyncIterable<string>,
 ): Promise<Result> {
-  if (existsSync(path)) throw new InvalidRequest(`${path} exists already. Name a new file.`);
+  if (existsSync(path))
+    throw new InvalidRequest(`${path} already exists. Choose another file name.`);
   const part = `${path}.part`;
   const file = await open(part, 'w', 0o600).catch((error: Error) => {
-    throw new InvalidRequest(`${path} cannot be written: ${error.message}.`);
+    throw new InvalidRequest(`Cannot write ${path}: ${error.message}.`);
   });
   let bytes = 0;
   try {
@@ -57,12 +58,12 @@ async function writeFile(
 export function addUserEraseCommand(user: CliCommand): void {
   user
     .command('erase')
-    .summary('Remove a user, and everything that tells about them.')
+    .summary('Erase a user and all their data.')
     .description(
-      'Remove a user for good: every token stops at once, then posts go with the comments and likes on them, comments and likes elsewhere, sign-ins and counted attempts, and the user at last. The call log forgets whose calls they were; audit events keep the id and lose the address. There is no way back. Safe to stop and to run again. Asks first at a terminal; scripts and --json are not asked.',
+      'Erase a user permanently. Revokes all tokens, then deletes posts (with their comments and likes), comments, likes, sessions, rate-limit counts and the user. Removes the user from the call log, and the IP address from audit events. This cannot be undone. If interrupted, run the command again.',
     )
     .argument('<user_id>')
-    .option('--dry-run', 'remove nothing, and show how many rows would go')
+    .option('--dry-run', 'show how many rows would be deleted, but delete nothing')
     .confirmed()
     .examples(
       `user erase ${USER_ID} --dry-run`,
@@ -72,7 +73,7 @@ export function addUserEraseCommand(user: CliCommand): void {
     .execute(async (session, id: string, { dryRun = false }: { dryRun?: boolean }) => {
       const erasure = session.get('UserErasure');
       if (dryRun) return erasedResult(id, await erasure.preview(id), true);
-      await session.confirm(`Erase "${await erasure.nameOf(id)}" for good?`);
+      await session.confirm(`Erase "${await erasure.nameOf(id)}" permanently?`);
       const tables = await erasure.run(id, {
         change: session.change,
         onBatch: (name, rows) => session.progress(`${name}: ${rows} rows`),
@@ -84,6 +85,6 @@ export function addUserEraseCommand(user: CliCommand): void {
 function erasedResult(id: string, tables: Record<string, number>, dryRun: boolean): Result {
   return {
     json: { id, dry_run: dryRun, tables },
-    text: `${dryRun ? 'Would remove, and anonymize' : 'Removed, and anonymized'} in api_calls and audit_events:\n${keyValues(tables)}`,
+    text: `${dryRun ? 'Would delete' : 'Deleted'} (${dryRun ? 'anonymize' : 'anonymized'} in api_calls and audit_events):\n${keyValues(tables)}`,
   };
 }

@@ -10,20 +10,24 @@ import {
 } from '../../modules/users/import/import-file.js';
 import type { ImportReport, Problem } from '../../modules/users/import/user-import.service.js';
 
-/** Bad lines in the result with `--json`, and in the note; all are counted. */
-const MAX_REPORTED = 1000;
-const MAX_SHOWN = 20;
+/** Limits of the invalid lines that `--json` and the note list. `bad` counts all of them. */
+const MAX_PROBLEMS_IN_JSON = 1000;
+const MAX_PROBLEMS_IN_NOTE = 20;
 
 export function addUserImportCommand(user: CliCommand): void {
   user
     .command('import')
-    .summary('Add and update users from a file.')
+    .summary('Add and update users from a CSV or NDJSON file.')
     .description(
-      'Add and update users from a file of any size: CSV with the header phone,name,neighborhood,photo_url,latitude,longitude, of which phone and name are required and the order is free, or one JSON object of the same names a line. A user whose phone is there already gets what the file tells otherwise; an empty value clears, and a column that the file does not have stays as it is. Bad lines are told with their numbers, and the others are imported. Safe to repeat and to stop: what was imported stays, and the next run goes on.',
+      'Add and update users from a file of any size. CSV needs a header with the columns phone and name; neighborhood, photo_url, latitude and longitude are optional. NDJSON has one object with the same names per line. Users are matched by phone. An empty value clears a field; a missing column leaves it unchanged. Invalid lines are listed by number and skipped. If interrupted, run the command again.',
     )
-    .argument('<file>', 'its name ends in .csv or .ndjson; - is standard input')
-    .option('--format <format>', `${FORMATS.join(' or ')}, whatever the name is`, oneOf(FORMATS))
-    .option('--dry-run', 'check every line, and write nothing')
+    .argument('<file>', 'a .csv or .ndjson file, or - for standard input')
+    .option(
+      '--format <format>',
+      `${FORMATS.join(' or ')} (default: from the file name)`,
+      oneOf(FORMATS),
+    )
+    .option('--dry-run', 'validate every line, but write nothing')
     .audited()
     .examples(
       'user import members.csv --dry-run',
@@ -34,7 +38,7 @@ export function addUserImportCommand(user: CliCommand): void {
       const { format = formatOf(path), dryRun = false } = options;
       if (format === undefined)
         return command.error(
-          'error: the name of the file ends in neither .csv nor .ndjson: say --format csv or --format ndjson',
+          'error: the file name must end in .csv or .ndjson; otherwise use --format csv or --format ndjson',
         );
       return command.start((session) => importFile(session, path, format, dryRun));
     });
@@ -53,7 +57,7 @@ async function importFile(
     change: session.change,
     dryRun,
     onProblem: (problem) => {
-      if (problems.length < MAX_REPORTED) problems.push(problem);
+      if (problems.length < MAX_PROBLEMS_IN_JSON) problems.push(problem);
     },
     onProgress: ({ lines }) =>
       session.progress(progressOf(lines, progress(), performance.now() - started)),
@@ -63,7 +67,7 @@ async function importFile(
 
 function progressOf(lines: number, part: number | undefined, milliseconds: number): string {
   const done = part === undefined ? '' : `${Math.floor(part * 100)} %, `;
-  return `${done}${lines} lines, ${Math.round((lines / milliseconds) * 1000)} a second`;
+  return `${done}${lines} lines, ${Math.round((lines / milliseconds) * 1000)}/s`;
 }
 
 function importResult(report: ImportReport, problems: Problem[], dryRun: boolean): Result {
@@ -75,18 +79,20 @@ function importResult(report: ImportReport, problems: Problem[], dryRun: boolean
       [`${verb}added`]: added,
       [`${verb}updated`]: updated,
       unchanged,
-      'bad lines': bad,
+      'invalid lines': bad,
     }),
     ...(bad > 0 && {
-      note: noteOn(problems, bad),
-      failure: `${bad} of ${lines} lines ${dryRun ? 'would not be' : 'were not'} imported. Mend them, and import the file again.`,
+      note: problemsNote(problems, bad),
+      failure: `${bad} of ${lines} lines ${dryRun ? 'would not be' : 'were not'} imported. Correct them and import the file again.`,
     }),
   };
 }
 
-function noteOn(problems: readonly Problem[], bad: number): string {
-  const shown = problems.slice(0, MAX_SHOWN).map(({ line, problem }) => `line ${line}: ${problem}`);
+function problemsNote(problems: readonly Problem[], bad: number): string {
+  const shown = problems
+    .slice(0, MAX_PROBLEMS_IN_NOTE)
+    .map(({ line, problem }) => `line ${line}: ${problem}`);
   const others = bad - shown.length;
-  if (others > 0) shown.push(`and ${others} more; --json tells up to ${MAX_REPORTED}`);
+  if (others > 0) shown.push(`and ${others} more (--json lists up to ${MAX_PROBLEMS_IN_JSON})`);
   return shown.join('\n');
 }

@@ -2,7 +2,8 @@ import { PHONE_WANTED, readers } from '../../modules/users/user-fields.js';
 import type { User } from '../../modules/users/user.entity.js';
 import type { NewUser } from '../../modules/users/users.service.js';
 import type { CliCommand, Result } from '../command.js';
-import { option } from '../option-values.js';
+import type { Session } from '../session.js';
+import { optionParser } from '../option-values.js';
 import { keyValues, list } from '../tables.js';
 import { addUserEraseCommand, addUserExportCommand } from './user-data.js';
 import { addUserImportCommand } from './user-import.js';
@@ -14,13 +15,13 @@ const SHOW_EXAMPLE = `user show ${USER_ID}`;
 export function addUserCommands(program: CliCommand): void {
   const user = program
     .command('user')
-    .description('The members of the network who may sign in.')
+    .description('Manage the users who can sign in.')
     .examples(ADD_EXAMPLE, 'user import members.csv', SHOW_EXAMPLE);
   addAdd(user);
   addUserImportCommand(user);
   addShow(user);
-  addStatus(user, 'blocked');
-  addStatus(user, 'active');
+  addBlock(user);
+  addUnblock(user);
   addUnlock(user);
   addRevokeAll(user);
   addUserExportCommand(user);
@@ -32,17 +33,18 @@ type AddOptions = NewUser & { reason?: string };
 function addAdd(user: CliCommand): void {
   user
     .command('add')
-    .description('Add a user. Refused when another user has the phone.')
+    .summary('Add a user.')
+    .description('Add a user. Fails if another user has the phone number.')
     .requiredOption('--phone <number>', 'with country code, such as +14155550101')
-    .requiredOption('--name <name>', 'as shown to neighbours', option(readers.name))
+    .requiredOption('--name <name>', 'name to show to other users', optionParser(readers.name))
     .option(
       '--neighborhood <name>',
-      'where posts without a location are placed',
-      option(readers.neighborhood),
+      'default location of posts',
+      optionParser(readers.neighborhood),
     )
-    .option('--photo-url <url>', 'http or https', option(readers.photo_url))
-    .option('--latitude <degrees>', 'together with --longitude', option(readers.latitude))
-    .option('--longitude <degrees>', 'together with --latitude', option(readers.longitude))
+    .option('--photo-url <url>', 'http or https URL', optionParser(readers.photo_url))
+    .option('--latitude <degrees>', 'requires --longitude', optionParser(readers.latitude))
+    .option('--longitude <degrees>', 'requires --latitude', optionParser(readers.longitude))
     .audited()
     .examples(
       ADD_EXAMPLE,
@@ -51,7 +53,7 @@ function addAdd(user: CliCommand): void {
     .action(
       async ({ phone: typed, reason: _reason, ...profile }: AddOptions, command: CliCommand) => {
         if ((profile.latitude === undefined) !== (profile.longitude === undefined))
-          command.error('error: --latitude and --longitude belong together');
+          command.error('error: use --latitude and --longitude together');
         const { parsePhone } = await import('../../modules/users/phone-number.js');
         const phone = parsePhone(typed);
         if (phone === undefined) return command.error(`error: --phone ${PHONE_WANTED}`);
@@ -76,15 +78,15 @@ interface ShowOptions {
 function addShow(user: CliCommand): void {
   user
     .command('show')
-    .description('Show one user, found by id or by phone. Changes nothing.')
+    .description('Show a user by id or phone number.')
     .argument('[user_id]')
-    .option('--phone <number>', 'in place of the id, with country code')
-    .option('--full', 'show the whole phone number, which is masked otherwise')
+    .option('--phone <number>', 'instead of the id, with country code')
+    .option('--full', 'do not mask the phone number')
     .examples(SHOW_EXAMPLE, 'user show --phone +14155550101 --json', `${SHOW_EXAMPLE} --full`)
     .action(async (id: string | undefined, options: ShowOptions, command: CliCommand) => {
       const { phone: typed, full = false } = options;
       if ((id === undefined) === (typed === undefined))
-        return command.error('error: give either a user id or --phone');
+        return command.error('error: use either a user id or --phone');
       const { parsePhone } = await import('../../modules/users/phone-number.js');
       const phone = typed === undefined ? undefined : parsePhone(typed);
       if (id === undefined && phone === undefined)
@@ -97,29 +99,41 @@ function addShow(user: CliCommand): void {
     });
 }
 
-function addStatus(user: CliCommand, status: User['status']): void {
-  const blocking = status === 'blocked';
-  const verb = blocking ? 'block' : 'unblock';
-  const command = user
-    .command(verb)
-    .summary(blocking ? 'Shut a user out.' : 'Let a blocked user in again.')
+function addBlock(user: CliCommand): void {
+  user
+    .command('block')
+    .summary('Block a user from sign-in and from all apps.')
     .description(
-      blocking
-        ? 'Shut a user out: no app opens their account from the next call on, and they cannot sign in. Nothing is deleted; "user unblock" takes it back. Safe to repeat. Asks first at a terminal; scripts and --json are not asked.'
-        : 'Let a blocked user in again: what apps were granted works again, unless it was revoked or has expired meanwhile. Safe to repeat.',
+      'Block a user. Sign-in and all API calls for the user are rejected at once. Deletes nothing; "user unblock" restores access.',
     )
     .argument('<user_id>')
-    .examples(`user ${verb} ${USER_ID} --reason "Requested by the member"`)
+    .confirmed()
+    .examples(`user block ${USER_ID} --reason "Requested by the member"`)
     .execute(async (session, id: string) => {
-      const users = session.get('UsersService');
-      const { name } = await users.show(id);
-      if (blocking) await session.confirm(`Shut "${name}" out of every app and of sign-in?`);
-      const { user: changed, changedNow } = await users.changeStatus(id, status, session.change);
-      const result = await userResult(changed, { full: false });
-      return { ...result, ...(!changedNow && { note: 'It was like this already.' }) };
+      const { name } = await session.get('UsersService').show(id);
+      await session.confirm(`Block "${name}" from sign-in and from all apps?`);
+      return changeStatus(session, id, 'blocked');
     });
-  if (blocking) command.confirmed();
-  else command.audited();
+}
+
+function addUnblock(user: CliCommand): void {
+  user
+    .command('unblock')
+    .summary('Unblock a user.')
+    .description(
+      'Unblock a user. Grants that were not revoked and have not expired are valid again.',
+    )
+    .argument('<user_id>')
+    .audited()
+    .examples(`user unblock ${USER_ID} --reason "Requested by the member"`)
+    .execute((session, id: string) => changeStatus(session, id, 'active'));
+}
+
+async function changeStatus(session: Session, id: string, status: User['status']): Promise<Result> {
+  const users = session.get('UsersService');
+  const { user, changedNow } = await users.changeStatus(id, status, session.change);
+  const result = await userResult(user, { full: false });
+  return { ...result, ...(!changedNow && { note: 'No change.' }) };
 }
 
 function userJson(user: User, phone: string): Record<string, unknown> {
@@ -147,9 +161,9 @@ async function userResult(user: User, { full }: { full: boolean }): Promise<Resu
 function addUnlock(user: CliCommand): void {
   user
     .command('unlock')
-    .summary('Let a user sign in whose phone is locked.')
+    .summary('Unlock sign-in for a user.')
     .description(
-      'Let a user sign in again whose phone is locked after 100 wrong codes in a row. Without this, the lock ends after 24 hours.',
+      'Unlock sign-in for a user who entered 100 wrong codes in a row. The lock expires after 24 hours.',
     )
     .argument('<user_id>')
     .audited()
@@ -162,8 +176,8 @@ function addUnlock(user: CliCommand): void {
       return {
         json: { id, was_locked: locked, failures },
         text: locked
-          ? `Unlocked ${id}. The user may sign in now.`
-          : `${id} was not locked. The count of wrong codes is now 0; it was ${failures}.`,
+          ? `Unlocked ${id}. The user can sign in again.`
+          : `${id} was not locked. Reset its count of wrong codes from ${failures} to 0.`,
       };
     });
 }
@@ -171,9 +185,9 @@ function addUnlock(user: CliCommand): void {
 function addRevokeAll(user: CliCommand): void {
   user
     .command('revoke-all')
-    .summary('End every access to an account.')
+    .summary('Revoke all grants and sessions of a user.')
     .description(
-      'End every access to a user\'s account: every grant, so every token of every app, and every sign-in session. The user may sign in and allow apps again; "user block" shuts them out. Safe to repeat. Asks first at a terminal; scripts and --json are not asked.',
+      'Revoke all grants of a user, with their tokens, and all sign-in sessions. The user can sign in and authorize apps again; use "user block" to prevent that.',
     )
     .argument('<user_id>')
     .confirmed()
@@ -183,7 +197,7 @@ function addRevokeAll(user: CliCommand): void {
     )
     .execute(async (session, id: string) => {
       const { name } = await session.get('UsersService').show(id);
-      await session.confirm(`Take the account of "${name}" away from every app and browser?`);
+      await session.confirm(`Revoke all grants and sessions of "${name}"?`);
       const { apps, sessions } = await session.get('UserAccess').end(id, session.change);
       const rows = apps.map((app) => [app.clientId, app.name]);
       return {
@@ -192,8 +206,8 @@ function addRevokeAll(user: CliCommand): void {
           apps: apps.map((app) => ({ client_id: app.clientId, name: app.name })),
           sessions,
         },
-        text: apps.length > 0 ? list(['CLIENT_ID', 'LOST ACCESS'], rows) : 'No app had access.',
-        note: `Signed out of ${sessions} ${sessions === 1 ? 'browser' : 'browsers'}.`,
+        text: apps.length > 0 ? list(['CLIENT_ID', 'REVOKED'], rows) : 'The user had no grants.',
+        note: `Ended ${sessions} sign-in ${sessions === 1 ? 'session' : 'sessions'}.`,
       };
     });
 }

@@ -25,7 +25,7 @@ onEachEngine('Commands on an empty database', (database) => {
       const rejected = await cli.run('app', 'list');
       expect(rejected).toMatchObject({ code: 1, stdout: '' });
       expect(rejected.stderr).toBe(
-        'The database is not up to date. Run "npm run -s cli -- db migrate" first.\n',
+        'The database has pending migrations. Run "npm run -s cli -- db migrate" first.\n',
       );
 
       const before = await cli.json<Status>('db', 'status');
@@ -82,7 +82,7 @@ onEachEngine('Command "db check"', (database) => {
     expect(await cli.json('db', 'check')).toEqual({ current: true, ...none });
     expect(await cli.run('db', 'check')).toEqual({
       code: 0,
-      stdout: 'The database is what this version expects.\n',
+      stdout: 'The schema matches this version.\n',
       stderr: '',
     });
 
@@ -92,7 +92,7 @@ onEachEngine('Command "db check"', (database) => {
     await dataSource.query('ALTER TABLE posts ADD COLUMN later integer');
     const newer = await difference();
     expect(newer.check).toEqual({ current: false, ...none, unknown: ['Later1999999999999'] });
-    expect(newer.message).toContain('run "db revert" with the command line of the newer version');
+    expect(newer.message).toContain('run "db revert" of the newer version');
     await dataSource.query('ALTER TABLE posts DROP COLUMN later');
     await dataSource.query("DELETE FROM migrations WHERE name = 'Later1999999999999'");
 
@@ -103,7 +103,7 @@ onEachEngine('Command "db check"', (database) => {
     expect(changed.check.statements).toEqual([
       expect.stringMatching(/^CREATE INDEX .ix_posts_deleted_at. ON .posts. /),
     ]);
-    expect(changed.message).toContain('Somebody changed the schema by hand.');
+    expect(changed.message).toContain('The schema was changed outside of migrations.');
     await dataSource.query('CREATE INDEX ix_posts_deleted_at ON posts (deleted_at)');
     expect(await cli.json('db', 'check')).toMatchObject({ current: true });
   });
@@ -145,7 +145,7 @@ onEachEngine('Command "db revert"', (database) => {
       code: 0,
       stdout: since
         .toReversed()
-        .map((name) => `Undid ${name}\n`)
+        .map((name) => `Reverted ${name}\n`)
         .join(''),
       stderr: '',
     });
@@ -153,7 +153,7 @@ onEachEngine('Command "db revert"', (database) => {
     expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: since.toReversed() });
     expect(await cli.run('db', 'revert', '1.0.0')).toEqual({
       code: 0,
-      stdout: 'The schema has nothing that came after 1.0.0.\n',
+      stdout: 'No migrations to revert: the schema is that of 1.0.0.\n',
       stderr: '',
     });
     const rejected = await cli.run('db', 'revert', '0.9.0');

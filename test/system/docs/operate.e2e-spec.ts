@@ -83,7 +83,7 @@ onEngines('docs/operate.md', (database) => {
   });
 
   it('Upgrade: reverts to the previous release and upgrades again', async () => {
-    expect(await section('Upgrade', 'run-back')).toMatch(/^Undid Operate/);
+    expect(await section('Upgrade', 'run-back')).toMatch(/^Reverted Operate/);
     expect(await section('Upgrade')).toContain('Applied Operate');
   });
 
@@ -95,7 +95,7 @@ onEngines('docs/operate.md', (database) => {
       try {
         variables.DATABASE_URL = url;
         const printed = await section(BACKUP, 'run-restored');
-        expect(printed).toContain('The database is what this version expects.');
+        expect(printed).toContain('The schema matches this version.');
         expect(printed).not.toContain('failed');
         const [statement] = /ALTER DATABASE .*;/.exec(printed) ?? [];
         expect(statement !== undefined).toBe(kind !== 'sqlite');

@@ -13,7 +13,7 @@ export class AuthService {
     private readonly grantUse: GrantUseService,
   ) {}
 
-  /** Whom an access token stands for. @throws UnauthorizedException when it opens nothing */
+  /** The user, app and scopes of an access token. @throws UnauthorizedException if it is invalid */
   async authenticate(token: string): Promise<Caller> {
     const found = await this.tokens.findOne({
       where: { hash: createHash('sha256').update(token).digest('hex') },
@@ -27,7 +27,7 @@ export class AuthService {
     if (app.status !== 'enabled' || user.status !== 'active')
       throw new UnauthorizedException('The access token was revoked.');
     if (found.expiresAt <= new Date()) throw new UnauthorizedException('The access token expired.');
-    this.grantUse.note(grant.id);
+    this.grantUse.markUsed(grant.id);
     return { user, app, scopes: scope.split(' ') };
   }
 }

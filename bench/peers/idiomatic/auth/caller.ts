@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { User } from '../users/user.entity.js';
 import type { App } from './entities/app.entity.js';
 
-/** Who calls: a user through an app. */
+/** The user and app of the access token. */
 export interface Caller {
   user: User;
   app: App;
@@ -13,7 +13,7 @@ export interface Caller {
 declare global {
   namespace Express {
     interface Request {
-      /** Set by the guard. */
+      /** Set by `AuthGuard`. */
       caller?: Caller;
     }
   }

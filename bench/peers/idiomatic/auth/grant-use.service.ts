@@ -6,33 +6,33 @@ import { Grant } from './entities/grant.entity.js';
 
 const MINUTE_MS = 60_000;
 
-/** Writes when grants were last used, each at most once a minute, beside the requests. */
+/** Stores the last use of grants in the background, at most once a minute for each grant. */
 @Injectable()
 export class GrantUseService implements OnApplicationShutdown {
   private readonly logger = new Logger(GrantUseService.name);
-  private waiting = new Set<string>();
-  /** When each grant was last written, as milliseconds since the epoch, oldest first. */
-  private readonly written = new Map<string, number>();
+  private pending = new Set<string>();
+  /** Time of the last update of each grant, in milliseconds since 1970, oldest first. */
+  private readonly updatedAt = new Map<string, number>();
 
   constructor(@InjectRepository(Grant) private readonly grants: Repository<Grant>) {}
 
-  note(id: string): void {
-    if (!this.written.has(id)) this.waiting.add(id);
+  markUsed(id: string): void {
+    if (!this.updatedAt.has(id)) this.pending.add(id);
   }
 
   @Interval(1000)
   async write(): Promise<void> {
     const now = new Date();
-    this.forgetBefore(now.getTime() - MINUTE_MS);
-    if (this.waiting.size === 0) return;
-    const ids = [...this.waiting];
-    this.waiting = new Set();
-    for (const id of ids) this.written.set(id, now.getTime());
+    this.deleteBefore(now.getTime() - MINUTE_MS);
+    if (this.pending.size === 0) return;
+    const ids = [...this.pending];
+    this.pending = new Set();
+    for (const id of ids) this.updatedAt.set(id, now.getTime());
     try {
       await this.grants.update({ id: In(ids) }, { lastUsedAt: now });
     } catch (error) {
-      this.logger.error('The last use of grants could not be written.', error);
-      for (const id of ids) this.written.delete(id);
+      this.logger.error('Could not store the last use of grants.', error);
+      for (const id of ids) this.updatedAt.delete(id);
     }
   }
 
@@ -40,10 +40,10 @@ export class GrantUseService implements OnApplicationShutdown {
     await this.write();
   }
 
-  private forgetBefore(moment: number): void {
-    for (const [id, at] of this.written) {
-      if (at > moment) break;
-      this.written.delete(id);
+  private deleteBefore(time: number): void {
+    for (const [id, at] of this.updatedAt) {
+      if (at > time) break;
+      this.updatedAt.delete(id);
     }
   }
 }

@@ -27,7 +27,7 @@ export class ApiCall {
   @Column({ name: 'request_id', length: 64 })
   requestId: string;
 
-  /** Whether it cost one of the month's posts. */
+  /** Whether the call counts towards the monthly quota. */
   @Column()
   metered: boolean;
 }

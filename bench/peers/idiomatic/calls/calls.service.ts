@@ -5,31 +5,31 @@ import { Repository } from 'typeorm';
 import { ApiCall } from './api-call.entity.js';
 
 const BATCH = 500;
-const MOST_WAITING = 10_000;
+const MAX_PENDING = 10_000;
 
-/** Keeps calls in memory and writes them in batches, so that no answer waits for it. */
+/** Buffers calls and writes them in batches, so that no response waits for the write. */
 @Injectable()
 export class CallsService implements OnApplicationShutdown {
   private readonly logger = new Logger(CallsService.name);
-  private waiting: ApiCall[] = [];
+  private pending: ApiCall[] = [];
 
   constructor(@InjectRepository(ApiCall) private readonly calls: Repository<ApiCall>) {}
 
   record(call: ApiCall): void {
-    if (this.waiting.length < MOST_WAITING) this.waiting.push(call);
+    if (this.pending.length < MAX_PENDING) this.pending.push(call);
   }
 
   @Interval(1000)
   async write(): Promise<void> {
-    const taken = this.waiting;
-    this.waiting = [];
-    while (taken.length > 0) {
-      const batch = taken.splice(0, BATCH);
+    const calls = this.pending;
+    this.pending = [];
+    while (calls.length > 0) {
+      const batch = calls.splice(0, BATCH);
       try {
         await this.calls.insert(batch);
       } catch (error) {
-        this.logger.error('Calls could not be recorded yet.', error);
-        this.waiting = [...batch, ...taken, ...this.waiting];
+        this.logger.error('Could not record calls; retrying.', error);
+        this.pending = [...batch, ...calls, ...this.pending];
         return;
       }
     }

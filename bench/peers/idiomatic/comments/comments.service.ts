@@ -12,14 +12,14 @@ export class CommentsService {
     private readonly posts: PostsService,
   ) {}
 
-  /** A page, newest first, and the number of all. @throws NotFoundException when the user has no such post */
+  /** A page, newest first, and the total. @throws NotFoundException if the user has no such post */
   async findAll(
     userId: string,
     postId: string,
     { page, limit }: PageQuery,
   ): Promise<[Comment[], number]> {
     await this.posts.assertExists(userId, postId);
-    // Without `select`: the count would leave out rows where a selected column is null.
+    // Without `select`, because the count would omit rows in which a selected column is null.
     return this.comments.findAndCount({
       where: { postId },
       relations: { author: true },

@@ -3,7 +3,7 @@ import { IsInt, Max, Min } from 'class-validator';
 
 export const LAST_PAGE = 1_000_000;
 
-/** Which page of a list is asked for; each list has its own bound for `limit`. */
+/** The requested page. Each list has its own maximum of `limit`. */
 export abstract class PageQuery {
   @Type(() => Number)
   @IsInt()

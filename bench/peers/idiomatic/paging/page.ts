@@ -1,7 +1,7 @@
 import { siteUrl } from '../settings.js';
 import { LAST_PAGE, type PageQuery } from './page.query.js';
 
-/** A page as it is answered; `total` counts the whole list. */
+/** The response of a list. `total` is the length of the whole list. */
 export interface Page<T> {
   data: T[];
   meta: { page: number; limit: number; total: number };
@@ -11,7 +11,7 @@ export function pageOf<T>(data: T[], { page, limit }: PageQuery, total: number):
   return { data, meta: { page, limit, total } };
 }
 
-/** The other pages of a list at `path`, by their relation. */
+/** The URLs of the other pages by link relation. */
 export function linksOf(path: string, { page, limit, total }: Page<unknown>['meta']) {
   const pages = Math.max(1, Math.ceil(total / limit));
   const address = (number: number) => `${siteUrl}${path}?page=${number}&limit=${limit}`;

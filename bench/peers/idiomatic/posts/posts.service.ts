@@ -13,7 +13,6 @@ import type { CreatePostDto } from './dto/create-post.dto.js';
 import type { CreatedPost } from './dto/post.dto.js';
 import { Post } from './post.entity.js';
 
-/** The request that publishes. */
 export interface PublishingRequest {
   requestId: string;
   receivedAt: Date;
@@ -27,19 +26,19 @@ export class PostsService {
     private readonly quota: QuotaService,
   ) {}
 
-  /** A page, newest first, and the number of all. */
+  /** A page, newest first, and the total. */
   findAll(userId: string, { page, limit }: PageQuery): Promise<[Post[], number]> {
-    // Without `select`: the count would leave out rows where a selected column is null.
+    // Without `select`, because the count would omit rows in which a selected column is null.
     return this.posts.findAndCount({
       where: { userId },
-      // Ids sort by time, and end the index of a user's posts.
+      // Ids sort by time and are the last column of the index of a user's posts.
       order: { id: 'DESC' },
       take: limit,
       skip: (page - 1) * limit,
     });
   }
 
-  /** @throws NotFoundException when the user has no such post */
+  /** @throws NotFoundException if the user has no such post */
   async findOne(userId: string, id: string): Promise<Post> {
     const post = await this.posts.findOne({
       select: {
@@ -56,12 +55,12 @@ export class PostsService {
     return post;
   }
 
-  /** @throws NotFoundException when the user has no such post */
+  /** @throws NotFoundException if the user has no such post */
   async assertExists(userId: string, id: string): Promise<void> {
     if (!(await this.posts.existsBy({ id, userId }))) throw new NotFoundException();
   }
 
-  /** Publishes in the caller's name. @throws HttpException with 429 when the app's month is spent */
+  /** Publishes a post. @throws HttpException with 429 if the app has reached its monthly limit */
   async create(
     caller: Caller,
     dto: CreatePostDto,
@@ -70,13 +69,13 @@ export class PostsService {
     const sent = sentOf(dto);
     const createdAt = new Date();
     const id = newId('post', createdAt);
-    const post = { ...BLANK, ...placeOf(caller.user, sent), ...sent, id, createdAt };
+    const post = { ...BLANK, ...defaultLocation(caller.user, sent), ...sent, id, createdAt };
     const publish = (manager: EntityManager) => this.publish(manager, caller, post, request);
     try {
       await this.dataSource.transaction(publish);
     } catch (error) {
       if (!(error instanceof MonthNotOpen)) throw error;
-      // Not within the transaction: two that open a month at once would hold each other's gap in the index.
+      // Outside of the transaction: two transactions that insert the same month would deadlock on gap locks.
       await this.quota.open(caller.app, createdAt);
       await this.dataSource.transaction(publish);
     }
@@ -91,7 +90,7 @@ export class PostsService {
   ): Promise<void> {
     const { createdAt: at } = post;
     const by = { userId: user.id, clientId: app.clientId };
-    // Nothing of the row is needed back, and `insert` of the manager would read its `deletedAt`.
+    // Unlike this, `manager.insert` would read `deletedAt` back from the database.
     await manager
       .createQueryBuilder()
       .insert()
@@ -127,14 +126,14 @@ const BLANK = {
   commentCount: 0,
 };
 
-/** The members that were sent; null is the same as none. */
+/** The fields that were sent; null counts as absent. */
 function sentOf(dto: CreatePostDto): Sent {
   return Object.fromEntries(
     Object.entries(dto).filter(([, value]) => value !== null && value !== undefined),
   );
 }
 
-/** Where a post is placed that comes without a location. */
-function placeOf({ latitude, longitude, neighborhood }: User, sent: Sent): Partial<Post> {
+/** The location of a post without one: that of its author. */
+function defaultLocation({ latitude, longitude, neighborhood }: User, sent: Sent): Partial<Post> {
   return sent.latitude === undefined ? { latitude, longitude, neighborhood } : {};
 }

@@ -4,7 +4,7 @@ import { LessThan, Repository, type EntityManager } from 'typeorm';
 import type { App } from '../auth/entities/app.entity.js';
 import { QuotaUsage } from './quota-usage.entity.js';
 
-/** Posts per month for apps without an arrangement, as the service is told it. */
+/** Monthly post limit of apps without a plan; the same variable as for the service. */
 const DEFAULT_LIMIT = Number(process.env.QUOTA_DEFAULT_LIMIT ?? 100);
 
 /** The app has no row for this month yet. */
@@ -15,20 +15,20 @@ export class QuotaService {
   constructor(@InjectRepository(QuotaUsage) private readonly usage: Repository<QuotaUsage>) {}
 
   /**
-   * Spends one post of the app's month.
-   * @throws MonthNotOpen when the month has no row; HttpException with 429 when the limit is reached
+   * Counts one post towards the monthly quota of the app.
+   * @throws MonthNotOpen if the month has no row; HttpException with 429 if the limit is reached
    */
   async spend(manager: EntityManager, app: App, now: Date): Promise<void> {
     const month = { clientId: app.clientId, period: periodOf(now) };
     const limit = limitOf(app);
-    const isLeft = limit === null ? month : { ...month, used: LessThan(limit) };
-    const { affected } = await manager.increment(QuotaUsage, isLeft, 'used', 1);
+    const belowLimit = limit === null ? month : { ...month, used: LessThan(limit) };
+    const { affected } = await manager.increment(QuotaUsage, belowLimit, 'used', 1);
     if (affected === 1) return;
     if (!(await manager.existsBy(QuotaUsage, month))) throw new MonthNotOpen();
-    throw new HttpException('The posts of this month are spent.', HttpStatus.TOO_MANY_REQUESTS);
+    throw new HttpException('The monthly limit of posts is reached.', HttpStatus.TOO_MANY_REQUESTS);
   }
 
-  /** Opens the app's month at zero, unless somebody has. */
+  /** Inserts the row of the app's month unless it exists. */
   async open({ clientId }: App, now: Date): Promise<void> {
     await this.usage
       .createQueryBuilder()
@@ -38,7 +38,7 @@ export class QuotaService {
       .execute();
   }
 
-  /** What is left of the app's month, as headers; none where the app may publish without limit. */
+  /** The `RateLimit` headers; none without a limit. */
   async headers(app: App): Promise<Record<string, string>> {
     const limit = limitOf(app);
     if (limit === null) return {};
@@ -47,10 +47,10 @@ export class QuotaService {
     const { used } = (await this.usage.findOneBy(month)) ?? { used: 0 };
     const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
     const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
-    const left = Math.ceil((end - now.getTime()) / 1000);
+    const secondsLeft = Math.ceil((end - now.getTime()) / 1000);
     return {
       'RateLimit-Policy': `"posts-month";q=${limit};w=${(end - start) / 1000}`,
-      RateLimit: `"posts-month";r=${Math.max(0, limit - used)};t=${left}`,
+      RateLimit: `"posts-month";r=${Math.max(0, limit - used)};t=${secondsLeft}`,
     };
   }
 }

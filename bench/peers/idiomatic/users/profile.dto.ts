@@ -1,7 +1,7 @@
 import { Exclude, Expose } from 'class-transformer';
 import type { User } from './user.entity.js';
 
-/** What a user's apps see of them. */
+/** The profile of a user as apps see it. */
 @Exclude()
 export class ProfileDto {
   @Expose()

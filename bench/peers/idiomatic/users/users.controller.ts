@@ -5,7 +5,7 @@ import { ProfileDto } from './profile.dto.js';
 
 @Controller('me')
 export class UsersController {
-  /** The guard has just read the user. */
+  /** `AuthGuard` has loaded the user. */
   @Get()
   @Scopes('profile.read')
   getMe(@CallerOf() { user }: Caller): ProfileDto {

@@ -21,7 +21,7 @@ export class App {
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt: Date;
 
-  /** Null where the default limit holds. */
+  /** Null for the default limit. */
   @OneToOne(() => AppQuota)
   @JoinColumn({ name: 'client_id' })
   quota: AppQuota | null;

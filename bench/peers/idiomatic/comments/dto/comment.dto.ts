@@ -3,7 +3,7 @@ import { permalinkOf } from '../../settings.js';
 import type { User } from '../../users/user.entity.js';
 import type { Comment } from '../comment.entity.js';
 
-/** What readers see of a comment's author. */
+/** The public profile of the author of a comment. */
 @Exclude()
 export class AuthorDto {
   @Expose()

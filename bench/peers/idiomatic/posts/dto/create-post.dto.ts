@@ -70,7 +70,7 @@ export class CreatePostDto {
   visibility?: string | null;
 }
 
-/** Neither title nor images: then the content may not be missing. */
+/** The content is required without title and images. */
 function isEmpty({ title, images }: CreatePostDto): boolean {
   return !isSent(title) && !isSent(images);
 }

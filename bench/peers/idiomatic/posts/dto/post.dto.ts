@@ -24,7 +24,7 @@ export class PostItemDto {
   }
 }
 
-/** A post by itself. */
+/** A single post. */
 @Exclude()
 export class PostDto extends PostItemDto {
   @Expose()
@@ -43,7 +43,7 @@ export class PostDto extends PostItemDto {
   }
 }
 
-/** What was sent of a new post, and what was added. */
+/** The fields that were sent for a new post, and those that the server added. */
 export interface CreatedPost extends Partial<Omit<Post, 'id' | 'createdAt'>> {
   id: string;
   permalink: string;

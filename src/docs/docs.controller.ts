@@ -1,14 +1,12 @@
-import { Controller, Get, Header, Module, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../platform/access/scopes.decorator.js';
 import { AppConfig } from '../platform/config/app-config.js';
-import { DemoModule } from '../modules/demo/demo.module.js';
 import { ana, DemoService } from '../modules/demo/demo.service.js';
 import { pageHeaders } from '../pages/page-headers.js';
 import { acceptedLanguage, type Language } from '../pages/language.js';
 import { PageRenderer } from '../pages/page-renderer.js';
-import { PagesModule } from '../pages/pages.module.js';
 import {
   errorCodes,
   fieldCodes,
@@ -25,11 +23,11 @@ const LINKS = {
   errorsUrl: '/docs/errors',
 };
 
-/** The pages for developers, except Swagger UI. */
+/** The developer pages, except Swagger UI. */
 @Public()
 @ApiExcludeController()
 @Controller()
-export class LandingController {
+export class DocsController {
   constructor(
     private readonly pages: PageRenderer,
     private readonly demo: DemoService,
@@ -64,6 +62,3 @@ export class LandingController {
     response.set(pageHeaders({ secure: this.config.secure, language })).send(html);
   }
 }
-
-@Module({ imports: [PagesModule, DemoModule], controllers: [LandingController] })
-export class DocsModule {}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { DemoModule } from '../modules/demo/demo.module.js';
+import { PagesModule } from '../pages/pages.module.js';
+import { DocsController } from './docs.controller.js';
+
+@Module({ imports: [PagesModule, DemoModule], controllers: [DocsController] })
+export class DocsModule {}
