@@ -3,7 +3,7 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import type { NextFunction, Request, Response } from 'express';
 import { CLIENT_SECURITY_SCHEME, SECURITY_SCHEME } from '../platform/access/scopes.decorator.js';
 import { SCOPES } from '../platform/access/scopes.js';
-import { EXPOSED } from '../platform/http/developer-api.js';
+import { EXPOSED_HEADERS } from '../platform/http/developer-api.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { UnknownPath } from '../platform/http/errors/http-error.js';
 import { describeResponses } from './responses.js';
@@ -14,7 +14,7 @@ const DESCRIPTION = `Act for a user of the neighbourhood network, after the user
 
 Within version 1 there are only additions: new operations, optional parameters and request headers, and new fields, headers and values of enumerations and codes in answers. Accept them. Whatever else changes comes as a new version; version 1 is then served for 12 more months, with the headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link with rel="deprecation", and is answered 410 after that. What closes a security hole may come at once, and is said aloud.
 
-Pages of any origin may call everything under /dev/v1 and read the answers, with these headers: ${EXPOSED.join(', ')}. What opens it is the access token, never a cookie.
+Pages of any origin may call everything under /dev/v1 and read the answers, with these headers: ${EXPOSED_HEADERS.join(', ')}. What opens it is the access token, never a cookie.
 
 There are no events and no webhooks: ask again with If-None-Match, which costs little. The guide to integrating an app is at [${GUIDE_PATH}](${GUIDE_PATH}). Every error code, of OAuth as well, is explained at [/docs/errors](/docs/errors).`;
 

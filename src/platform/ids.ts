@@ -1,5 +1,5 @@
 import { TypeID } from 'typeid-js';
-import { random } from './secrets.js';
+import { pooledRandomBytes } from './secrets.js';
 
 /** Prefixes of ids (source document, sections 1 and 2). */
 export type IdPrefix =
@@ -14,7 +14,7 @@ const SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
  * @see https://github.com/jetify-com/typeid/tree/main/spec
  */
 export function newId(prefix: IdPrefix, now: Date): string {
-  const bytes = random(16);
+  const bytes = pooledRandomBytes(16);
   bytes.writeUIntBE(now.getTime(), 0, TIME_BYTES);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -20,9 +20,9 @@ const request = (requestId = 'req_1'): RequestContext => ({
 });
 
 /** Runs `work` as part of a request. */
-function serve(work: () => Promise<void>, isOver?: () => boolean): Promise<void> {
+function serve(work: () => Promise<void>, isFinished?: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
-    duringRequest(request(), () => void work().then(resolve, reject), isOver);
+    duringRequest(request(), () => void work().then(resolve, reject), isFinished);
   });
 }
 

@@ -31,21 +31,21 @@ interface Work {
   readonly request: RequestContext | undefined;
   /** The start of its time for the database (`performance.now()`). */
   startedAt: number;
-  readonly isOver: () => boolean;
+  readonly isFinished: () => boolean;
 }
 
 const storage = new AsyncLocalStorage<Work | undefined>();
 
 /**
  * Runs `work` and everything that it starts as part of a request.
- * @param isOver whether the response is sent. After that, there is no deadline for the rest of the work.
+ * @param isFinished whether the response is sent. After that, there is no deadline for the rest of the work.
  */
 export function duringRequest(
   request: RequestContext,
   work: () => void,
-  isOver = (): boolean => false,
+  isFinished = (): boolean => false,
 ): void {
-  storage.run({ request, startedAt: performance.now(), isOver }, work);
+  storage.run({ request, startedAt: performance.now(), isFinished }, work);
 }
 
 /** The request that is served; undefined in jobs, commands, batches and the start of the service. */
@@ -60,9 +60,9 @@ export function currentRequest(): RequestContext | undefined {
 export async function withDeadline<T>(work: () => Promise<T>): Promise<T> {
   const outer = storage.getStore();
   const startedAt = performance.now();
-  const { request, isOver = () => false } = outer ?? {};
+  const { request, isFinished = () => false } = outer ?? {};
   try {
-    return await storage.run({ request, startedAt, isOver }, work);
+    return await storage.run({ request, startedAt, isFinished }, work);
   } finally {
     if (outer) outer.startedAt += performance.now() - startedAt;
   }
@@ -81,7 +81,9 @@ export function restartDeadline(): void {
 export function isPastDeadline(timeoutMs: number): boolean {
   const current = storage.getStore();
   return (
-    current !== undefined && performance.now() - current.startedAt > timeoutMs && !current.isOver()
+    current !== undefined &&
+    performance.now() - current.startedAt > timeoutMs &&
+    !current.isFinished()
   );
 }
 

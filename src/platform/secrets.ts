@@ -9,7 +9,7 @@ let pool = Buffer.alloc(0);
  * So many random bytes, fit for credentials, which their owner may change.
  * @throws RangeError when `count` is more than 4096
  */
-export function random(count: number): Buffer {
+export function pooledRandomBytes(count: number): Buffer {
   if (count > POOL_BYTES) throw new RangeError(`${count} random bytes are too many.`);
   if (pool.length < count) pool = randomBytes(POOL_BYTES);
   const bytes = pool.subarray(0, count);
@@ -29,7 +29,7 @@ export function newSecret(prefix: SecretPrefix): string {
 
 /** 32 random bytes as 43 base64url characters. */
 export function randomToken(): string {
-  const bytes = random(SECRET_BYTES);
+  const bytes = pooledRandomBytes(SECRET_BYTES);
   const token = bytes.toString('base64url');
   bytes.fill(0);
   return token;

@@ -47,7 +47,7 @@ function addRevert(database: CliCommand): void {
     .examples('db revert 1.0.0 --reason "Back to 1.0.0"')
     .onAnySchema()
     .execute(async (session, release: Release) => {
-      const names = await session.get('Migrator').since(release);
+      const names = await session.get('Migrator').appliedSince(release);
       if (names.length > 0)
         await session.confirm(
           `Undo ${names.join(', ')}, and lose what is stored in the columns that it added?`,

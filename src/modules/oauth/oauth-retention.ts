@@ -3,9 +3,9 @@ import { And, DataSource, IsNull, LessThanOrEqual, MoreThan, Or } from 'typeorm'
 import { Clock, DAY, later, MINUTE, SECOND } from '../../platform/clock.js';
 import { AppConfig } from '../../platform/config/app-config.js';
 import {
-  clearedRows,
+  rowsToClear,
   expiredRows,
-  foundRows,
+  matchingRows,
   type ExpiredRows,
 } from '../../platform/database/retention/expired-rows.js';
 import { Authorization } from './authorize/authorization.entity.js';
@@ -90,7 +90,7 @@ export class OAuthPruneService {
   /** The responses of used refresh tokens that can no longer be repeated: they are deleted from their rows, which stay. */
   cleared(): ExpiredRows {
     const ended = later(this.clock.now(), -CLOCK_SKEW_MS);
-    return clearedRows(
+    return rowsToClear(
       this.dataSource,
       RefreshToken,
       { answerExpiresAt: LessThanOrEqual(ended) },
@@ -107,7 +107,7 @@ export class OAuthPruneService {
       usedSince: later(now, -usedMs),
     };
     const ofEnded = (entity: new () => Credential, condition: string): ExpiredRows =>
-      foundRows(this.dataSource, entity, (query) => {
+      matchingRows(this.dataSource, entity, (query) => {
         query
           .innerJoin(Grant, 'grant', 'grant.id = expired.grantId')
           .where(`grant.${end} <= :ended AND ${condition}`, times)
@@ -127,7 +127,7 @@ export class OAuthPruneService {
    * counted.
    */
   private gates(): ExpiredRows {
-    return foundRows(this.dataSource, RateLimitHit, (query) =>
+    return matchingRows(this.dataSource, RateLimitHit, (query) =>
       query
         .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :gate')
         .where('expired.slot = :gate AND hit.hash IS NULL', { gate: GATE }),

@@ -4,10 +4,10 @@ import type { Response } from 'express';
 import { CallerOf, type Caller } from '../../platform/access/caller.js';
 import { Scopes } from '../../platform/access/scopes.decorator.js';
 import type { Page } from '../../platform/database/list-page.js';
-import { ApiErrors, ApiFaults } from '../../platform/http/errors/api-errors.js';
+import { ApiErrors, ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { DeletedResponse, DEV_V1, RATE_LIMIT_HEADERS } from '../../platform/http/developer-api.js';
 import { AcceptsJson } from '../../platform/http/validation/json-body.js';
-import { AnswersPage, pagingQuery } from '../../platform/http/pagination.js';
+import { ReturnsPage, pagingQuery } from '../../platform/http/pagination.js';
 import { TIME } from '../../platform/http/validation/schemas.js';
 import {
   AcceptsIdempotencyKey,
@@ -29,7 +29,7 @@ import { PostsService } from './posts.service.js';
 class ListPostsQuery extends pagingQuery('post', 50) {}
 
 @ApiTags('posts')
-@ApiFaults()
+@ApiServerErrors()
 @Controller(`${DEV_V1}/posts`)
 export class PostsController {
   constructor(
@@ -78,7 +78,7 @@ export class PostsController {
   @Get()
   @Scopes('posts.read')
   @ApiOperation({ operationId: 'listPosts', summary: "List the user's posts, newest first" })
-  @AnswersPage(PostPageResponse)
+  @ReturnsPage(PostPageResponse)
   async listPosts(
     @CallerOf() { userId }: Caller,
     @Query() paging: ListPostsQuery,

@@ -9,7 +9,7 @@ import {
   type PersonalRows,
 } from '../database/retention/data-subject.js';
 import {
-  clearedRows,
+  rowsToClear,
   expiredLogRows,
   type ExpiredRows,
 } from '../database/retention/expired-rows.js';
@@ -106,6 +106,6 @@ export class AuditPersonalData implements PersonalData {
 
   rowsToErase({ userId }: Person): ExpiredRows[] {
     const where = { userId, address: Not(IsNull()) };
-    return [clearedRows(this.dataSource, AuditEvent, where, 'userId', { address: null })];
+    return [rowsToClear(this.dataSource, AuditEvent, where, 'userId', { address: null })];
   }
 }

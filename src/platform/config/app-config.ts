@@ -113,7 +113,7 @@ export class AppConfig {
       grant: env.OAUTH_GRANT_SECONDS,
     };
     this.rateLimits = parseRateLimits(env.RATE_LIMITS);
-    this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: plansOf(env.QUOTA_PLANS) };
+    this.quota = { defaultLimit: env.QUOTA_DEFAULT_LIMIT, plans: parsePlans(env.QUOTA_PLANS) };
     this.retention = {
       callLog: env.CALL_LOG_DAYS,
       auditLog: env.AUDIT_LOG_DAYS,
@@ -133,7 +133,7 @@ export class AppConfig {
   }
 }
 
-function plansOf(text: string): Plans {
+function parsePlans(text: string): Plans {
   const plans: Record<string, number | null> = {};
   for (const entry of text.split(',').filter(Boolean)) {
     const [name = '', limit] = entry.split('=');

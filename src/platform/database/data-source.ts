@@ -72,7 +72,7 @@ export async function dataSourceOptions(
  * The options for migrations: without a statement timeout on a server, where a step may take long and would go on after it. The
  * timeout of locks stays. One connection changes the schema while another has the lock. SQLite has no such timeout.
  */
-export function withoutStatementLimit(options: DataSourceOptions): DataSourceOptions {
+export function withoutStatementTimeout(options: DataSourceOptions): DataSourceOptions {
   if (options.type !== 'mysql' && options.type !== 'mariadb') return options;
   const timeouts = { waitMs: timeoutOf(options), statementMs: 0 };
   return { ...options, poolSize: 2, driver: driverWithTimeouts(options.type, timeouts) };

@@ -42,7 +42,7 @@ export function privilegesOn(database: string, grants: readonly string[]): Privi
 }
 
 /** Those of `wanted` that are not among the privileges. */
-export function lacking({ names }: Privileges, wanted: readonly string[]): string[] {
+export function missingPrivileges({ names }: Privileges, wanted: readonly string[]): string[] {
   return names.has(ALL) ? [] : wanted.filter((name) => !names.has(name));
 }
 
@@ -173,7 +173,7 @@ export class DatabaseLoad {
   }
 
   /** Transactions in the queue of SQLite. */
-  unitsWaiting(): number {
+  queuedTransactions(): number {
     return this.transactions.waiting;
   }
 }

@@ -8,7 +8,7 @@ const READ_ONLY = new Set([
   'SQLITE_READONLY',
 ]);
 
-const AWAY = new Set([
+const UNAVAILABLE = new Set([
   ...READ_ONLY,
   'ECONNREFUSED',
   'ECONNRESET',
@@ -73,10 +73,10 @@ const AWAY = new Set([
 
 /** Numbers of MariaDB for which the driver has no name: statement timeout, connection ended. */
 const STATEMENT_TIMEOUT_ON_MARIADB = 1969;
-const AWAY_ON_MARIADB = new Set([STATEMENT_TIMEOUT_ON_MARIADB, 1927]);
+const UNAVAILABLE_ON_MARIADB = new Set([STATEMENT_TIMEOUT_ON_MARIADB, 1927]);
 
 /** Errors of the driver without a code: the pool is closed, the connection ended between two statements. */
-const AWAY_IN_WORDS = new Set([
+const UNAVAILABLE_MESSAGES = new Set([
   'Pool is closed.',
   "Can't add new command when connection is in closed state",
 ]);
@@ -104,9 +104,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { errno, message } = fieldsOf(error);
   return (
     error instanceof UnknownCommitOutcome ||
-    AWAY.has(codeOf(error)) ||
-    (typeof errno === 'number' && AWAY_ON_MARIADB.has(errno)) ||
-    (typeof message === 'string' && AWAY_IN_WORDS.has(message)) ||
+    UNAVAILABLE.has(codeOf(error)) ||
+    (typeof errno === 'number' && UNAVAILABLE_ON_MARIADB.has(errno)) ||
+    (typeof message === 'string' && UNAVAILABLE_MESSAGES.has(message)) ||
     isConflict(error)
   );
 }
@@ -126,7 +126,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /** Whether the transaction timed out waiting for a lock. */
-export function isLockWait(error: unknown): boolean {
+export function isLockTimeout(error: unknown): boolean {
   return fieldsOf(error).errno === LOCK_WAIT;
 }
 
@@ -136,7 +136,7 @@ export function isFileLocked(error: unknown): boolean {
 }
 
 /** Whether the server ended the statement after its timeout. */
-export function isTooSlow(error: unknown): boolean {
+export function isStatementTimeout(error: unknown): boolean {
   const { code, errno } = fieldsOf(error);
   return code === 'ER_QUERY_TIMEOUT' || errno === STATEMENT_TIMEOUT_ON_MARIADB;
 }

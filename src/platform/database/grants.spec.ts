@@ -1,4 +1,4 @@
-import { lacking, privilegesOn } from './database-status.js';
+import { missingPrivileges, privilegesOn } from './database-status.js';
 
 const NEEDED = ['SELECT', 'ALTER'];
 
@@ -13,19 +13,19 @@ describe('The privileges on a database', () => {
     ['of another by a pattern', 'GRANT SELECT, ALTER ON `plat_`.* TO `u`@`%`', NEEDED],
     ['to connect', 'GRANT USAGE ON *.* TO `u`@`%`', NEEDED],
   ])('are read: %s', (_title, grant, missing) => {
-    expect(lacking(privilegesOn('platform', [grant]), NEEDED)).toEqual(missing);
+    expect(missingPrivileges(privilegesOn('platform', [grant]), NEEDED)).toEqual(missing);
   });
 
   it('take an escaped character of a name for itself', () => {
     const grant = 'GRANT ALL PRIVILEGES ON `a\\_b`.* TO `u`@`%`';
-    expect(lacking(privilegesOn('a_b', [grant]), NEEDED)).toEqual([]);
-    expect(lacking(privilegesOn('axb', [grant]), NEEDED)).toEqual(NEEDED);
+    expect(missingPrivileges(privilegesOn('a_b', [grant]), NEEDED)).toEqual([]);
+    expect(missingPrivileges(privilegesOn('axb', [grant]), NEEDED)).toEqual(NEEDED);
   });
 
   it('add up, and tell of roles', () => {
     const grants = ['GRANT SELECT ON *.* TO `u`@`%`', 'GRANT ALTER ON `platform`.* TO `u`@`%`'];
     const added = privilegesOn('platform', grants);
-    expect(lacking(added, NEEDED)).toEqual([]);
+    expect(missingPrivileges(added, NEEDED)).toEqual([]);
     expect(added.hasRoles).toBe(false);
     expect(privilegesOn('platform', ['GRANT `app`@`%` TO `u`@`%`']).hasRoles).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { UnknownCommitOutcome } from './errors.js';
-import { mayRepeat } from './group-commit.js';
+import { isRetryable } from './group-commit.js';
 
 const failed = (fields: object = {}): Error => Object.assign(new Error('It failed.'), fields);
 
@@ -9,7 +9,7 @@ describe('Items of a shared transaction that failed', () => {
     ['it takes too long', failed({ code: 'ER_QUERY_TIMEOUT' })],
     ['it loses a conflict', failed({ errno: 1213 })],
   ])('are done alone when %s', (_case, failure) => {
-    expect(mayRepeat(failure)).toBe(true);
+    expect(isRetryable(failure)).toBe(true);
   });
 
   it.each([
@@ -17,6 +17,6 @@ describe('Items of a shared transaction that failed', () => {
     ['the commit was not confirmed', new UnknownCommitOutcome(failed())],
     ['the commit took too long', new UnknownCommitOutcome(failed({ code: 'ER_QUERY_TIMEOUT' }))],
   ])('are not repeated when %s', (_case, failure) => {
-    expect(mayRepeat(failure)).toBe(false);
+    expect(isRetryable(failure)).toBe(false);
   });
 });

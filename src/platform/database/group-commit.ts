@@ -1,6 +1,11 @@
 import { withDeadline } from '../request-context.js';
 import { batched } from './batch-loader.js';
-import { isConflict, isDatabaseUnavailable, isTooSlow, UnknownCommitOutcome } from './errors.js';
+import {
+  isConflict,
+  isDatabaseUnavailable,
+  isStatementTimeout,
+  UnknownCommitOutcome,
+} from './errors.js';
 import type { Transaction, TransactionRunner } from './transaction.js';
 
 /*
@@ -14,7 +19,7 @@ import type { Transaction, TransactionRunner } from './transaction.js';
 const MAX_ITEMS = 16;
 
 /** How a kind of write is done. */
-export interface WriteOfKind<I, O> {
+export interface WriteOperation<I, O> {
   /** Does several items and returns their results in the same order. @throws if it cannot do all of them */
   batch: (tx: Transaction, items: readonly I[]) => Promise<readonly O[]>;
   /** Does one item. */
@@ -33,7 +38,7 @@ export class GroupCommit<I, O> {
 
   constructor(
     private readonly transactions: TransactionRunner,
-    private readonly write: WriteOfKind<I, O>,
+    private readonly write: WriteOperation<I, O>,
   ) {
     this.share = batched((items) => Promise.resolve(this.begin(items)));
   }
@@ -50,7 +55,7 @@ export class GroupCommit<I, O> {
     try {
       return (await shared.results)[shared.place] as O;
     } catch (error) {
-      if (!mayRepeat(error)) throw error;
+      if (!isRetryable(error)) throw error;
       // A request does not pay for the time of a shared transaction that failed.
       return withDeadline(single);
     }
@@ -79,9 +84,9 @@ export class GroupCommit<I, O> {
 }
 
 /** Whether the items of a shared transaction that failed with this error may be done alone. */
-export function mayRepeat(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (error instanceof UnknownCommitOutcome) return false;
-  return isConflict(error) || isTooSlow(error) || !isDatabaseUnavailable(error);
+  return isConflict(error) || isStatementTimeout(error) || !isDatabaseUnavailable(error);
 }
 
 function inKeyOrder<T>(group: ReadonlyMap<string, T>): T[][] {

@@ -27,11 +27,11 @@ export function pageOf<T>(found: readonly T[], paging: Paging, total: number): P
 }
 
 /** Items that are skipped in no time. */
-const FEW = 5000;
+const MAX_CHEAP_OFFSET = 5000;
 
 /** Whether so much of the list comes before the page that it is worth while to know first how long the list is. */
 export function isDeep({ page, limit, before }: Paging): boolean {
-  return before === undefined && (page - 1) * limit > FEW;
+  return before === undefined && (page - 1) * limit > MAX_CHEAP_OFFSET;
 }
 
 /** A list of rows that are not marked as deleted, newest first. All of it is SQL. */

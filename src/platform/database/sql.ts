@@ -31,10 +31,10 @@ export async function readRows<R>(
   values: readonly Value[],
 ): Promise<R[]> {
   if (source instanceof Transaction) return send<R[] & RowDataPacket[]>(source, select, values);
-  if (isSqlite(source)) return source.query<R[]>(select, values.map(inSqlite));
+  if (isSqlite(source)) return source.query<R[]>(select, values.map(toSqliteValue));
   const { pool } = source.driver as unknown as { pool: Pool };
   source.logger.logQuery(select, [...values]);
-  return answered<R[]>(select, values, (answer) => {
+  return query<R[]>(select, values, (answer) => {
     pool.execute<R[] & RowDataPacket[]>(select, [...values], answer);
   });
 }
@@ -51,7 +51,7 @@ export async function writeRows(
 ): Promise<number> {
   const manager = entities(tx);
   if (isSqlite(manager.dataSource)) {
-    const { affected } = await runnerOf(tx).query(statement, values.map(inSqlite), true);
+    const { affected } = await runnerOf(tx).query(statement, values.map(toSqliteValue), true);
     return affected ?? 0;
   }
   return (await send<ResultSetHeader>(tx, statement, values)).affectedRows;
@@ -81,10 +81,10 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(
 ): Promise<T> {
   const { dataSource } = entities(tx);
   const runner = runnerOf(tx);
-  if (isSqlite(dataSource)) return runner.query(statement, values.map(inSqlite)) as Promise<T>;
+  if (isSqlite(dataSource)) return runner.query(statement, values.map(toSqliteValue)) as Promise<T>;
   const connection = (await runner.connect()) as PoolConnection;
   dataSource.logger.logQuery(statement, [...values]);
-  return answered<T>(statement, values, (answer) => {
+  return query<T>(statement, values, (answer) => {
     connection.query<T>(statement, [...values], answer);
   });
 }
@@ -92,7 +92,7 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(
 type Answer<T> = (error: Error | null, result: T) => void;
 
 /** Wraps the driver's error in TypeORM's, which has the statement and a stack trace. */
-async function answered<T>(
+async function query<T>(
   statement: string,
   values: readonly Value[],
   ask: (answer: Answer<T>) => void,
@@ -120,7 +120,7 @@ function isSqlite({ options }: DataSource): boolean {
 }
 
 /** Its driver takes neither moments nor truth values. */
-function inSqlite(value: Value): string | number | null {
+function toSqliteValue(value: Value): string | number | null {
   if (value instanceof Date) return value.toISOString().slice(0, -1).replace('T', ' ');
   return typeof value === 'boolean' ? Number(value) : value;
 }
@@ -270,8 +270,8 @@ export async function deleteReturning<T extends { createdAt: Date }>(
   select: FindManyOptions<T>['select'],
 ): Promise<T[]> {
   const manager = entities(tx);
-  const hold = manager.createQueryBuilder().update(entity).where(where);
-  await hold.set({ createdAt: unchanged('created_at') } as object).execute();
+  const lock = manager.createQueryBuilder().update(entity).where(where);
+  await lock.set({ createdAt: unchanged('created_at') } as object).execute();
   const rows = await manager.find(entity, { select, where });
   await manager.delete(entity, where);
   return rows;

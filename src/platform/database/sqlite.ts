@@ -11,7 +11,7 @@ interface OneConnection {
  * Ends the transaction of work that failed. When the disk is full at COMMIT, SQLite rolls back by itself and TypeORM's rollback
  * fails, so that TypeORM would make each later transaction a savepoint of one that never commits.
  */
-export function endAbandoned({ driver }: DataSource): void {
+export function discardFailedTransaction({ driver }: DataSource): void {
   const one = driver as typeof driver & OneConnection;
   if (one.databaseConnection.inTransaction) one.databaseConnection.exec('ROLLBACK');
   if (one.queryRunner?.isTransactionActive) one.queryRunner = undefined;

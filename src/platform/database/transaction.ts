@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isPastDeadline } from '../request-context.js';
-import { isConflict, isFileLocked, isLockWait, UnknownCommitOutcome } from './errors.js';
+import { isConflict, isFileLocked, isLockTimeout, UnknownCommitOutcome } from './errors.js';
 import { timeoutOf, deadlineExceeded } from './mysql/timeouts.js';
-import { endAbandoned, FileLockWait } from './sqlite.js';
+import { discardFailedTransaction, FileLockWait } from './sqlite.js';
 
 /** An open transaction. Services pass it on; only repositories look inside. */
 export class Transaction {
@@ -84,19 +84,19 @@ export class TypeormTransactionRunner extends TransactionRunner {
   }
 
   override run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.inTurn(() => this.attempt(work, RETRIES));
+    return this.serialize(() => this.attempt(work, RETRIES));
   }
 
   override runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.inTurn(() => this.attempt(work, 0));
+    return this.serialize(() => this.attempt(work, 0));
   }
 
   override readCommitted<T>(read: () => Promise<T>): Promise<T> {
-    return this.inTurn(read);
+    return this.serialize(read);
   }
 
   /** Serializes transactions on SQLite. */
-  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
+  private async serialize<T>(work: () => Promise<T>): Promise<T> {
     // On SQLite the inner transaction would wait for the outer one, which waits for it.
     const outer = current.getStore();
     if (outer?.open && outer.dataSource === this.dataSource)
@@ -129,11 +129,11 @@ export class TypeormTransactionRunner extends TransactionRunner {
         return done;
       } catch (error) {
         // SQLite rolls back a commit that fails.
-        if (this.fileLockWait) endAbandoned(this.dataSource);
+        if (this.fileLockWait) discardFailedTransaction(this.dataSource);
         else if (isCommitting && !isConflict(error)) throw new UnknownCommitOutcome(error);
         if (isFileLocked(error)) this.fileLockWait?.begin();
         if (!isConflict(error) || retry === retries) throw error;
-        if (isLockWait(error) && performance.now() > until) throw error;
+        if (isLockTimeout(error) && performance.now() > until) throw error;
         await sleep(Math.random() * MAX_PAUSE_MS * (retry + 1));
       } finally {
         own.open = false;

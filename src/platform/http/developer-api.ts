@@ -9,7 +9,7 @@ export const DEV_V1 = 'dev/v1';
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
 
 /** Several of them as one: each layer of Express' router is looked at for every request. */
-export function inTurn(...middlewares: readonly Middleware[]): Middleware {
+export function compose(...middlewares: readonly Middleware[]): Middleware {
   return middlewares.reduceRight<Middleware>(
     (following, first) => (request, response, next) =>
       first(request, response, (error?: unknown) => {
@@ -21,7 +21,7 @@ export function inTurn(...middlewares: readonly Middleware[]): Middleware {
 }
 
 /** Response headers that scripts of other origins may read, beside the CORS-safelisted ones. */
-export const EXPOSED = [
+export const EXPOSED_HEADERS = [
   'ETag',
   'Idempotency-Replayed',
   'Link',
@@ -44,7 +44,7 @@ const METHODS = ['DELETE', 'GET', 'HEAD', 'POST'];
 /** Seconds for which a browser need not ask again: Chromium remembers no longer. */
 const MAX_AGE = 7200;
 
-const ASKED_BY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
+const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 
 /**
  * What all answers of the developer API have in common. Scripts of any origin may call it and read every answer, the errors
@@ -55,7 +55,7 @@ export function developerApi(request: Request, response: Response, next: NextFun
   response.set({
     'Cache-Control': 'private, no-cache',
     'Access-Control-Allow-Origin': '*',
-    'Access-Control-Expose-Headers': EXPOSED.join(', '),
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
   });
   if (!isPreflight(request)) {
     next();
@@ -66,7 +66,7 @@ export function developerApi(request: Request, response: Response, next: NextFun
     'Access-Control-Allow-Headers': REQUEST_HEADERS.join(', '),
     'Access-Control-Max-Age': String(MAX_AGE),
   });
-  response.vary(ASKED_BY).status(204).end();
+  response.vary(PREFLIGHT_VARY).status(204).end();
 }
 
 function isPreflight({ method, headers }: Request): boolean {

@@ -1,18 +1,18 @@
 /** The used parts of another service's response. */
-export interface HttpAnswer {
+export interface HttpResult {
   status: number;
   headers: Headers;
 }
 
 /** The reason for a missing response; `code` is the system's, such as ECONNREFUSED, or `unknown`. */
-export type ConnectionFault = { kind: 'timeout' } | { kind: 'connection'; code: string };
+export type ConnectionFailure = { kind: 'timeout' } | { kind: 'connection'; code: string };
 
 /** Sends one HTTP request without following redirects. Never throws: a missing response is a fault. */
 export async function httpCall(
   url: string,
   timeoutMs: number,
   init: Omit<RequestInit, 'signal' | 'redirect'>,
-): Promise<HttpAnswer | ConnectionFault> {
+): Promise<HttpResult | ConnectionFailure> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, signal, redirect: 'manual' });
@@ -27,7 +27,7 @@ export async function httpCall(
 }
 
 /** Describes a fault, after the name of the other service. */
-export function faultWords(fault: ConnectionFault): string {
+export function describeFailure(fault: ConnectionFailure): string {
   if (fault.kind === 'timeout') return 'did not answer in time';
   return `could not be reached (${fault.code})`;
 }

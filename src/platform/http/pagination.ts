@@ -20,7 +20,7 @@ import { ApiErrors } from './errors/api-errors.js';
 import * as rules from './validation/rules.js';
 
 /** The highest number that a page may have. */
-export const LAST_PAGE = 1_000_000;
+export const MAX_PAGE = 1_000_000;
 const DEFAULT_LIMIT = 20;
 
 /**
@@ -32,13 +32,13 @@ export function pagingQuery(prefix: IdPrefix, maxLimit: number): Type<Paging> {
     @ApiPropertyOptional({
       type: 'integer',
       minimum: 1,
-      maximum: LAST_PAGE,
+      maximum: MAX_PAGE,
       default: 1,
       description:
         'Page to read, from 1. While the list changes, pages read by their number may repeat or skip items; to read each ' +
         'item once, follow `next` of the `Link` header. With `before`, this only labels `meta.page`.',
     })
-    @WholeNumber(LAST_PAGE)
+    @WholeNumber(MAX_PAGE)
     page = 1;
 
     @ApiPropertyOptional({
@@ -140,7 +140,7 @@ class PageInterceptor implements NestInterceptor<Page<Item>, PageResponse<Item>>
 }
 
 /** Documents an operation that returns a page of a list, with its envelope `type` and its `Link` header (RFC 8288). */
-export function AnswersPage(type: Type<PageResponse<Item>>): MethodDecorator {
+export function ReturnsPage(type: Type<PageResponse<Item>>): MethodDecorator {
   return applyDecorators(
     UseInterceptors(PageInterceptor),
     ApiErrors(InvalidRequest.field('limit', 'too_small', 'limit must be at least 1.')),
@@ -174,7 +174,7 @@ function linksOf(
     first: `${list}?limit=${limit}`,
     ...(page > 1 && { prev: numbered(Math.min(page - 1, pages)) }),
     ...(hasMore &&
-      oldest && { next: `${numbered(Math.min(page + 1, LAST_PAGE))}&before=${oldest.id}` }),
-    ...(pages <= LAST_PAGE && { last: numbered(pages) }),
+      oldest && { next: `${numbered(Math.min(page + 1, MAX_PAGE))}&before=${oldest.id}` }),
+    ...(pages <= MAX_PAGE && { last: numbered(pages) }),
   };
 }

@@ -35,7 +35,7 @@ export function requestContext(clock: Clock): RequestHandler {
     const requestId = sent !== undefined && ACCEPTABLE.test(sent) ? sent : newId('req', receivedAt);
     request.context = new ServedRequest(requestId, receivedAt, request);
     response.setHeader('X-Request-Id', requestId);
-    keepAddress(request);
+    cacheRemoteAddress(request);
     duringRequest(request.context, next, () => response.writableEnded);
   };
 }
@@ -57,12 +57,12 @@ class ServedRequest implements RequestContext {
 }
 
 /** A socket keeps its address after its end, if it was read before. */
-function keepAddress({ socket }: Request): void {
+function cacheRemoteAddress({ socket }: Request): void {
   void socket.remoteAddress;
 }
 
 /** Status in logs for a request whose client disconnected before the response was sent. */
-export const CLIENT_LEFT = 499;
+export const CLIENT_CLOSED_REQUEST = 499;
 
 /** The route of requests without one: unknown paths, other methods, files of the documentation. */
 export const UNROUTED = 'unrouted';
@@ -74,6 +74,6 @@ export function routeOf(request: Request): string {
 }
 
 /** The status of a closed response. */
-export function answeredStatus(response: Response): number {
-  return response.writableFinished ? response.statusCode : CLIENT_LEFT;
+export function responseStatus(response: Response): number {
+  return response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST;
 }

@@ -64,7 +64,7 @@ export class JobRunsRepository {
   }
 
   /** Inserts, updates and deletes a row, and rolls back. @throws the driver's error if the database refuses */
-  async tryWriting(): Promise<void> {
+  async checkWritable(): Promise<void> {
     const now = this.clock.now();
     const key = { job: newId('evt', now), period: 'trial' };
     const rollback = new Error('The trial is over.');

@@ -44,7 +44,7 @@ export class Shutdown implements BeforeApplicationShutdown {
   }
 
   /** Reports "not ready", keeps serving for the configured delay, then refuses new requests. */
-  async leave(): Promise<void> {
+  async drain(): Promise<void> {
     const { shutdownDelayMs } = this.config.server;
     this.phase = 'leaving';
     await sleep(shutdownDelayMs);
@@ -92,12 +92,12 @@ function closeAfter(response: Response): void {
 }
 
 /** The first SIGTERM, SIGINT or SIGHUP shuts down gracefully, with exit code 0; the second exits at once, with 1. */
-export function endOnSignals(app: INestApplication): void {
+export function shutDownOnSignals(app: INestApplication): void {
   const logger = new Logger(Shutdown.name);
   let isEnding = false;
   const end = async (): Promise<void> => {
     try {
-      await app.get(Shutdown).leave();
+      await app.get(Shutdown).drain();
       await app.close();
       process.exit(0);
     } catch (error) {

@@ -3,8 +3,8 @@ import { ConfigError } from '../config/load-config.js';
 
 class ListenError extends Error {}
 
-/** Marks a failure to listen, so that {@link startProblem} can tell it from other network errors. */
-export async function listening(begin: () => Promise<unknown>): Promise<void> {
+/** Marks a failure to listen, so that {@link startupErrorMessage} can tell it from other network errors. */
+export async function wrapListenErrors(begin: () => Promise<unknown>): Promise<void> {
   try {
     await begin();
   } catch (cause) {
@@ -13,7 +13,7 @@ export async function listening(begin: () => Promise<unknown>): Promise<void> {
 }
 
 /** Why the service or a command could not start, in a sentence for operators; unexpected errors with their stack trace. */
-export function startProblem(error: unknown): string {
+export function startupErrorMessage(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   if (error instanceof ListenError) return listenProblem(error.cause as ListenFailure);
   const { code, message, stack, path } = error as NodeJS.ErrnoException;

@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { answeredStatus, CLIENT_LEFT, routeOf } from '../http/request-context.js';
+import { responseStatus, CLIENT_CLOSED_REQUEST, routeOf } from '../http/request-context.js';
 import { Bulkhead } from '../http/server/bulkhead.js';
-import { REQUESTS } from './logger.js';
+import { ACCESS_LOG_CONTEXT } from './logger.js';
 import { Metrics } from './metrics.js';
 
 /** Logged at `debug`, because several machines probe them every few seconds. */
-const HEALTH = new Set(['/livez', '/readyz']);
+const HEALTH_ROUTES = new Set(['/livez', '/readyz']);
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -19,7 +19,7 @@ const DENIED = new Set([401, 403]);
 /** Logs and measures every request. Path and query are in neither the log nor the metrics: they may hold secrets. */
 @Injectable()
 export class AccessLog {
-  private readonly logger = new Logger(REQUESTS);
+  private readonly logger = new Logger(ACCESS_LOG_CONTEXT);
   private readonly duration: Histogram<'method' | 'route' | 'status'>;
   private readonly inFlight: Gauge;
   private readonly denied: Counter<'reason'>;
@@ -38,7 +38,7 @@ export class AccessLog {
       help: 'Requests that are being answered.',
       registers,
     });
-    metrics.watch(
+    metrics.registerGauge(
       'http_requests_waiting',
       'Requests that wait until others are answered.',
       () => bulkhead.waiting,
@@ -63,13 +63,13 @@ export class AccessLog {
     const { requestId, clientId, errorCode } = request.context;
     const { method } = request;
     const route = routeOf(request);
-    const status = answeredStatus(response);
-    const error = status === CLIENT_LEFT ? undefined : errorCode;
+    const status = responseStatus(response);
+    const error = status === CLIENT_CLOSED_REQUEST ? undefined : errorCode;
     this.inFlight.dec();
     const labels = { method: METHODS.has(method) ? method : 'other', route, status };
     this.duration.observe(labels, durationMs / 1000);
     if (DENIED.has(status)) this.denied.inc({ reason: error ?? 'unknown' });
-    this.logger[HEALTH.has(route) ? 'debug' : 'log']({
+    this.logger[HEALTH_ROUTES.has(route) ? 'debug' : 'log']({
       msg: 'request',
       request_id: requestId,
       method,

@@ -8,8 +8,10 @@ import { Metrics } from './metrics.js';
 export class DatabaseMetrics {
   constructor(load: DatabaseLoad, metrics: Metrics) {
     if (!load.hasPool) {
-      metrics.watch('db_units_waiting', 'Units of work that wait for the one connection.', () =>
-        load.unitsWaiting(),
+      metrics.registerGauge(
+        'db_units_waiting',
+        'Units of work that wait for the one connection.',
+        () => load.queuedTransactions(),
       );
       return;
     }
@@ -25,8 +27,12 @@ export class DatabaseMetrics {
       },
     });
     metrics.registry.registerMetric(connections);
-    metrics.watch('db_pool_limit', 'Most connections of the pool.', () => load.pool().limit);
-    metrics.watch(
+    metrics.registerGauge(
+      'db_pool_limit',
+      'Most connections of the pool.',
+      () => load.pool().limit,
+    );
+    metrics.registerGauge(
       'db_pool_waiting',
       'Who waits for a connection of the pool.',
       () => load.pool().waiting,

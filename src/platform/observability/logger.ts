@@ -58,7 +58,7 @@ function standardOutput({ production }: AppConfig): DestinationStream {
 }
 
 /** The context of access log lines. */
-export const REQUESTS = 'Requests';
+export const ACCESS_LOG_CONTEXT = 'Requests';
 
 /** Their lines at `info` list the loaded modules and routes. */
 const FRAMEWORK = new Set([
@@ -75,16 +75,16 @@ export class ServiceLogger implements LoggerService {
   private readonly requests: Logger;
 
   constructor(private readonly root: Logger) {
-    this.requests = root.child({ context: REQUESTS }, { redact: [] });
+    this.requests = root.child({ context: ACCESS_LOG_CONTEXT }, { redact: [] });
   }
 
   log(message: unknown, ...rest: unknown[]): void {
     const [context] = rest;
-    if (context === REQUESTS) this.requests.info(message);
+    if (context === ACCESS_LOG_CONTEXT) this.requests.info(message);
     else if (!FRAMEWORK.has(String(rest.at(-1)))) this.write('info', message, rest);
   }
 
-  /** `startProblem` reports the errors that Nest logs as ExceptionHandler. */
+  /** `startupErrorMessage` reports the errors that Nest logs as ExceptionHandler. */
   error(message: unknown, ...rest: unknown[]): void {
     if (rest.at(-1) !== 'ExceptionHandler') this.write('error', message, rest);
   }

@@ -13,7 +13,7 @@ export class Metrics {
   });
 
   /** Registers a gauge without labels, which is read at every scrape. */
-  watch(name: string, help: string, read: () => number): void {
+  registerGauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [], collect: () => gauge.set(read()) });
     this.registry.registerMetric(gauge);
   }

@@ -1,7 +1,7 @@
 import {
   type DatabaseFacts,
   type DatabaseSettings,
-  lacking,
+  missingPrivileges,
 } from '../../../platform/database/database-status.js';
 import type { Migrator } from '../../../platform/database/migrations/migrator.js';
 import type { ClockSkew } from '../../../platform/lifecycle/health.js';
@@ -80,7 +80,7 @@ const GRANT = 'GRANT SELECT, INSERT, UPDATE, DELETE ON <database>.* TO <user>;';
 /** Whether the user of DATABASE_URL may write: tried in a transaction that is rolled back. */
 export async function writeFinding(runs: JobRunsRepository): Promise<Finding> {
   try {
-    await runs.tryWriting();
+    await runs.checkWritable();
     return ok('The service may read and write.');
   } catch (error) {
     return failed(`The service may not write. ${sentenceOf(error)}`, GRANT);
@@ -91,7 +91,7 @@ export async function writeFinding(runs: JobRunsRepository): Promise<Finding> {
 export async function migrateFindings(facts: DatabaseFacts): Promise<Finding[]> {
   const privileges = await facts.privileges();
   if (privileges === null) return [];
-  const missing = lacking(privileges, MIGRATION_PRIVILEGES).join(', ');
+  const missing = missingPrivileges(privileges, MIGRATION_PRIVILEGES).join(', ');
   if (missing === '') return [ok('"db migrate" may change the schema.')];
   const unless = privileges.hasRoles ? ', unless a role gives it' : '';
   return [

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { withoutStatementLimit } from '../data-source.js';
+import { withoutStatementTimeout } from '../data-source.js';
 import { isConflict, isFileLocked } from '../errors.js';
 import { type Transaction, transactionOf } from '../transaction.js';
 import { RELEASES, SchemaIsNewer, type Release } from './releases.js';
@@ -26,13 +26,13 @@ const LOCK_ON_SQLITE = 'PRAGMA user_version = 0';
  * transaction of their own connection, so `work` uses another one. Work that fails on a lock of a request runs again,
  * so it must continue where it stopped.
  */
-async function exclusively(
+async function withMigrationLock(
   dataSource: DataSource,
   work: (holder: QueryRunner) => Promise<void>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await withLock(dataSource, work);
+      await runLocked(dataSource, work);
       return;
     } catch (error) {
       const mayRepeat = isConflict(error) || isFileLocked(error);
@@ -42,7 +42,7 @@ async function exclusively(
   }
 }
 
-async function withLock(
+async function runLocked(
   dataSource: DataSource,
   work: (holder: QueryRunner) => Promise<void>,
 ): Promise<void> {
@@ -101,16 +101,18 @@ export class Migrator {
    * @returns the names of those that were pending, whichever process ran them
    */
   async migrate(): Promise<string[]> {
-    const pending = without(knownTo(this.dataSource), await appliedNames(this.dataSource));
+    const pending = without(migrationNames(this.dataSource), await appliedNames(this.dataSource));
     if (pending.length > 0)
-      await this.patiently((dataSource) => exclusively(dataSource, () => runPending(dataSource)));
+      await this.patiently((dataSource) =>
+        withMigrationLock(dataSource, () => runPending(dataSource)),
+      );
     return pending;
   }
 
   /** The migrations of the database after a release, newest first. @throws SchemaIsNewer */
-  async since(release: Release): Promise<string[]> {
+  async appliedSince(release: Release): Promise<string[]> {
     const applied = await appliedNames(this.dataSource);
-    const known = knownTo(this.dataSource);
+    const known = migrationNames(this.dataSource);
     const unknown = without(applied, known);
     if (unknown.length > 0) throw new SchemaIsNewer(unknown);
     const beyond = known.slice(known.indexOf(RELEASES[release]) + 1);
@@ -120,18 +122,19 @@ export class Migrator {
   /**
    * Undoes what came after a release, newest first, and loses what that stored. Where a run was stopped, the next one goes on.
    * Several processes may do so at once, as with `migrate`.
-   * @param onUndone is called by the process that undid a migration, in the transaction that forgets it
+   * @param onReverted is called by the process that undid a migration, in the transaction that forgets it
    * @returns the names of what there was to undo, whichever process undid it
    * @throws SchemaIsNewer
    */
   async revert(
     release: Release,
-    onUndone: (tx: Transaction, name: string) => Promise<void>,
+    onReverted: (tx: Transaction, name: string) => Promise<void>,
   ): Promise<string[]> {
-    const names = await this.since(release);
+    const names = await this.appliedSince(release);
     if (names.length === 0) return names;
     await this.patiently(async (dataSource) => {
-      for (const name of names) await undo(dataSource, name, (tx) => onUndone(tx, name));
+      for (const name of names)
+        await revertMigration(dataSource, name, (tx) => onReverted(tx, name));
     });
     return names;
   }
@@ -139,13 +142,13 @@ export class Migrator {
   /** Every migration of this version, oldest first. */
   async status(): Promise<MigrationStatus[]> {
     const applied = await appliedNames(this.dataSource);
-    return knownTo(this.dataSource).map((name) => ({ name, applied: applied.has(name) }));
+    return migrationNames(this.dataSource).map((name) => ({ name, applied: applied.has(name) }));
   }
 
   /** Compares all tables, columns and indices with what this version expects. Changes nothing. */
   async difference(): Promise<SchemaDifference> {
     const applied = await appliedNames(this.dataSource);
-    const known = knownTo(this.dataSource);
+    const known = migrationNames(this.dataSource);
     const pending = without(known, applied);
     const unknown = without(applied, known);
     const isOwn = pending.length + unknown.length === 0;
@@ -158,7 +161,7 @@ export class Migrator {
 
   private async patiently<T>(work: (dataSource: DataSource) => Promise<T>): Promise<T> {
     const { options } = this.dataSource;
-    const patient = withoutStatementLimit(options);
+    const patient = withoutStatementTimeout(options);
     if (patient === options) return work(this.dataSource);
     const dataSource = await new DataSource(patient).initialize();
     try {
@@ -181,7 +184,7 @@ async function appliedNames(dataSource: DataSource): Promise<Set<string>> {
 }
 
 /** The migrations of this version, oldest first. */
-function knownTo(dataSource: DataSource): string[] {
+function migrationNames(dataSource: DataSource): string[] {
   return dataSource.migrations.map(nameOf);
 }
 
@@ -206,14 +209,14 @@ async function runPending(dataSource: DataSource): Promise<void> {
   }
 }
 
-async function undo(
+async function revertMigration(
   dataSource: DataSource,
   name: string,
-  onUndone: (tx: Transaction) => Promise<void>,
+  onReverted: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   const migration = dataSource.migrations.find((one) => nameOf(one) === name);
   if (migration === undefined) throw new Error(`There is no migration ${name}.`);
-  await exclusively(dataSource, async (holder) => {
+  await withMigrationLock(dataSource, async (holder) => {
     if (!(await appliedNames(dataSource)).has(name)) return;
     const runner = dataSource.createQueryRunner();
     try {
@@ -222,6 +225,6 @@ async function undo(
       await runner.release();
     }
     await holder.query('DELETE FROM migrations WHERE name = ?', [name]);
-    await onUndone(transactionOf(holder.manager));
+    await onReverted(transactionOf(holder.manager));
   });
 }

@@ -1,8 +1,14 @@
 import mysql from 'mysql2';
 import type { Pool, PoolConnection, PoolOptions, TypeCastField, TypeCastNext } from 'mysql2';
 import { streamOf } from './private-members.js';
-import { interceptQueries, refuseOverdue, type Send, takingFrom, timedOut } from './timeouts.js';
-import { type Failover, toPrimary } from './failover.js';
+import {
+  interceptQueries,
+  enforceDeadline,
+  type Send,
+  acquireWithTimeout,
+  timedOut,
+} from './timeouts.js';
+import { type Failover, routeToPrimary } from './failover.js';
 
 export type ServerKind = 'mysql' | 'mariadb';
 
@@ -23,10 +29,10 @@ const GRACE_MS = 2000;
  */
 const IDLE_TIMEOUT_S = 10;
 /** The pool ends idle connections earlier. mysql2 only looks for them if `maxIdle` is below `connectionLimit` at the start. */
-const ENDING_IDLE = { idleTimeout: 5000, maxIdle: 0, gracefulEnd: true };
+const IDLE_EVICTION = { idleTimeout: 5000, maxIdle: 0, gracefulEnd: true };
 
 /** For migrations, where one connection has the lock and idles while another works. */
-const STAY: Readonly<Record<ServerKind, string>> = {
+const LONG_IDLE_SETTINGS: Readonly<Record<ServerKind, string>> = {
   mysql: 'wait_timeout = 86400',
   mariadb: 'wait_timeout = 86400, idle_transaction_timeout = 0, idle_write_transaction_timeout = 0',
 };
@@ -43,7 +49,7 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
     kind === 'mariadb'
       ? `max_statement_time = ${statementMs / 1000}`
       : `max_execution_time = ${statementMs}`;
-  const pauses = statementMs > 0 ? `wait_timeout = ${IDLE_TIMEOUT_S}` : STAY[kind];
+  const pauses = statementMs > 0 ? `wait_timeout = ${IDLE_TIMEOUT_S}` : LONG_IDLE_SETTINGS[kind];
   const settings = [
     'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
     `SET SESSION ${timeouts}, innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}, ${pauses}`,
@@ -56,17 +62,17 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
       const pool = mysql.createPool({
         ...options,
         ...(group && { stream: () => group.open() }),
-        ...(statementMs > 0 && ENDING_IDLE),
+        ...(statementMs > 0 && IDLE_EVICTION),
       });
       // Before the first look, which is a second later: all that are free would end then, however busy they are.
       pool.config.maxIdle = pool.config.connectionLimit;
-      if (group) toPrimary(pool, group, waitMs);
-      else endWaitsForConnections(pool, waitMs);
+      if (group) routeToPrimary(pool, group, waitMs);
+      else enforceAcquireTimeout(pool, waitMs);
       pool.on('connection', (connection: PoolConnection) => {
         readDoublesExactly(connection);
         if (statementMs > 0) {
-          closeWhenSilent(connection, Math.ceil(statementMs / 1000) * 1000 + GRACE_MS);
-          refuseOverdue(connection, statementMs);
+          enforceQueryTimeout(connection, Math.ceil(statementMs / 1000) * 1000 + GRACE_MS);
+          enforceDeadline(connection, statementMs);
         }
         for (const statement of settings) {
           // Without a callback, mysql2 turns a refused statement into an event that ends the whole service.
@@ -80,16 +86,16 @@ export function driverWithTimeouts(kind: ServerKind, { waitMs, statementMs }: Ti
   };
 }
 
-function endWaitsForConnections(pool: Pool, waitMs: number): void {
-  const take = takingFrom(pool);
-  pool.getConnection = (taker) => take(waitMs, taker);
+function enforceAcquireTimeout(pool: Pool, waitMs: number): void {
+  const take = acquireWithTimeout(pool);
+  pool.getConnection = (callback) => take(waitMs, callback);
 }
 
 /**
  * Ends a connection on which a statement gets no response. The server's timeouts come first; this is for a server that stands
  * still or a network that swallows everything, which the pool itself would never notice, and for what MySQL sets no limit to.
  */
-function closeWhenSilent(connection: PoolConnection, silenceMs: number): void {
+function enforceQueryTimeout(connection: PoolConnection, silenceMs: number): void {
   interceptQueries(connection, (send) => (...parameters) => {
     // First, since it throws for values that cannot be sent: the timer would end the connection under somebody else.
     const sent = send(...parameters);

@@ -4,7 +4,7 @@ import type { Pool, PoolConnection, RowDataPacket } from 'mysql2';
 import { withDeadline } from '../../request-context.js';
 import { isReadOnly } from '../errors.js';
 import { streamOf } from './private-members.js';
-import { interceptQueries, takingFrom, timedOut } from './timeouts.js';
+import { interceptQueries, acquireWithTimeout, timedOut } from './timeouts.js';
 
 const DEFAULT_PORT = 3306;
 
@@ -122,8 +122,8 @@ const TAKES_WRITES = `SELECT CONCAT(@@global.read_only) IN ('0', 'OFF') AS takes
  * Makes a pool return connections to the primary only.
  * @param timeoutMs for all servers together: after that, no other server is tried
  */
-export function toPrimary(pool: Pool, failover: Failover, timeoutMs: number): void {
-  const take = promisify(takingFrom(pool));
+export function routeToPrimary(pool: Pool, failover: Failover, timeoutMs: number): void {
+  const take = promisify(acquireWithTimeout(pool));
 
   async function connection(): Promise<PoolConnection> {
     const until = performance.now() + timeoutMs;
@@ -154,9 +154,9 @@ export function toPrimary(pool: Pool, failover: Failover, timeoutMs: number): vo
     }
   }
 
-  pool.getConnection = (taker) => {
-    const fail = taker as (error: unknown) => void;
-    void connection().then((taken) => taker(null, taken), fail);
+  pool.getConnection = (callback) => {
+    const fail = callback as (error: unknown) => void;
+    void connection().then((taken) => callback(null, taken), fail);
   };
   pool.on('connection', (taken) => endWhenReadOnly(taken, failover));
 }

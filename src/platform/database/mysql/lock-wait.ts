@@ -3,7 +3,7 @@ import { entities, type Transaction } from '../transaction.js';
 /**
  * Runs the statements of `work` with a shorter lock wait than usual. SQLite has one writer, so there is no wait.
  */
-export async function waitingAtMost<T>(
+export async function withLockTimeout<T>(
   tx: Transaction,
   seconds: number,
   work: () => Promise<T>,

@@ -7,14 +7,14 @@ import type { Pool, PoolConnection } from 'mysql2';
  * - the lists of a pool: its queue has no timeout, and there are no figures of its load.
  */
 
-type Taker = Parameters<Pool['getConnection']>[0];
+type ConnectionCallback = Parameters<Pool['getConnection']>[0];
 
 interface List {
   readonly length: number;
 }
 
 interface Queue extends List {
-  get(index: number): Taker;
+  get(index: number): ConnectionCallback;
   removeOne(index: number): void;
 }
 
@@ -30,10 +30,10 @@ export function streamOf(connection: PoolConnection): Socket {
 }
 
 /** Removes a callback of `getConnection` from the queue of the pool. */
-export function leaveQueue(pool: Pool, taker: Taker): void {
+export function leaveQueue(pool: Pool, callback: ConnectionCallback): void {
   const { _connectionQueue: queue } = pool as Pool & Lists;
   for (let index = 0; index < queue.length; index += 1)
-    if (queue.get(index) === taker) return queue.removeOne(index);
+    if (queue.get(index) === callback) return queue.removeOne(index);
 }
 
 /** Numbers of open connections, of those that are free, and of callers in the queue. */

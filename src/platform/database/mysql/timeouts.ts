@@ -20,19 +20,21 @@ export function interceptQueries(connection: PoolConnection, around: (send: Send
   });
 }
 
-type Taker = Parameters<Pool['getConnection']>[0];
+type ConnectionCallback = Parameters<Pool['getConnection']>[0];
 
 /**
  * Acquires connections of a pool with a timeout, which the pool's own queue does not have. A waiter that times out leaves the queue;
  * a connection that reaches it nevertheless is released.
  */
-export function takingFrom(pool: Pool): (waitMs: number, taker: Taker) => void {
+export function acquireWithTimeout(
+  pool: Pool,
+): (waitMs: number, taker: ConnectionCallback) => void {
   const take = pool.getConnection.bind(pool);
   return (waitMs, taker) => {
     // Otherwise it would run as part of the request that gives the connection back.
     const callback = bindContext(taker);
     let isWaiting = true;
-    const waiter: Taker = (error, connection) => {
+    const waiter: ConnectionCallback = (error, connection) => {
       clearTimeout(timer);
       if (isWaiting) callback(error, connection);
       else if (error === null) connection.release();
@@ -48,16 +50,16 @@ export function takingFrom(pool: Pool): (waitMs: number, taker: Taker) => void {
 }
 
 /** Statements that end a transaction or set up a connection. */
-const ALWAYS = /^(?:COMMIT|ROLLBACK|SET SESSION)\b/;
+const EXEMPT = /^(?:COMMIT|ROLLBACK|SET SESSION)\b/;
 
 /** Rejects statements of requests that are past their deadline: many slow statements take as long as one that hangs. */
-export function refuseOverdue(connection: PoolConnection, timeoutMs: number): void {
+export function enforceDeadline(connection: PoolConnection, timeoutMs: number): void {
   interceptQueries(connection, (send) => (statement, ...more) => {
     const text = typeof statement === 'string' ? statement : statement.sql;
     const callback = more.at(-1);
     if (typeof callback !== 'function') return send(statement, ...more);
     const answered = callback as (...answer: unknown[]) => void;
-    if (isPastDeadline(timeoutMs) && !ALWAYS.test(text))
+    if (isPastDeadline(timeoutMs) && !EXEMPT.test(text))
       return refused(() => answered(deadlineExceeded()));
     return send(statement, ...more);
   });

@@ -10,7 +10,7 @@ export type RowsByTable = Record<string, number>;
 
 export interface BatchSettings {
   /** Called before every batch: whether to stop. */
-  isOver?: () => boolean;
+  shouldStop?: () => boolean;
   /** Called after every batch with the number of deleted rows. */
   onBatch?: (table: string, deleted: number) => void;
 }
@@ -19,10 +19,10 @@ export interface BatchSettings {
 export async function deleteInBatches(
   transactions: TransactionRunner,
   rows: ExpiredRows,
-  { isOver = () => false, onBatch }: BatchSettings = {},
+  { shouldStop = () => false, onBatch }: BatchSettings = {},
 ): Promise<number> {
   let deleted = 0;
-  while (!isOver()) {
+  while (!shouldStop()) {
     const keys = await rows.keys(BATCH);
     if (keys.length === 0) break;
     deleted += await transactions.run((tx) => rows.delete(tx, keys));

@@ -33,7 +33,7 @@ export function expiredRows<T extends ObjectLiteral>(
   where: FindOptionsWhere<T>,
   column: keyof T & string,
 ): ExpiredRows {
-  return foundRows(
+  return matchingRows(
     dataSource,
     entity,
     (query) => query.where(where).orderBy(`${query.alias}.${column}`),
@@ -42,7 +42,7 @@ export function expiredRows<T extends ObjectLiteral>(
 }
 
 /** The rows that `find` narrows a query down to; `still` is what must also hold when they are deleted. */
-export function foundRows<T extends ObjectLiteral>(
+export function matchingRows<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
   find: (query: SelectQueryBuilder<T>) => SelectQueryBuilder<T>,
@@ -75,7 +75,7 @@ export function foundRows<T extends ObjectLiteral>(
 }
 
 /** The rows for which `where` holds, which stay: `delete` only writes `values`, after which `where` holds no more. */
-export function clearedRows<T extends ObjectLiteral>(
+export function rowsToClear<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
   where: FindOptionsWhere<T>,
@@ -129,7 +129,7 @@ export function childRows<P extends { id: string }, C extends ObjectLiteral>(
         yield childrenOf(page.map(({ id }) => id));
   }
   const childrenOf = (ids: string[]): ExpiredRows =>
-    foundRows(dataSource, child, (query) =>
+    matchingRows(dataSource, child, (query) =>
       query.where(`${query.alias}.${link} IN (:...ids)`, { ids }),
     );
   const walk = parents();
@@ -160,28 +160,28 @@ export interface LogRow {
 }
 
 /** From its first moment until before its last. */
-export interface Span {
+export interface TimeRange {
   from: Date;
   to: Date;
 }
 
 /** Narrows a query down to the rows of a span. */
-export function within<T extends LogRow>(
+export function inTimeRange<T extends LogRow>(
   query: SelectQueryBuilder<T>,
-  { from, to }: Span,
+  { from, to }: TimeRange,
 ): SelectQueryBuilder<T> {
   const at = `${query.alias}.at`;
   return query.where(`${at} >= :from AND ${at} < :to`, { from, to });
 }
 
 /** The time of the first row within `span`; null when there is none. */
-export async function firstWithin<T extends LogRow>(
+export async function firstTimeIn<T extends LogRow>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
-  span: Span,
+  span: TimeRange,
 ): Promise<Date | null> {
   const query = dataSource.manager.createQueryBuilder(entity, 'log');
-  const first = await within(query, span)
+  const first = await inTimeRange(query, span)
     .select(['log.at', 'log.id'])
     .orderBy('log.at')
     .limit(1)
@@ -200,20 +200,20 @@ export function expiredLogRows<T extends LogRow>(
 ): ExpiredRows {
   // A server passes over what it has deleted and not yet swept away, so each search begins where the last batch ended.
   let from = new Date(0);
-  const rows = foundRows(dataSource, entity, (query) =>
-    within(query, { from, to: before }).orderBy('expired.at').addOrderBy('expired.id'),
+  const rows = matchingRows(dataSource, entity, (query) =>
+    inTimeRange(query, { from, to: before }).orderBy('expired.at').addOrderBy('expired.id'),
   );
   return {
     ...rows,
     count: async () => {
       let count = 0;
-      let first = await firstWithin(dataSource, entity, { from, to: before });
+      let first = await firstTimeIn(dataSource, entity, { from, to: before });
       while (first) {
         const dayAfter = later(first, DAY);
         const to = dayAfter < before ? dayAfter : before;
         const query = dataSource.manager.createQueryBuilder(entity, 'log');
-        count += await within(query, { from: first, to }).getCount();
-        first = await firstWithin(dataSource, entity, { from: to, to: before });
+        count += await inTimeRange(query, { from: first, to }).getCount();
+        first = await firstTimeIn(dataSource, entity, { from: to, to: before });
       }
       return count;
     },

@@ -15,7 +15,7 @@ import {
 } from '../../errors.js';
 import { RATE_LIMIT_HEADERS } from '../developer-api.js';
 import { REQUEST_ID_PATTERN } from '../request-context.js';
-import { openCodeOf, RETRY_AFTER } from '../validation/schemas.js';
+import { extensibleEnumOf, RETRY_AFTER } from '../validation/schemas.js';
 import { InternalError } from './http-error.js';
 
 /** The status of every error code: the one place that knows. */
@@ -66,7 +66,7 @@ export class FieldErrorResponse {
   field: string;
 
   @ApiProperty({
-    ...openCodeOf('FieldErrorCode'),
+    ...extensibleEnumOf('FieldErrorCode'),
     description: 'Stable code of what is wrong. Expect new values.',
     example: 'too_large',
     type: String,
@@ -87,7 +87,7 @@ export class FieldErrorResponse {
 })
 export class ErrorResponse {
   @ApiProperty({
-    ...openCodeOf('ErrorCode'),
+    ...extensibleEnumOf('ErrorCode'),
     description: 'Stable code of the error. Expect new values.',
     example: 'invalid_request' satisfies ErrorCode,
   })
@@ -168,7 +168,7 @@ export function ApiErrors(...errors: AppError[]): MethodDecorator & ClassDecorat
 }
 
 /** The errors of every operation when the service itself fails. */
-export const ApiFaults = (): MethodDecorator & ClassDecorator =>
+export const ApiServerErrors = (): MethodDecorator & ClassDecorator =>
   ApiErrors(new InternalError(), new ServiceUnavailable());
 
 function documented(headers: Readonly<Record<string, string>>): ApiResponseOptions['headers'] {

@@ -29,7 +29,7 @@ export class MethodNotAllowed extends AppError {
 }
 
 /** The error for the client: messages of the framework and of drivers are replaced. */
-export function callerError(error: unknown): AppError {
+export function toClientError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) return new ServiceUnavailable();
   if (error instanceof HttpException && error.cause instanceof URIError) {

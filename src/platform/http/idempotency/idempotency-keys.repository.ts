@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
 import { isConflict, isDuplicateKey } from '../../database/errors.js';
-import { waitingAtMost } from '../../database/mysql/lock-wait.js';
+import { withLockTimeout } from '../../database/mysql/lock-wait.js';
 import {
   type Person,
   type PersonalData,
@@ -53,7 +53,7 @@ export class IdempotencyKeysRepository {
         .execute();
     };
     try {
-      await waitingAtMost(tx, LOCK_WAIT_SECONDS, write);
+      await withLockTimeout(tx, LOCK_WAIT_SECONDS, write);
       return true;
     } catch (error) {
       // When the transaction with the key rolls back, those that wait deadlock, and would again.

@@ -77,7 +77,7 @@ export class Bulkhead {
    * @throws ServiceUnavailable
    */
   enqueue(queue: Set<Waiter>, onCancel: (cancel: () => void) => void): Promise<true> {
-    if (queue.size >= this.queueLimit) throw overload();
+    if (queue.size >= this.queueLimit) throw overloadError();
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
@@ -85,7 +85,7 @@ export class Bulkhead {
       };
       const cancel = (): void => {
         leave();
-        reject(overload());
+        reject(overloadError());
       };
       const waiter = (): void => {
         leave();
@@ -109,7 +109,7 @@ export class Bulkhead {
 
   /** @throws ServiceUnavailable */
   reserve(bytes: number): void {
-    if (this.arrivingBytes + bytes > MAX_ARRIVING_BYTES) throw overload();
+    if (this.arrivingBytes + bytes > MAX_ARRIVING_BYTES) throw overloadError();
     this.arrivingBytes += bytes;
   }
 
@@ -191,7 +191,7 @@ export class Permit {
 }
 
 /** Random, so that clients that were refused together do not return together. */
-export function overload(): ServiceUnavailable {
+export function overloadError(): ServiceUnavailable {
   return new ServiceUnavailable(1 + Math.floor(Math.random() * MAX_RETRY_AFTER_SECONDS));
 }
 

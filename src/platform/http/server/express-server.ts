@@ -27,7 +27,7 @@ const NO_ROUTE = '/unreadable';
 /**
  * Replaces an invalid target in absolute form (RFC 9112 §3.2.2): Express would send its own error page before our middleware runs.
  */
-export function readTargets(server: Server): void {
+export function replaceInvalidTargets(server: Server): void {
   server.prependListener('request', (request: { url?: string }) => {
     const { url = '' } = request;
     if (!url.startsWith('/') && !isReadable(url)) request.url = NO_ROUTE;

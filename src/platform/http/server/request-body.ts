@@ -69,7 +69,7 @@ function memoryFor({ headers }: Request, maxBytes: number): number {
 /**
  * Sets Node's own limits: for connections, for headers, and for bodies that no handler reads. Node checks them once a second.
  */
-export function limitArrival(server: Server, timeoutMs: number): void {
+export function setServerLimits(server: Server, timeoutMs: number): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = timeoutMs;
   server.requestTimeout = 2 * timeoutMs;
@@ -81,7 +81,7 @@ export function limitArrival(server: Server, timeoutMs: number): void {
  * Ends connections whose client reads no response for two seconds more than a request may take to arrive, or for twice that, since
  * Node starts again after a partial read. Connections that wait for the service stay.
  */
-export function limitUnread(server: Server): void {
+export function setWriteTimeout(server: Server): void {
   // Not earlier: Node must first answer requests that are overdue.
   server.timeout = server.requestTimeout + 2 * SECOND;
   server.on('request', (_request, response) => {

@@ -10,7 +10,7 @@ export function AtLeastOneOf(...fields: string[]): ClassDecorator {
 }
 
 /** The violation of the class's `@AtLeastOneOf`, if the body breaks it. A field that is broken itself was at least meant. */
-export function missingAll(
+export function checkAtLeastOneOf(
   type: object,
   body: Record<string, unknown>,
   broken: readonly FieldError[],

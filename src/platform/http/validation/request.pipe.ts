@@ -14,9 +14,9 @@ import {
   MAX_FIELD_ERRORS,
 } from '../../errors.js';
 import { nearestWord } from '../../text.js';
-import { missingAll } from './request-schema.js';
+import { checkAtLeastOneOf } from './request-schema.js';
 
-const DEEPEST = 20;
+const MAX_DEPTH = 20;
 
 /**
  * Refuses what later, recursive code could not take: bodies nested deeper than 20 levels, and inside of fields members
@@ -27,11 +27,11 @@ export function assertMaxDepth(body: object): void {
   const open: { value: object; depth: number }[] = [{ value: body, depth: 1 }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, depth } = next;
-    if (depth > DEEPEST) {
+    if (depth > MAX_DEPTH) {
       throw InvalidRequest.field(
         '',
         'too_deep',
-        `The body must not be nested deeper than ${DEEPEST} levels.`,
+        `The body must not be nested deeper than ${MAX_DEPTH} levels.`,
       );
     }
     for (const [name, member] of Object.entries(value)) {
@@ -64,7 +64,7 @@ export class RequestPipe implements PipeTransform {
     const request = plainToInstance(metatype as Type<object>, only(fields, sent));
     const broken = (await validate(request, OPTIONS)).map(fieldError);
     const unknown = type === 'body' ? unknownFields(sent, fields) : [];
-    const missing = missingAll(metatype, sent, broken);
+    const missing = checkAtLeastOneOf(metatype, sent, broken);
     const ofHeaders = currentRequest()?.violations ?? [];
     const errors = [...broken, ...missing, ...unknown, ...ofHeaders];
     if (errors.length > 0) throw InvalidRequest.fields(errors);

@@ -5,8 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, SECOND } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
 import {
-  type ConnectionFault,
-  faultWords,
+  type ConnectionFailure,
+  describeFailure,
   httpCall,
 } from '../../../../platform/http/http-client.js';
 
@@ -142,7 +142,7 @@ class TwilioSmsSender extends SmsSender {
   }
 }
 
-type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | ConnectionFault;
+type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | ConnectionFailure;
 
 /** Names only the last fault: addresses, headers and bodies hold secrets and phone numbers, so there is no `cause`. */
 export class GatewayError extends Error {
@@ -151,7 +151,7 @@ export class GatewayError extends Error {
     /** Whether the same message may be sent again later. */
     readonly mayRepeat: boolean,
   ) {
-    const problem = fault.kind === 'status' ? `answered ${fault.status}` : faultWords(fault);
+    const problem = fault.kind === 'status' ? `answered ${fault.status}` : describeFailure(fault);
     super(`The SMS gateway ${problem}.`);
     this.name = 'GatewayError';
   }
