@@ -13,7 +13,7 @@ import { replaceInvalidTargets } from './platform/http/server/express-server.js'
 import { requestContext } from './platform/http/request-context.js';
 import { Shutdown } from './platform/lifecycle/shutdown.js';
 
-/** How the application is created: bodies are read where they belong, not for every route. */
+/** Options of `NestFactory.create`. No global body parser: each route reads its own body. */
 export function applicationOptions(config: AppConfig): NestApplicationOptions {
   return {
     bodyParser: false,
@@ -22,10 +22,10 @@ export function applicationOptions(config: AppConfig): NestApplicationOptions {
   };
 }
 
-/** Configures the application beside its modules, for the server, the tests and the generator of the document. */
+/** Middleware and settings outside of modules, shared by the server, the tests and the OpenAPI generator. */
 export function configureApp(app: NestExpressApplication, config: AppConfig): void {
   app.set('trust proxy', config.server.trustProxy);
-  // Node's own parser stops after a thousand names, and what came later would be ignored. The size of the headers bounds them.
+  // By default, Node ignores parameters after the thousandth. The header size limits their number anyway.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   setServerLimits(app.getHttpServer(), config.server.requestTimeoutMs);
   setWriteTimeout(app.getHttpServer());

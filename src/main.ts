@@ -27,7 +27,7 @@ async function start(): Promise<void> {
   const hasDemo = config.demo && isCurrent;
   const demo = app.get(DemoService);
   const seeded = hasDemo ? await demo.seedIfEmpty() : undefined;
-  // Not inside `listening`, which would report its errors as network problems.
+  // Outside of `wrapListenErrors`, which would report its errors as network problems.
   await app.init();
   const { port, host } = config.server;
   await wrapListenErrors(() => (host === undefined ? app.listen(port) : app.listen(port, host)));

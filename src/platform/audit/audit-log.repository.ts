@@ -15,7 +15,7 @@ export interface Change {
 
 export type NewAuditEvent = Omit<AuditEvent, 'at' | 'id'>;
 
-/** Writes audit events in the transaction of the change. Details never hold a secret, token, code or phone. */
+/** Writes audit events in the transaction of the change. Details must not contain secrets, tokens, codes or phone numbers. */
 @Injectable()
 export class AuditLog {
   constructor(
@@ -23,7 +23,7 @@ export class AuditLog {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether such an event of the user is stored. */
+  /** Whether an event with this action and user is stored. */
   hasEvent(action: string, userId: string): Promise<boolean> {
     return this.dataSource.manager.existsBy(AuditEvent, { action, userId });
   }
@@ -67,7 +67,7 @@ export class AuditLog {
     );
   }
 
-  /** For a schema that may be older than this version. */
+  /** For a database schema that may be older than this version. */
   insertOnAnySchema(tx: Transaction, event: NewAuditEvent): Promise<void> {
     return insertOnAnySchema(tx, AuditEvent, withId(event, this.clock.now()));
   }
