@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExpiredRows } from './expired-rows.js';
 import type { TransactionRunner } from '../transaction.js';
 
-/** Rows of one transaction, so that requests wait only shortly for its locks, or on SQLite for the queue. */
-const BATCH = 1000;
+/** Small, to keep locks short, and the queue of SQLite. */
+const BATCH_SIZE = 1000;
 const PAUSE_MS = 50;
 
 export type RowsByTable = Record<string, number>;
 
 export interface BatchSettings {
-  /** Called before every batch: whether to stop. */
+  /** Called before every batch. */
   shouldStop?: () => boolean;
   /** Called after every batch with the number of deleted rows. */
   onBatch?: (table: string, deleted: number) => void;
@@ -23,7 +23,7 @@ export async function deleteInBatches(
 ): Promise<number> {
   let deleted = 0;
   while (!shouldStop()) {
-    const keys = await rows.keys(BATCH);
+    const keys = await rows.keys(BATCH_SIZE);
     if (keys.length === 0) break;
     deleted += await transactions.run((tx) => rows.delete(tx, keys));
     onBatch?.(rows.table, deleted);
@@ -32,7 +32,7 @@ export async function deleteInBatches(
   return deleted;
 }
 
-/** Sums the results of `work` by table, one after the other. */
+/** Calls `work` sequentially and sums its results by table. */
 export async function countByTable(
   all: Iterable<ExpiredRows> | AsyncIterable<ExpiredRows>,
   work: (rows: ExpiredRows) => Promise<number>,
