@@ -74,10 +74,10 @@ export class CommentsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<CommentResponse> {
     const draft = { text, parentId };
-    const { made, replayed } = await this.comments.comment(caller, id, draft, key);
+    const { result, replayed } = await this.comments.comment(caller, id, draft, key);
     setReplayed(response, replayed);
-    const comment = { ...draft, ...made, createdAt: new Date(made.createdAt) };
-    return CommentResponse.from(comment, made.permalink);
+    const comment = { ...draft, ...result, createdAt: new Date(result.createdAt) };
+    return CommentResponse.from(comment, result.permalink);
   }
 
   @Delete('comments/:id')

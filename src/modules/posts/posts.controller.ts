@@ -67,11 +67,11 @@ export class PostsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<CreatedPostResponse> {
     const draft = request.toDraft();
-    const { made, replayed } = await this.posts.publish(caller, draft, key);
-    response.location(`/${DEV_V1}/posts/${made.id}`);
+    const { result, replayed } = await this.posts.publish(caller, draft, key);
+    response.location(`/${DEV_V1}/posts/${result.id}`);
     response.set(await this.quota.rateLimitHeaders(caller.clientId, caller.postLimit));
     setReplayed(response, replayed);
-    const { id, ...added } = made;
+    const { id, ...added } = result;
     return { id, ...draft, ...added };
   }
 

@@ -5,10 +5,7 @@ import { AppConfig } from '../../config/app-config.js';
 import { ERROR_STATUS, ErrorResponse } from './api-errors.js';
 import { toClientError } from './http-error.js';
 
-/**
- * Answers every error outside the OAuth endpoints with the one error body, and logs with its stack what is not the caller's
- * fault.
- */
+/** Converts all errors outside of the OAuth endpoints to the error response. Logs server errors with their stack. */
 @Catch()
 export class ApiErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ApiErrorFilter.name);
