@@ -11,13 +11,13 @@ const NEVER_MS = 60_000;
 
 describe('Failover with three servers', () => {
   /** Accepts connections and never responds. */
-  let silent: Server;
+  let unresponsive: Server;
   let pool: Pool;
   let failover: Failover;
   beforeAll(async () => {
-    silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
+    unresponsive = createServer().listen(0, '127.0.0.1');
+    await once(unresponsive, 'listening');
+    const { port } = unresponsive.address() as AddressInfo;
     failover = new Failover(Array<string>(3).fill(`mysql://u:p@127.0.0.1:${port}/d`), NEVER_MS);
     const driver = driverWithTimeouts('mysql', { waitMs: WAIT_MS, statementMs: WAIT_MS });
     const options = { connectionLimit: 1, connectTimeout: NEVER_MS, failover };
@@ -25,7 +25,7 @@ describe('Failover with three servers', () => {
   });
   afterAll(() => {
     pool.end();
-    silent.close();
+    unresponsive.close();
   });
 
   it('limits the wait for a connection to one timeout, although the current server changes', async () => {

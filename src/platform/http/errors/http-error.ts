@@ -22,9 +22,13 @@ export class MethodNotAllowed extends AppError {
   static readonly code = 'method_not_allowed';
 
   constructor(allow: string) {
-    super(MethodNotAllowed.code, `This endpoint does not take this method. It takes ${allow}.`, {
-      headers: { Allow: allow },
-    });
+    super(
+      MethodNotAllowed.code,
+      `This endpoint does not support this method. It supports ${allow}.`,
+      {
+        headers: { Allow: allow },
+      },
+    );
   }
 }
 
