@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What this authorization server can do
-         * @description RFC 8414. What is not listed here is refused.
+         * Authorization server metadata
+         * @description RFC 8414. The server rejects values that are not listed.
          */
         get: operations["metadata"];
         put?: never;
@@ -157,8 +157,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask the user for access
-         * @description Send the browser here. The user signs in with a one-time password, chooses scopes and decides; the browser is then redirected to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. Compare `state` with what you sent and `iss` with this server before you use the code.
+         * Request access to a user account
+         * @description Redirect the browser here. The user signs in with a one-time password, selects scopes and decides. Then the server redirects to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. Compare `state` with the value that you sent, and `iss` with this server, before you use the code.
          */
         get: operations["authorize"];
         put?: never;
@@ -179,8 +179,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask what a token stands for
-         * @description For confidential apps, about their own tokens. Every other token, and every token that is not alive, is `{"active": false}`.
+         * Introspect a token
+         * @description Confidential apps can introspect their own tokens. For all other tokens, and for inactive ones, the response is `{"active": false}`.
          */
         post: operations["introspect"];
         delete?: never;
@@ -199,8 +199,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a token back
-         * @description Ends an access token at once, or, with a refresh token, everything that the user allowed with it. A token that is unknown or has ended already is answered 200, too.
+         * Revoke a token
+         * @description Revoking an access token affects only that token. Revoking a refresh token revokes its grant and all tokens of the grant. Unknown and inactive tokens return 200 as well (RFC 7009 §2.2).
          */
         post: operations["revoke"];
         delete?: never;
@@ -220,7 +220,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a code or a refresh token for tokens
-         * @description Confidential apps send their secret with HTTP Basic or in the form; public apps send the PKCE verifier instead. Every refresh returns a new refresh token, and the one that was sent stops working. When the answer of a refresh is lost, the same refresh may be sent again within 30 seconds and gets the same answer. After a 503 you may take longer, and send an exchange again, too: for ten minutes, while the process runs that could not tell.
+         * @description Confidential apps authenticate with their secret, by HTTP Basic or in the form; public apps send the PKCE verifier instead. Every refresh returns a new refresh token and invalidates the old one. If the response to a refresh is lost, send the same request again within 30 seconds to get the same response. After a 503, a code may have been used: a retry can return `invalid_grant`.
          */
         post: operations["token"];
         delete?: never;
@@ -536,10 +536,10 @@ export interface components {
          * @enum {string}
          */
         FieldErrorCode: "required" | "wrong_type" | "unknown_field" | "too_small" | "too_large" | "too_short" | "too_long" | "too_many" | "too_deep" | "blank" | "control_character" | "not_well_formed" | "invalid_format" | "not_allowed_value" | "pair_required" | "one_of_required" | "invalid_reference";
-        /** @description The introspection response of RFC 7662 §2.2. A token that is not alive is told by `active` alone. */
+        /** @description The introspection response (RFC 7662 §2.2). An inactive token has only the member `active`. */
         Introspection: {
             /**
-             * @description Whether the token is alive.
+             * @description Whether the token is active.
              * @example true
              */
             active: boolean;
@@ -549,7 +549,7 @@ export interface components {
              */
             scope?: string;
             /**
-             * @description The app that holds it.
+             * @description The app that the token was issued to.
              * @example svc_app_01h455vb4pex5vsknk084sn02q
              */
             client_id?: string;
@@ -559,7 +559,7 @@ export interface components {
              */
             sub?: string;
             /**
-             * @description When the token ends, in seconds since 1970.
+             * @description When the token expires, in seconds since 1970.
              * @example 1795255800
              */
             exp?: number;
@@ -569,7 +569,7 @@ export interface components {
              */
             iat?: number;
             /**
-             * @description Of access tokens only.
+             * @description Only for access tokens.
              * @enum {string}
              */
             token_type?: "Bearer";
@@ -580,7 +580,7 @@ export interface components {
              */
             iss?: string;
         };
-        /** @description What went wrong: the error response of RFC 6749 §5.2. */
+        /** @description The error response (RFC 6749 §5.2). */
         OAuthError: {
             /**
              * @description Stable code of the error. Expect new values.
@@ -588,7 +588,7 @@ export interface components {
              */
             error: components["schemas"]["OAuthErrorCode"] | string;
             /**
-             * @description What went wrong and what to do, for people, in ASCII.
+             * @description A message for developers, in ASCII. Branch on `error`; this text may change.
              * @example The code has expired.
              */
             error_description: string;
@@ -728,56 +728,56 @@ export interface components {
         ServerMetadata: {
             /**
              * Format: uri
-             * @description What `iss` of every redirect equals.
+             * @description Issuer identifier; `iss` of every redirect equals it.
              * @example https://dev.example.com
              */
             issuer: string;
             /**
              * Format: uri
-             * @description Where browsers are sent.
+             * @description Authorization endpoint, opened in a browser.
              * @example https://dev.example.com/oauth/authorize
              */
             authorization_endpoint: string;
             /**
              * Format: uri
-             * @description Where codes and refresh tokens are exchanged.
+             * @description Token endpoint for authorization codes and refresh tokens.
              * @example https://dev.example.com/oauth/token
              */
             token_endpoint: string;
             /**
              * Format: uri
-             * @description Where tokens are given back.
+             * @description Token revocation endpoint (RFC 7009).
              * @example https://dev.example.com/oauth/revoke
              */
             revocation_endpoint: string;
             /**
              * Format: uri
-             * @description Where a token is asked about.
+             * @description Token introspection endpoint (RFC 7662).
              * @example https://dev.example.com/oauth/introspect
              */
             introspection_endpoint: string;
-            /** @description What `response_type` may be. */
+            /** @description Supported values of `response_type`. */
             response_types_supported: "code"[];
-            /** @description How redirects carry parameters. */
+            /** @description Supported response modes. */
             response_modes_supported: "query"[];
-            /** @description What `grant_type` may be. */
+            /** @description Supported values of `grant_type`. */
             grant_types_supported: ("authorization_code" | "refresh_token")[];
-            /** @description How apps prove themselves there. */
+            /** @description Client authentication methods of the token endpoint. */
             token_endpoint_auth_methods_supported: ("client_secret_basic" | "client_secret_post" | "none")[];
-            /** @description The same for revocation. */
+            /** @description Client authentication methods of the revocation endpoint. */
             revocation_endpoint_auth_methods_supported: ("client_secret_basic" | "client_secret_post" | "none")[];
-            /** @description The same for introspection. */
+            /** @description Client authentication methods of the introspection endpoint. */
             introspection_endpoint_auth_methods_supported: ("client_secret_basic" | "client_secret_post")[];
-            /** @description PKCE methods. */
+            /** @description Supported PKCE methods. */
             code_challenge_methods_supported: "S256"[];
-            /** @description Every scope. */
+            /** @description All scopes. */
             scopes_supported: ("profile.read" | "posts.read" | "posts.write" | "analytics.read")[];
-            /** @description What `prompt` may be. */
+            /** @description Supported values of `prompt`. */
             prompt_values_supported: ("none" | "login" | "consent" | "select_account")[];
-            /** @description What the pages can be asked for by `ui_locales`. */
+            /** @description Languages of the pages, for `ui_locales`. */
             ui_locales_supported: ("en" | "es")[];
             /**
-             * @description Every redirect names the issuer (RFC 9207 §3).
+             * @description Every redirect has the parameter `iss` (RFC 9207 §3).
              * @enum {boolean}
              */
             authorization_response_iss_parameter_supported: true;
@@ -788,15 +788,15 @@ export interface components {
              */
             service_documentation: string;
         };
-        /** @description The tokens: the response of RFC 6749 §5.1. */
+        /** @description The token response (RFC 6749 §5.1). */
         Token: {
             /**
-             * @description Opens the API until it expires.
+             * @description The access token for API requests.
              * @example svcat_7Zr0cN3VxH5nQkS2mYw8bTfJdLpGaEuR1oXiK4vC9sM
              */
             access_token: string;
             /**
-             * @description How the token is sent.
+             * @description The type of the access token (RFC 6750).
              * @example Bearer
              * @enum {string}
              */
@@ -807,12 +807,12 @@ export interface components {
              */
             expires_in: number;
             /**
-             * @description Gets the next pair of tokens, once.
+             * @description The refresh token for the next pair of tokens. It can be used once.
              * @example svcrt_Q2mYw8bTfJdLpGaEuR1oXiK4vC9sM7Zr0cN3VxH5nkS
              */
             refresh_token: string;
             /**
-             * @description The scopes actually granted, separated by spaces. May be fewer than were asked for.
+             * @description The granted scopes, separated by spaces. They can be fewer than the requested scopes.
              * @example profile.read posts.read
              */
             scope: string;
@@ -2362,21 +2362,21 @@ export interface operations {
             query: {
                 /** @description The app's client_id. */
                 client_id: string;
-                /** @description One that is registered for the app. */
+                /** @description A registered redirect URI of the app. */
                 redirect_uri: string;
-                /** @description What comes back: an authorization code. */
+                /** @description The response type: an authorization code. */
                 response_type: "code";
                 /** @description Space-separated. */
                 scope: string;
-                /** @description Random; given back as it was sent. At most 4,096 bytes: as many ASCII characters, or 1,024 of any kind. */
+                /** @description A random value, returned unchanged. At most 4,096 bytes: 4,096 ASCII characters, or 1,024 characters of any kind. */
                 state: string;
                 /** @description Required for public apps (RFC 7636). */
                 code_challenge?: string;
                 /** @description Required with code_challenge. */
                 code_challenge_method?: "S256";
-                /** @description What the user is asked even if it were not needed (OpenID Connect Core §3.1.2.1, by analogy), space-separated: login to sign in again, select_account to sign in as somebody else, consent, which is asked in any case. none asks for an answer without a page, which is always interaction_required. */
+                /** @description Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), `select_account` (sign in with another account) or `consent` (always required). `none` (no page) always returns `interaction_required`. */
                 prompt?: string;
-                /** @description Languages of the user (BCP 47), space-separated, the best first: the pages use the first one that they are written in, else what the browser accepts. */
+                /** @description Preferred languages of the user (BCP 47), space-separated. The pages use the first supported language, by default the language of the browser. */
                 ui_locales?: string;
             };
             header?: {
@@ -2388,7 +2388,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The sign-in page, or the consent page for who is signed in. */
+            /** @description The sign-in page or, with a session, the consent page. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2399,7 +2399,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The request is wrong, and the user is signed in or prompt is none: the error goes to the redirect URI. */
+            /** @description The request is invalid, and the user is signed in or prompt is none: the server redirects the error to the app. */
             303: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2410,7 +2410,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Client or redirect URI are not registered, or the request is wrong and the visitor is not signed in: a page. In the second case it has a link that returns to the app with the error. */
+            /** @description An error page: the client or redirect URI is not registered, or the request is invalid and the user is not signed in. In the second case, a link on the page returns the error to the app. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2421,7 +2421,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Too many requests from this address. */
+            /** @description Too many requests from this IP address. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2481,17 +2481,17 @@ export interface operations {
                 "application/x-www-form-urlencoded": {
                     /** @description An access token or a refresh token. */
                     token: string;
-                    /** @description Not needed: a token tells by itself what it is. */
+                    /** @description Ignored: the prefix of a token shows its type. */
                     token_type_hint?: string;
-                    /** @description Required unless HTTP Basic is used. */
+                    /** @description Required, unless the request uses HTTP Basic. */
                     client_id?: string;
-                    /** @description Of a confidential app, unless HTTP Basic is used. */
+                    /** @description Required for confidential apps, unless the request uses HTTP Basic. */
                     client_secret?: string;
                 };
             };
         };
         responses: {
-            /** @description The introspection response of RFC 7662 §2.2. A token that is not alive is told by `active` alone. */
+            /** @description The introspection response (RFC 7662 §2.2). An inactive token has only the member `active`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2502,7 +2502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Introspection"];
                 };
             };
-            /** @description The request is refused (RFC 6749 §5.2). */
+            /** @description The request is invalid (RFC 6749 §5.2). */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2515,12 +2515,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description No app is named, or the one that is named could not be authenticated. */
+            /** @description The request names no app, or its credentials are wrong. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description When HTTP Basic was tried. */
+                    /** @description Present when the request used HTTP Basic. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2622,17 +2622,17 @@ export interface operations {
                 "application/x-www-form-urlencoded": {
                     /** @description An access token or a refresh token of this app. */
                     token: string;
-                    /** @description Not needed: a token tells by itself what it is. */
+                    /** @description Ignored: the prefix of a token shows its type. */
                     token_type_hint?: string;
-                    /** @description Required unless HTTP Basic is used. */
+                    /** @description Required, unless the request uses HTTP Basic. */
                     client_id?: string;
-                    /** @description Of a confidential app, unless HTTP Basic is used. */
+                    /** @description Required for confidential apps, unless the request uses HTTP Basic. */
                     client_secret?: string;
                 };
             };
         };
         responses: {
-            /** @description The token opens nothing any more. */
+            /** @description The token is no longer valid. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2643,7 +2643,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description The request is refused (RFC 6749 §5.2). */
+            /** @description The request is invalid (RFC 6749 §5.2). */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2656,12 +2656,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description No app is named, or the one that is named could not be authenticated. */
+            /** @description The request names no app, or its credentials are wrong. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description When HTTP Basic was tried. */
+                    /** @description Present when the request used HTTP Basic. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2710,7 +2710,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `temporarily_unavailable` or `too_many_attempts`: nothing has changed, try again. */
+            /** @description `temporarily_unavailable` or `too_many_attempts`: nothing was revoked, try again. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2744,23 +2744,23 @@ export interface operations {
             content: {
                 "application/x-www-form-urlencoded": {
                     /**
-                     * @description What is exchanged.
+                     * @description The grant type.
                      * @enum {string}
                      */
                     grant_type: "authorization_code" | "refresh_token";
                     /** @description With authorization_code. */
                     code?: string;
-                    /** @description With authorization_code: the one of the authorization request. */
+                    /** @description With authorization_code: the redirect_uri of the authorization request. */
                     redirect_uri?: string;
                     /** @description With authorization_code, when the request had a code_challenge. */
                     code_verifier?: string;
                     /** @description With refresh_token. */
                     refresh_token?: string;
-                    /** @description With refresh_token: fewer scopes than were granted, for this access token only. */
+                    /** @description With refresh_token: a subset of the granted scopes, for this access token only. */
                     scope?: string;
-                    /** @description Required unless HTTP Basic is used. */
+                    /** @description Required, unless the request uses HTTP Basic. */
                     client_id?: string;
-                    /** @description Of a confidential app, unless HTTP Basic is used. */
+                    /** @description Required for confidential apps, unless the request uses HTTP Basic. */
                     client_secret?: string;
                 } | {
                     /** @enum {string} */
@@ -2775,7 +2775,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The tokens: the response of RFC 6749 §5.1. */
+            /** @description The token response (RFC 6749 §5.1). */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2786,7 +2786,7 @@ export interface operations {
                     "application/json": components["schemas"]["Token"];
                 };
             };
-            /** @description The request is refused (RFC 6749 §5.2). */
+            /** @description The request is invalid (RFC 6749 §5.2). */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2799,12 +2799,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description No app is named, or the one that is named could not be authenticated. */
+            /** @description The request names no app, or its credentials are wrong. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Cache-Control": components["headers"]["NoStore"];
-                    /** @description When HTTP Basic was tried. */
+                    /** @description Present when the request used HTTP Basic. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };

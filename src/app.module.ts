@@ -16,7 +16,7 @@ import { AnalyticsModule } from './modules/analytics/analytics.module.js';
 import { CommentsModule } from './modules/comments/comments.module.js';
 import { DemoModule } from './modules/demo/demo.module.js';
 import { OAuthModule } from './modules/oauth/oauth.module.js';
-import { SmsSender, smsSenderFor } from './modules/oauth/sign-in/sms/sms-senders.js';
+import { SmsSender, createSmsSender } from './modules/oauth/sign-in/sms/sms-senders.js';
 import { StoredAccessTokenVerifier } from './modules/oauth/tokens/access-token-verifier.js';
 import { PostsModule } from './modules/posts/posts.module.js';
 import { QuotaModule } from './modules/quota/quota.module.js';
@@ -34,7 +34,7 @@ import { ShutdownGuard } from './platform/lifecycle/shutdown.js';
     {
       provide: SmsSender,
       inject: [AppConfig, Clock],
-      useFactory: (config: AppConfig, clock: Clock) => smsSenderFor(config.sms, clock),
+      useFactory: (config: AppConfig, clock: Clock) => createSmsSender(config.sms, clock),
     },
   ],
   exports: [Clock, SmsSender],

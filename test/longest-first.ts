@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Parts of the paths of test files that take longest, the longest first. */
+/** Substrings of the paths of the slowest test files, slowest first. */
 const LONGEST = [
   'service-killed',
   'model/',
@@ -24,7 +24,7 @@ const LONGEST = [
   'oauth/prune',
 ];
 
-/** Starts with the files that take longest, so that no worker is left alone with one at the end. */
+/** Runs the slowest files first, so that all workers end at about the same time. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files.toSorted((one, other) => rankOf(one) - rankOf(other));

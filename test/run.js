@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Command, Option } from 'commander';
 
-/** Time limits of a run on two cores, in minutes. */
+/** Time limits on two cores, in minutes. */
 const LIMITS = {
   system: { whole: 25, quick: 5 },
   faults: { whole: 20, quick: 3 },
@@ -17,7 +17,7 @@ program
   .description(
     'Tests the whole system: real processes, Chromium, client libraries, races, every database engine.',
   )
-  .option('--quick', 'fewer repetitions, and rules on no further engine, as in CI')
+  .option('--quick', 'as in CI: fewer repetitions, and no rules on additional engines')
   .argument('[files...]', 'only files of test/system/ whose path contains one of these words')
   .addHelpText('after', limitsOf('system'))
   .action((files, { quick }) => run('system', files.length > 0 ? files : [], { quick }));
@@ -26,34 +26,33 @@ program
   .command('faults')
   .usage('[options] [files...]')
   .description(
-    'Breaks the service, its database and its network in every way that docs/reliability.md promises to survive, and prints the measured figures.',
+    'Injects the faults that docs/reliability.md promises to survive, into the service, its database and its network. Prints the measured figures.',
   )
-  .option('--quick', 'each fault a few times, as in CI')
+  .option('--quick', 'as in CI: each fault only a few times')
   .addOption(
     new Option(
       '--write',
-      'write the figures of a whole run that passes to docs/reliability.md; only the audit may be skipped, when the registry does not answer',
+      'write the figures to docs/reliability.md if the whole run passes; only the audit may be skipped, if the registry does not respond',
     ).conflicts('quick'),
   )
   .argument('[files...]', 'only files of test/faults/ whose path contains one of these words')
   .addHelpText(
     'after',
     `${limitsOf('faults')}
-TEST_MYSQL_COMMAND names a command that starts MySQL where it is not installed. It supports "start PORT", which prints the URL of
-an administrator and passes the options in MYSQL_ARGS on to the server, and "drop PORT", which stops the server and deletes its
-data ("stop PORT" is the fallback, and keeps the data). Each server gets a free port. Tests that need no server of their own use
-one of these, too, unless TEST_DATABASE_URLS names others.
+TEST_MYSQL_COMMAND names a command that starts MySQL if it is not installed. "start PORT" passes the options in MYSQL_ARGS to the
+server and prints the URL of an administrator. "drop PORT" stops the server and deletes its data; without it, "stop PORT" is used
+and keeps the data. Each server gets a free port. Tests that need no private server use one of these servers, too, unless
+TEST_DATABASE_URLS names others.
 
 TEST_GROUP_COMMAND names a command that supports "start", "status" and "rejoin PORT" for a group of three MySQL servers on this
-machine with a single primary and a root user without a password. The first two print a line for each server, such as
-"3311 ONLINE PRIMARY". A running group is used as it is, and keeps running afterwards; missing servers are told to rejoin.
+machine, with a single primary and a root user without a password. The first two print a line for each server, such as
+"3311 ONLINE PRIMARY". If the group is running, missing servers rejoin it, and it keeps running afterwards.
 
-Servers of either command run on this machine as mysqld --port=PORT, by which the tests find and kill them.
-Tests that need a command that is not set are reported as skipped.`,
+Servers of either command must run on this machine as mysqld --port=PORT, so that the tests can find and kill them.
+Tests whose command is not set are skipped.`,
   )
   .action((files, { quick, write }) => {
-    if (write && files.length > 0)
-      program.error('--write needs a whole run: leave out [files...].');
+    if (write && files.length > 0) program.error('--write needs a whole run: omit [files...].');
     run('faults', files, { quick, write });
   });
 

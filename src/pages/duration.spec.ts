@@ -1,6 +1,6 @@
-import { inWords } from './language.js';
+import { formatDuration } from './language.js';
 
-describe('inWords', () => {
+describe('formatDuration', () => {
   it.each([
     [180 * 86_400, '180 days', '180 días'],
     [2 * 86_400, '2 days', '2 días'],
@@ -11,12 +11,12 @@ describe('inWords', () => {
     [120, '2 minutes', '2 minutos'],
     [61, '61 seconds', '61 segundos'],
     [1, '1 second', '1 segundo'],
-  ])('says %i seconds as %s, and as %s in Spanish', (seconds, english, spanish) => {
-    expect(inWords(seconds, 'en-GB')).toBe(english);
-    expect(inWords(seconds, 'es')).toBe(spanish);
+  ])('formats %i seconds as %s, and as %s in Spanish', (seconds, english, spanish) => {
+    expect(formatDuration(seconds, 'en-GB')).toBe(english);
+    expect(formatDuration(seconds, 'es')).toBe(spanish);
   });
 
-  it('rounds up, so that access never outlives what the page said', () => {
-    expect(inWords(30 * 86_400 + 1, 'en-GB')).toBe('31 days');
+  it('rounds up, so that access never outlives the time shown on a page', () => {
+    expect(formatDuration(30 * 86_400 + 1, 'en-GB')).toBe('31 days');
   });
 });

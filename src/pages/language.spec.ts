@@ -1,6 +1,6 @@
-import { languageIn } from './language.js';
+import { parseUiLocales } from './language.js';
 
-describe('languageIn', () => {
+describe('parseUiLocales', () => {
   it.each([
     ['es', 'es'],
     ['en', 'en'],
@@ -12,8 +12,8 @@ describe('languageIn', () => {
     ['fr-CA en es', 'en'],
     ['  es', 'es'],
     ['es-Latn-MX-x-private', 'es'],
-  ])('takes the first language of "%s" that is spoken', (uiLocales, language) => {
-    expect(languageIn(uiLocales)).toBe(language);
+  ])('returns the first supported language of "%s"', (uiLocales, language) => {
+    expect(parseUiLocales(uiLocales)).toBe(language);
   });
 
   it.each([
@@ -28,7 +28,7 @@ describe('languageIn', () => {
     'es-',
     'es-toolongsubtag',
     'en;q=1',
-  ])('passes over "%s", which is not spoken or no tag', (uiLocales) => {
-    expect(languageIn(uiLocales)).toBeUndefined();
+  ])('returns undefined for "%s", which is unsupported or not a language tag', (uiLocales) => {
+    expect(parseUiLocales(uiLocales)).toBeUndefined();
   });
 });

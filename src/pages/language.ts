@@ -15,10 +15,10 @@ const LANGUAGE_TAG = /^([a-z]{2,3})(?:-[a-z\d]{1,8})*$/i;
  * The first supported language of `ui_locales`: tags separated by spaces, the preferred first (OpenID Connect Core §3.1.2.1;
  * lookup of RFC 4647 §3.4). `es-MX` matches `es`; an invalid tag is ignored.
  */
-export function languageIn(uiLocales: string): Language | undefined {
+export function parseUiLocales(uiLocales: string): Language | undefined {
   for (const tag of uiLocales.split(' ')) {
-    const wanted = LANGUAGE_TAG.exec(tag)?.[1]?.toLowerCase();
-    const language = LANGUAGES.find((each) => each === wanted);
+    const requested = LANGUAGE_TAG.exec(tag)?.[1]?.toLowerCase();
+    const language = LANGUAGES.find((each) => each === requested);
     if (language) return language;
   }
   return undefined;
@@ -31,9 +31,9 @@ export function acceptedLanguage(request: Request): Language {
 }
 
 /** The UTC day of a time, as `2026-11-21` and as "21 November 2026" in a locale (BCP 47). */
-export function calendarDay(time: Date, locale: string): { iso: string; words: string } {
+export function formatDay(time: Date, locale: string): { iso: string; text: string } {
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
-  return { iso: time.toISOString().slice(0, 10), words: format.format(time) };
+  return { iso: time.toISOString().slice(0, 10), text: format.format(time) };
 }
 
 const UNITS = [
@@ -43,10 +43,10 @@ const UNITS = [
 ] as const;
 
 /**
- * A duration in the largest unit of which there are at least two, in a locale (BCP 47): "30 days", "24 hours", "61 segundos".
- * Rounded up, so that access never outlives the time on a page.
+ * Formats a duration in the largest unit with a value of at least 2, in a locale (BCP 47): "30 days", "24 hours",
+ * "61 segundos". Rounds up, so that access never outlives the time shown on a page.
  */
-export function inWords(seconds: number, locale: string): string {
+export function formatDuration(seconds: number, locale: string): string {
   const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ['second', 1];
   const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
   return format.format(Math.ceil(seconds / size));

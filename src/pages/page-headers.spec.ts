@@ -5,7 +5,7 @@ function policyOf(headers: Record<string, string>): string[] {
 }
 
 describe('pageHeaders', () => {
-  it('gives an https page exactly these headers', () => {
+  it('returns exactly these headers for an https page', () => {
     expect(pageHeaders({ secure: true, language: 'es' })).toEqual({
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Language': 'es',
@@ -21,16 +21,20 @@ describe('pageHeaders', () => {
     });
   });
 
-  it('leaves HSTS out on plain http', () => {
+  it('omits HSTS on plain http', () => {
     expect(pageHeaders({ secure: false, language: 'en' })).not.toHaveProperty(
       'Strict-Transport-Security',
     );
   });
 
-  it('leaves form-action out, and nothing else, where a form leads to an app', () => {
-    const usual = policyOf(pageHeaders({ secure: true, language: 'es' }));
-    const leading = policyOf(pageHeaders({ secure: true, language: 'es', leadsToApp: true }));
-    expect(leading).toEqual(usual.filter((directive) => !directive.startsWith('form-action')));
-    expect(leading).toHaveLength(usual.length - 1);
+  it('omits only form-action if a form redirects to an app', () => {
+    const standard = policyOf(pageHeaders({ secure: true, language: 'es' }));
+    const redirecting = policyOf(
+      pageHeaders({ secure: true, language: 'es', redirectsToApp: true }),
+    );
+    expect(redirecting).toEqual(
+      standard.filter((directive) => !directive.startsWith('form-action')),
+    );
+    expect(redirecting).toHaveLength(standard.length - 1);
   });
 });

@@ -57,8 +57,8 @@ const landing: LandingView = {
 };
 const message = { title: 'Expired', paragraphs: ['Start again at the app.'] };
 
-/** Every page of the service that speaks the visitor's language, in each of its states. */
-const everyPageIn = (language: Language) => ({
+/** Every translated page, in each of its states. */
+const renderPages = (language: Language) => ({
   phone: renderer.phone(phone, language),
   'phone with an error': renderer.phone(
     { ...phone, phone: '415', error: 'Add the country code' },
@@ -71,9 +71,12 @@ const everyPageIn = (language: Language) => ({
   'code of the account': renderer.code({ ...ownPhone, phone: '+14155550101' }, language),
   consent: renderer.consent(consent, language),
   'connected apps': renderer.connectedApps(apps, language),
-  'connected apps with an error': renderer.connectedApps({ ...apps, error: 'Tick some' }, language),
+  'connected apps with an error': renderer.connectedApps(
+    { ...apps, error: 'Select some' },
+    language,
+  ),
   'connected apps with a notice': renderer.connectedApps(
-    { ...apps, apps: [], notice: 'Gone.' },
+    { ...apps, apps: [], notice: 'Removed.' },
     language,
   ),
   'connected app': renderer.connectedApp({ ...apps, app }, language),
@@ -86,7 +89,7 @@ const everyPageIn = (language: Language) => ({
   'message with an error': renderer.message({ ...message, error: true }, language),
   landing: renderer.landing(landing, language),
 });
-const everyPage = everyPageIn('en');
+const pages = renderPages('en');
 
 /** Each form of a page, by its action. */
 function formsOf(html: string): Map<string, string> {
@@ -104,19 +107,19 @@ function valuesOf(html: string, attribute: string): string[] {
   );
 }
 
-const pagesOfAllLanguages = LANGUAGES.flatMap((language) =>
-  Object.entries(everyPageIn(language)).map(([name, html]) => ({ language, name, html })),
+const translatedPages = LANGUAGES.flatMap((language) =>
+  Object.entries(renderPages(language)).map(([name, html]) => ({ language, name, html })),
 );
 
-describe.each(pagesOfAllLanguages)('Page in "$language": $name', ({ language, html }) => {
-  it('is one HTML document of its language with one heading, one main part and a viewport', () => {
+describe.each(translatedPages)('Page in "$language": $name', ({ language, html }) => {
+  it('is an HTML document in its language with one heading, one main element and a viewport', () => {
     expect(html).toMatch(new RegExp(`^<!doctype html>\\s*<html lang="${language}">`));
     expect(tagsOf(html, 'h1')).toHaveLength(1);
     expect(tagsOf(html, 'main')).toHaveLength(1);
     expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   });
 
-  it('loads one stylesheet and one icon of this server, runs no script and links to nobody else', () => {
+  it('loads one stylesheet and one icon of this server, has no scripts and no external links', () => {
     expect(tagsOf(html, 'link')).toEqual([
       '<link rel="stylesheet" href="/assets/style.css">',
       '<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">',
@@ -127,7 +130,7 @@ describe.each(pagesOfAllLanguages)('Page in "$language": $name', ({ language, ht
     }
   });
 
-  it('points every label, description and skip link at an element that exists once', () => {
+  it('references only unique, existing elements in labels, descriptions and fragment links', () => {
     const ids = valuesOf(html, 'id');
     expect(new Set(ids).size).toBe(ids.length);
     const references = ['for', 'aria-describedby', 'aria-labelledby'];
@@ -137,21 +140,21 @@ describe.each(pagesOfAllLanguages)('Page in "$language": $name', ({ language, ht
   });
 
   it('binds every form to its transaction or session, with values escaped', () => {
-    const isOfSession =
+    const hasSessionForms =
       html.includes('/account/apps/revoke') || /No app has|Ninguna aplicación/.test(html);
     for (const form of formsOf(html).values()) {
-      expect(form.includes('name="transaction" value="txn_1"')).toBe(!isOfSession);
+      expect(form.includes('name="transaction" value="txn_1"')).toBe(!hasSessionForms);
       expect(form).toContain('<input type="hidden" name="token" value="to&quot;ken">');
     }
   });
 
-  it('fills every place of the template', () => {
+  it('renders no undefined or null value', () => {
     expect(html).not.toMatch(/undefined|null|\[object/);
   });
 });
 
 describe('Phone page', () => {
-  it('asks for the number in a telephone field that keeps what was typed', () => {
+  it('has a telephone field with the number that the user typed', () => {
     const form = formsOf(renderer.phone({ ...phone, phone: '"415"' }, 'en')).get(
       '/oauth/authorize/sign-in',
     );
@@ -161,11 +164,11 @@ describe('Phone page', () => {
 });
 
 describe('Phone page of the account', () => {
-  it('posts to the account, remembers where to go next, and promises nothing of an app', () => {
-    const form = formsOf(everyPage['phone of the account']).get('/account/sign-in');
+  it('posts to the account with the next app, and does not mention an app', () => {
+    const form = formsOf(pages['phone of the account']).get('/account/sign-in');
     expect(form).toContain('<input type="hidden" name="next" value="svc_app_1">');
-    expect(everyPage['phone of the account']).not.toContain('continue to');
-    expect([...formsOf(everyPage['code of the account']).keys()]).toEqual([
+    expect(pages['phone of the account']).not.toContain('continue to');
+    expect([...formsOf(pages['code of the account']).keys()]).toEqual([
       '/account/verify',
       '/account/sign-in',
       '/account/change-number',
@@ -174,24 +177,24 @@ describe('Phone page of the account', () => {
 });
 
 describe('Code page', () => {
-  const forms = formsOf(everyPage.code);
+  const forms = formsOf(pages.code);
 
-  it('asks for the code in one text field that phones can fill', () => {
-    const field = tagsOf(everyPage.code, 'input').filter((tag) => tag.includes('name="code"'));
+  it('has one text field that phones can fill in', () => {
+    const field = tagsOf(pages.code, 'input').filter((tag) => tag.includes('name="code"'));
     expect(field).toHaveLength(1);
     expect(field[0]).toMatch(/type="text" inputmode="numeric" autocomplete="one-time-code"/);
     expect(field[0]).toContain('aria-describedby="code-hint"');
   });
 
-  it('offers a new code to the same number, and another number', () => {
+  it('offers to send a new code to the same number and to change the number', () => {
     const hiddenPhone = '<input type="hidden" name="phone" value="+14155550101">';
     expect(forms.get('/oauth/authorize/verify')).toContain(hiddenPhone);
     expect(forms.get('/oauth/authorize/sign-in')).toContain(hiddenPhone);
     expect(forms.get('/oauth/authorize/change-number')).not.toContain('name="phone"');
   });
 
-  it('describes the field by its notice', () => {
-    expect(everyPage['code with a notice']).toContain('aria-describedby="code-notice code-hint"');
+  it('describes the field with its notice', () => {
+    expect(pages['code with a notice']).toContain('aria-describedby="code-notice code-hint"');
   });
 });
 
@@ -201,34 +204,34 @@ describe('Errors', () => {
     'code with an error',
     'connected apps with an error',
     'message with an error',
-  ] as const)('begin the title of the page: %s', (page) => {
-    expect(everyPage[page]).toMatch(/<title>Error: /);
+  ] as const)('prefix the page title with "Error:": %s', (page) => {
+    expect(pages[page]).toMatch(/<title>Error: /);
   });
 
-  it('appear beside the field and in a summary that takes focus and links to the field', () => {
-    const html = everyPage['code with an error'];
+  it('appear at the field and in a focused summary that links to the field', () => {
+    const html = pages['code with an error'];
     expect(html).toMatch(/<div class="summary"[^>]* tabindex="-1" autofocus/);
     expect(html).toContain('<a href="#code">Wrong code</a>');
     expect(html).toContain('aria-describedby="code-error code-hint" aria-invalid="true"');
     expect(html.match(/ autofocus/g)).toHaveLength(1);
   });
 
-  it('are absent from a page without one', () => {
-    expect(everyPage.code).not.toMatch(/Error:|aria-invalid|class="summary"/);
+  it('do not appear on a page without an error', () => {
+    expect(pages.code).not.toMatch(/Error:|aria-invalid|class="summary"/);
   });
 });
 
 describe('Consent page', () => {
-  const decision = formsOf(everyPage.consent).get('/oauth/authorize/decision') ?? '';
+  const decision = formsOf(pages.consent).get('/oauth/authorize/decision') ?? '';
 
-  it('shows who asks, where the answer goes, and as whom', () => {
+  it('shows the app, the redirect host and the user', () => {
     for (const text of ['Corner Store', 'app.example', 'Ana Lee', '+1 ••• ••01']) {
-      expect(everyPage.consent).toContain(text);
+      expect(pages.consent).toContain(text);
     }
-    expect(formsOf(everyPage.consent).get('/oauth/authorize/sign-out')).toContain('Not you?');
+    expect(formsOf(pages.consent).get('/oauth/authorize/sign-out')).toContain('Not you?');
   });
 
-  it('gives each scope a box with its sentence, ticked as told', () => {
+  it('has a described checkbox for each scope, in its given state', () => {
     expect(tagsOf(decision, 'input').filter((tag) => tag.includes('checkbox'))).toEqual([
       '<input id="scope-0" type="checkbox" name="scope" value="profile.read" checked>',
       '<input id="scope-1" type="checkbox" name="scope" value="posts.write">',
@@ -236,7 +239,7 @@ describe('Consent page', () => {
     expect(decision).toContain('<span>See your name, photo, karma and neighbourhood</span>');
   });
 
-  it('answers by two submit buttons of one form, deny first as the one that Enter presses', () => {
+  it('submits one form with two buttons, Deny first because Enter presses it', () => {
     const buttons = tagsOf(decision, 'button');
     expect(buttons).toHaveLength(2);
     expect(buttons[0]).toContain('type="submit" name="decision" value="deny"');
@@ -249,23 +252,23 @@ describe('Consent page', () => {
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;');
   });
 
-  it('says for how long, in the largest unit that fits', () => {
-    expect(everyPage.consent).toMatch(/30 days.*180 days/);
+  it('shows the lifetimes in the largest unit of at least 2', () => {
+    expect(pages.consent).toMatch(/180 days.*30 days/);
     const lifetimes = { refreshIdle: 3_600, grant: 86_400 };
-    expect(renderer.consent({ ...consent, lifetimes }, 'en')).toMatch(/60 minutes.*24 hours /);
+    expect(renderer.consent({ ...consent, lifetimes }, 'en')).toMatch(/24 hours .*60 minutes /);
   });
 
-  it('says where to take access back', () => {
-    expect(everyPage.consent).toContain(
+  it('links to the page where the user can remove access', () => {
+    expect(pages.consent).toContain(
       '<a href="/account/apps">https://platform.example/account/apps</a>',
     );
   });
 });
 
 describe('Connected apps page', () => {
-  const form = formsOf(everyPage['connected apps']).get('/account/apps/revoke') ?? '';
+  const form = formsOf(pages['connected apps']).get('/account/apps/revoke') ?? '';
 
-  it('gives each app a box that nobody has ticked, described by what the app may do', () => {
+  it('has a cleared checkbox for each app, described by its permissions', () => {
     expect(tagsOf(form, 'input').filter((tag) => tag.includes('checkbox'))).toEqual([
       '<input id="app-0" type="checkbox" name="client_id" value="svc_app_1" aria-describedby="app-0-facts">',
       '<input id="app-1" type="checkbox" name="client_id" value="svc_app_2" aria-describedby="app-1-facts">',
@@ -273,13 +276,13 @@ describe('Connected apps page', () => {
     expect(form).toContain('<li>Publish and delete posts and comments in your name</li>');
   });
 
-  it('tells days in UTC, for people and for programs', () => {
+  it('shows days in UTC, with machine-readable dates', () => {
     expect(form).toContain('<time datetime="2026-03-01">1 March 2026</time>');
     expect(form).toContain('<time datetime="2026-11-21">21 November 2026</time>');
-    expect(form).toContain('not yet');
+    expect(form).toContain('Not used yet');
   });
 
-  it('removes what is ticked when Enter is pressed, and all by a button that has to be opened first', () => {
+  it('removes the selected apps on Enter, and all apps by a button in a closed disclosure', () => {
     const buttons = tagsOf(form, 'button');
     expect(buttons).toHaveLength(2);
     expect(buttons[0]).not.toContain('name=');
@@ -288,50 +291,50 @@ describe('Connected apps page', () => {
     expect(tagsOf(form, 'details')[0]).not.toContain('open');
   });
 
-  it('offers to remove all only where there are several', () => {
+  it('offers to remove all apps only if there are several', () => {
     expect(renderer.connectedApps({ ...apps, apps: [app] }, 'en')).not.toContain('name="all"');
   });
 
-  it('links an error to the first box, and to nothing when there is none', () => {
-    expect(everyPage['connected apps with an error']).toContain('<a href="#app-0">Tick some</a>');
-    const empty = renderer.connectedApps({ ...apps, apps: [], error: 'Tick some' }, 'en');
-    expect(empty).toContain('<p id="summary-text">Tick some</p>');
+  it('links an error to the first checkbox, if there is one', () => {
+    expect(pages['connected apps with an error']).toContain('<a href="#app-0">Select some</a>');
+    const empty = renderer.connectedApps({ ...apps, apps: [], error: 'Select some' }, 'en');
+    expect(empty).toContain('<p id="summary-text">Select some</p>');
   });
 
-  it('has one button, without all, for a single app', () => {
-    const single = formsOf(everyPage['connected app']).get('/account/apps/revoke') ?? '';
+  it('has one button for a single app, without `all`', () => {
+    const single = formsOf(pages['connected app']).get('/account/apps/revoke') ?? '';
     expect(tagsOf(single, 'button')).toHaveLength(1);
     expect(single).toContain('<input type="hidden" name="client_id" value="svc_app_1">');
     expect(single).not.toContain('name="all"');
   });
 
-  it('says so when no app is connected', () => {
-    const html = everyPage['connected apps with a notice'];
+  it('shows a message when no app is connected', () => {
+    const html = pages['connected apps with a notice'];
     expect(html).toContain('No app has access to your account.');
-    expect(html).toMatch(/role="status">Gone\./);
+    expect(html).toMatch(/role="status">Removed\./);
   });
 });
 
 describe('Page of a post', () => {
-  it('shows its title as the heading and in the title of the page, with author, place and day in UTC', () => {
-    expect(everyPage.post).toContain('<h1 dir="auto">Block party</h1>');
-    expect(everyPage.post).toContain('<title>Block party – ');
+  it('shows the title as heading and page title, and the author, neighborhood and UTC day', () => {
+    expect(pages.post).toContain('<h1 dir="auto">Block party</h1>');
+    expect(pages.post).toContain('<title>Block party – ');
     for (const text of ['<bdi>Ana Lee</bdi>', '<bdi>Riverside</bdi>', '<bdi>party</bdi>'])
-      expect(everyPage.post).toContain(text);
-    expect(everyPage.post).toContain('<time datetime="2026-11-21">21 November 2026</time>');
+      expect(pages.post).toContain(text);
+    expect(pages.post).toContain('<time datetime="2026-11-21">21 November 2026</time>');
   });
 
-  it('keeps the text as it was written', () => {
-    expect(everyPage.post).toContain('dir="auto">Bring a chair.\r\n\nAnd a friend.</p>');
+  it('preserves the whitespace of the content', () => {
+    expect(pages.post).toContain('dir="auto">Bring a chair.\r\n\nAnd a friend.</p>');
   });
 
-  it('is named after its author without a title, and leaves out what the post has not', () => {
-    const html = everyPage['post with nothing but images'];
+  it('has a heading with the author if the post has no title, and omits empty fields', () => {
+    const html = pages['post with nothing but images'];
     expect(html).toContain('<h1 dir="auto">A post by Ana Lee</h1>');
     expect(html).not.toMatch(/class="said"|Tags|Images|>In</);
   });
 
-  it('links to its images, by their hosts, without recommending them or loading any', () => {
+  it('links to images by host with nofollow, and loads none', () => {
     const images = ['https://images.example/1.jpg?a="1"&b=2', 'http://bücher.example:8080/2.png'];
     const html = renderer.post({ ...post, images }, 'en');
     expect(tagsOf(html, 'a')).toEqual([
@@ -343,45 +346,45 @@ describe('Page of a post', () => {
     expect(html).not.toContain('<img');
   });
 
-  it('names a host as it was written when no browser would take it', () => {
+  it('shows the host of an invalid URL unchanged', () => {
     const html = renderer.post({ ...post, images: ['https://xn--a.example/1.png'] }, 'en');
     expect(html).toContain('>Image 1 on xn--a.example</a>');
   });
 
-  it('C69 renders whatever its author wrote as text', () => {
-    const evil = '<script>alert("1")</script>{{7*7}}${7*7}<%= 7*7 %>';
+  it('C69 escapes every field of the author', () => {
+    const hostile = '<script>alert("1")</script>{{7*7}}${7*7}<%= 7*7 %>';
     const escaped =
       '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;{{7*7}}${7*7}&lt;%= 7*7 %&gt;';
-    const everywhere = {
-      title: evil,
-      content: evil,
-      author: evil,
-      neighborhood: evil,
-      tags: [evil],
+    const hostilePost = {
+      title: hostile,
+      content: hostile,
+      author: hostile,
+      neighborhood: hostile,
+      tags: [hostile],
     };
-    const html = renderer.post({ ...post, ...everywhere }, 'en');
+    const html = renderer.post({ ...post, ...hostilePost }, 'en');
     expect(html).not.toContain('<script');
     expect(html.split(escaped)).toHaveLength(1 + 6);
-    const untitled = renderer.post({ ...post, title: null, author: evil }, 'en');
+    const untitled = renderer.post({ ...post, title: null, author: hostile }, 'en');
     expect(untitled).not.toContain('<script');
   });
 });
 
 describe('Message page', () => {
-  it('shows its title as the heading, and every paragraph', () => {
+  it('shows the title as heading, and every paragraph', () => {
     const html = renderer.message({ ...message, paragraphs: ['One.', 'Two & up.'] }, 'en');
     expect(html).toContain('<h1>Expired</h1>');
     expect(html).toContain('<p>Two &amp; up.</p>');
   });
 
-  it('has a footer where one is given', () => {
+  it('shows the footer, if there is one', () => {
     expect(renderer.message(message, 'en')).not.toContain('<footer');
     expect(renderer.message({ ...message, footer: 'Nothing is shared.' }, 'en')).toContain(
       '<footer class="foot"><p>Nothing is shared.</p></footer>',
     );
   });
 
-  it('links to where to go on', () => {
+  it('shows the link, if there is one', () => {
     const link = { href: '/account/apps', text: 'Connected apps' };
     expect(renderer.message({ ...message, link }, 'en')).toMatch(
       /href="\/account\/apps">Connected apps</,

@@ -4,7 +4,7 @@ import { Eta } from 'eta';
 import { programFile } from '../platform/program-file.js';
 import { CATALOGUES } from './translations/translations.js';
 import { toHtml } from './translations/markup.js';
-import { calendarDay, LOCALES, type Language } from './language.js';
+import { formatDay, LOCALES, type Language } from './language.js';
 import type {
   CodeView,
   ConnectedAppsView,
@@ -18,7 +18,7 @@ import type {
   PostView,
 } from './views.js';
 
-/** Renders every HTML page. Values of views are escaped. Pages load one stylesheet and no JavaScript. */
+/** Renders the HTML pages. Escapes the values of views. Pages load one stylesheet and no JavaScript. */
 @Injectable()
 export class PageRenderer {
   private readonly eta = new Eta({
@@ -41,18 +41,22 @@ export class PageRenderer {
   }
 
   connectedApps({ apps, ...view }: ConnectedAppsView, language: Language): string {
-    const dated = apps.map((app) => withDays(app, language));
-    return this.render('./connected-apps', { ...view, apps: dated }, language);
+    const formatted = apps.map((app) => withFormattedDays(app, language));
+    return this.render('./connected-apps', { ...view, apps: formatted }, language);
   }
 
   connectedApp({ app, ...view }: OneConnectedAppView, language: Language): string {
-    return this.render('./connected-app', { ...view, app: withDays(app, language) }, language);
+    return this.render(
+      './connected-app',
+      { ...view, app: withFormattedDays(app, language) },
+      language,
+    );
   }
 
   post({ createdAt, images, ...view }: PostView, language: Language): string {
-    const published = calendarDay(createdAt, LOCALES[language]);
-    const linked = images.map((url) => ({ url, host: hostOf(url) }));
-    return this.render('./post', { ...view, published, images: linked }, language);
+    const published = formatDay(createdAt, LOCALES[language]);
+    const links = images.map((url) => ({ url, host: hostOf(url) }));
+    return this.render('./post', { ...view, published, images: links }, language);
   }
 
   message(view: MessageView, language: Language): string {
@@ -68,20 +72,20 @@ export class PageRenderer {
   }
 
   private render(template: string, view: object, language: Language): string {
-    return this.eta.render(template, { ...view, language, words: CATALOGUES[language] });
+    return this.eta.render(template, { ...view, language, texts: CATALOGUES[language] });
   }
 }
 
-function withDays(app: ConnectedAppView, language: Language): object {
+function withFormattedDays(app: ConnectedAppView, language: Language): object {
   const { grantedAt, lastUsedAt } = app;
   return {
     ...app,
-    granted: calendarDay(grantedAt, LOCALES[language]),
-    lastUsed: lastUsedAt && calendarDay(lastUsedAt, LOCALES[language]),
+    granted: formatDay(grantedAt, LOCALES[language]),
+    lastUsed: lastUsedAt && formatDay(lastUsedAt, LOCALES[language]),
   };
 }
 
-/** As browsers show it, in punycode, against homographs; as written if it is not a valid URL. */
+/** The host in punycode, which exposes homographs. Unchanged if the URL is invalid. */
 function hostOf(url: string): string {
   try {
     return new URL(url).host;

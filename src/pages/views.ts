@@ -39,7 +39,7 @@ export interface CodeView extends SignInView {
   notice?: string;
 }
 
-/** A requested scope on the consent page. */
+/** A checkbox of the consent page. */
 export interface ScopeChoice {
   name: Scope;
   checked: boolean;
@@ -50,12 +50,12 @@ export interface ConsentView extends FormBinding {
   appName: string;
   /** Host of the redirect URI, or its private-use scheme. */
   redirectHost: string;
-  /** The form sends the id as `user`, because another user may sign in before it is sent. */
+  /** The form sends the id as `user`, because another user may sign in before the user submits it. */
   user: { id: string; name: string; maskedPhone: string };
   scopes: readonly ScopeChoice[];
   /** Seconds. */
   lifetimes: { refreshIdle: number; grant: number };
-  /** Absolute, for the user to note down. */
+  /** Absolute, so that the user can note it down. */
   appsUrl: string;
 }
 
@@ -63,7 +63,7 @@ export interface ConnectedAppView {
   clientId: string;
   name: string;
   scopes: readonly Scope[];
-  /** The first grant. */
+  /** Time of the first grant. */
   grantedAt: Date;
   lastUsedAt: Date | null;
 }
@@ -90,13 +90,13 @@ export interface PostView {
   neighborhood: string | null;
   createdAt: Date;
   tags: readonly string[];
-  /** Absolute http or https URLs, linked and never loaded. */
+  /** Absolute http or https URLs. The page links to them, but never loads them. */
   images: readonly string[];
 }
 
 /** A message or an error. */
 export interface MessageView {
-  /** Without the "Error:" that `error` adds. */
+  /** Without the prefix "Error:" that `error` adds. */
   title: string;
   paragraphs: readonly Text[];
   error?: boolean;
@@ -104,7 +104,7 @@ export interface MessageView {
   link?: { href: string; text: string };
 }
 
-/** The page for developers, at `/`. */
+/** The landing page, at `/`. */
 export interface LandingView {
   docsUrl: string;
   openApiUrl: string;
@@ -127,12 +127,12 @@ export interface FieldCodeEntry {
 
 export interface OAuthCodeEntry {
   code: string;
-  /** Its HTTP statuses, and "redirect" if the redirect URI receives it. */
+  /** HTTP statuses, and "redirect" if the redirect URI receives the code. */
   statuses: readonly ('redirect' | number)[];
   remedy: string;
 }
 
-/** The error codes, at `/docs/errors`. Anchors: `<code>` of the API, as in `doc_url`, `field-<code>` and `oauth-<code>`. */
+/** The error codes, at `/docs/errors`. Anchors: `<code>` (the target of `doc_url`), `field-<code>` and `oauth-<code>`. */
 export interface ErrorCodesView {
   api: readonly ErrorCodeEntry[];
   fields: readonly FieldCodeEntry[];

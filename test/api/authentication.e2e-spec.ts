@@ -12,7 +12,7 @@ import { Browser } from '../support/browser.js';
 import { approve, exchange, sendForm } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { getRaw, head, sendBytes } from '../support/raw-request.js';
+import { getRaw, requestHead, sendBytes } from '../support/raw-request.js';
 import { fewestStatements, type TestApp, useTestApp } from '../support/test-app.js';
 
 const HOUR_MS = 3_600_000;
@@ -49,7 +49,7 @@ onOneEngine('Bearer authentication', (database) => {
     );
 
     it.each(['Bearer', 'Bearer ', 'Basic YTpi', 'Bearerx', 'svcat_abc', ','])(
-      'O113 C30 takes the header "%s" as no credentials',
+      'O113 C30 treats the header "%s" as missing credentials',
       async (header) => {
         await expectUnauthorized(await me(app(), header));
       },
@@ -128,7 +128,7 @@ onOneEngine('Bearer authentication', (database) => {
 
     it('O114 C37 rejects a token with a NUL byte in the HTTP parser', async () => {
       const { token } = await Member.join(app());
-      const lines = head(app().baseUrl, 'GET', '/dev/v1/me');
+      const lines = requestHead(app().baseUrl, 'GET', '/dev/v1/me');
       const authorization = `Authorization: Bearer ${token}`;
       expect((await sendBytes(app().baseUrl, [...lines, authorization])).status).toBe(200);
       expect((await sendBytes(app().baseUrl, [...lines, `${authorization}\0`])).status).toBe(400);
@@ -151,7 +151,7 @@ onOneEngine('Bearer authentication', (database) => {
           const scopes = ['profile.read'] as const;
           const grant = await app()
             .service(GrantsService)
-            .open(tx, user.id, client.clientId, scopes);
+            .create(tx, user.id, client.clientId, scopes);
           return app().service(TokenIssuer).issue(tx, grant, scopes);
         });
       for (const credential of [refreshToken, client.secret, newSecret('svcac')])

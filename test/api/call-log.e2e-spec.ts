@@ -15,7 +15,7 @@ const BODY = '{"content":"Hi"}';
 const KEY = { 'idempotency-key': 'the-key' };
 const CONCURRENT_CALLS = 20;
 
-/** The rows of the app once there are `count`, metered ones first. A call is recorded after its response has left. */
+/** Waits for `count` rows of the app and returns them, metered ones first. Most calls are recorded after their response. */
 async function rowsOf({ app, client }: Member, count = 1): Promise<ApiCall[]> {
   const { manager } = app.dataSource;
   const where = { clientId: client.clientId };
@@ -143,10 +143,10 @@ onOneEngine('Call log', (database) => {
     expect(await response.text()).not.toMatch(/api_calls/);
     expect({
       posts: await manager.countBy(Post, { clientId }),
-      counted: (await manager.findOneByOrFail(User, { id: member.user.id })).postCount,
+      postCount: (await manager.findOneByOrFail(User, { id: member.user.id })).postCount,
       used: (await manager.findOneByOrFail(QuotaUsage, { clientId })).used,
-      published: await manager.countBy(ApiCall, { clientId, status: 201 }),
-    }).toEqual({ posts: 1, counted: 1, used: 1, published: 1 });
+      calls: await manager.countBy(ApiCall, { clientId, status: 201 }),
+    }).toEqual({ posts: 1, postCount: 1, used: 1, calls: 1 });
   });
 
   it('rolls back the record when the quota cannot be written', async () => {
@@ -160,12 +160,12 @@ onOneEngine('Call log', (database) => {
     expect(response.status).toBe(500);
     expect({
       posts: await manager.countBy(Post, { clientId }),
-      counted: (await manager.findOneByOrFail(User, { id: member.user.id })).postCount,
-      published: await manager.countBy(ApiCall, { clientId, status: 201 }),
-    }).toEqual({ posts: 0, counted: 0, published: 0 });
+      postCount: (await manager.findOneByOrFail(User, { id: member.user.id })).postCount,
+      calls: await manager.countBy(ApiCall, { clientId, status: 201 }),
+    }).toEqual({ posts: 0, postCount: 0, calls: 0 });
   });
 
-  it('keeps its records while they cannot be written, and writes them later', async () => {
+  it('writes records later if they cannot be written at first', async () => {
     const member = await Member.join(app());
     await app().dataSource.query('ALTER TABLE api_calls RENAME TO api_calls_away');
     await member.get('/me');
@@ -180,12 +180,12 @@ onOneEngine('Call log', (database) => {
     ]);
   });
 
-  /** Disconnects the client while its publish waits for a transaction that locks the user, and then rolls back. */
+  /** Disconnects the client while another transaction locks the user's row and so delays the publish. */
   async function disconnectDuringPublish({ user, client }: Member, open: OpenCall): Promise<void> {
     const blocking = app()
       .service(TransactionRunner)
       .run(async (tx) => {
-        await app().service(UsersService).countPosts(tx, [user.id]);
+        await app().service(UsersService).incrementPostCounts(tx, [user.id]);
         open.sent.end(BODY.slice(1));
         await expect.poll(() => open.received.context.caller?.clientId).toBe(client.clientId);
         await disconnect(open);
@@ -210,17 +210,17 @@ onOneEngine('Call log', (database) => {
     expect(await countPublished(app(), member)).toEqual(allEqual(0));
   });
 
-  it('contains earlier calls and the open one after the service has stopped', async () => {
-    const stopping = await TestApp.start(database);
-    const member = await Member.join(stopping, {
+  it('contains all calls after a shutdown, including the one in flight', async () => {
+    const stoppingApp = await TestApp.start(database);
+    const member = await Member.join(stoppingApp, {
       user: await app().addUser(),
       client: await app().addClient(),
     });
     await (await member.get('/me')).text();
     const body = '{"content":1}';
     const { sent, response } = await beginPublish(member, body);
-    const stopped = stopping.stop();
-    await expect.poll(() => stopping.nest.getHttpServer().listening).toBe(false);
+    const stopped = stoppingApp.stop();
+    await expect.poll(() => stoppingApp.nest.getHttpServer().listening).toBe(false);
     sent.end(body.slice(1));
     await once(response, 'close');
     await stopped;

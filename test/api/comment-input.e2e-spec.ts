@@ -31,7 +31,7 @@ onOneEngine('POST /posts/:id/comments', (database) => {
     return [author, post.id, (await author.comment(post.id)).id];
   }
 
-  it('C80 C81 rejects invalid fields, stores nothing and spends no quota', async () => {
+  it('C80 C81 rejects invalid fields, stores nothing and charges no quota', async () => {
     const [author, post] = await memberWithComment();
     for (const [body, ...violations] of [
       [{}, 'text required'],

@@ -13,7 +13,7 @@ onOneEngine('Errors (source document, section 7)', (database) => {
     await expectApiError(await member.get('/me'), 403, 'insufficient_scope');
   });
 
-  it('returns 429 quota_exceeded with a description when the quota is spent', async () => {
+  it('returns 429 quota_exceeded with a description when the quota is used up', async () => {
     const member = await Member.join(app());
     await member.publish();
     const response = await member.post('/posts', { content: 'Hi' });

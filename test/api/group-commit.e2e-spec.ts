@@ -31,8 +31,8 @@ async function callerOf({ app, token }: Member): Promise<Caller> {
 /** Starts one publish for each caller, all in the same turn of the event loop. */
 function publishAll(app: TestApp, callers: readonly Caller[]): Promise<unknown>[] {
   const draft = { content: 'Hi', latitude: 1, longitude: 2 };
-  const publisher = app.service(PostsService);
-  return callers.map((caller) => publisher.publish(caller, draft));
+  const posts = app.service(PostsService);
+  return callers.map((caller) => posts.publish(caller, draft));
 }
 
 onOneEngine('Batching of concurrent calls', (database) => {
@@ -78,7 +78,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
     expect(await countPublished(app(), ...members)).toEqual(allEqual(MEMBERS - 1));
   });
 
-  it('uses the quota up exactly when there are more posts than it allows', async () => {
+  it('publishes exactly up to the quota when a batch exceeds it', async () => {
     const members = await membersOfOneApp(app());
     const { clientId } = members[0].client;
     await app().service(QuotaService).set(clientId, { limit: 5 }, OPERATOR);
@@ -95,7 +95,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
     expect(await countPublished(app(), ...members)).toEqual(allEqual(5));
   });
 
-  it('publishes under another limit, or twice for one user, in separate transactions', async () => {
+  it('separates posts under another quota limit and a second post of one user', async () => {
     const [one, two, three] = await Promise.all((await membersOfOneApp(app())).map(callerOf));
     const callers = [one, two, { ...three, postLimit: 50 }, one] as Caller[];
     const statements = await app().statementsOf(() =>
@@ -104,7 +104,7 @@ onOneEngine('Batching of concurrent calls', (database) => {
     expect(statements.filter((statement) => statement === 'COMMIT')).toHaveLength(3);
   });
 
-  it('reads posts of the own user only', async () => {
+  it("reads only the user's own posts", async () => {
     const [owner, other] = await membersOfOneApp(app());
     const { id } = await owner.publish();
     const posts = app().service(PostsService);
@@ -118,14 +118,14 @@ onOneEngine('Batching of concurrent calls', (database) => {
   });
 });
 
-onEachServer('Batch of publishes that includes a locked row', (database) => {
+onEachServer('Batch of publishes, one of which waits for a locked row', (database) => {
   const app = useTestApp(database, { DB_TIMEOUT_MS: '1000' });
 
-  it('publishes the others, and the one that waits once the row is unlocked', async () => {
+  it('publishes the others at once, and the waiting one after the unlock', async () => {
     const members = await membersOfOneApp(app());
     const callers = await Promise.all(members.map(callerOf));
     const { id } = members[0].user;
-    // Work that starts within a transaction would join it.
+    // Work that starts in the asynchronous context of a transaction would join it.
     const outside = new AsyncResource('outside');
     let waiting: Promise<PromiseSettledResult<unknown>[]> | undefined;
     await app()

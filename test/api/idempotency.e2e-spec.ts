@@ -17,7 +17,7 @@ const ROUNDS = 2;
 const BODY = { content: 'Bring a chair', tags: ['party'], latitude: 37.5, longitude: -122.25 };
 
 onOneEngine('Idempotency-Key', (database) => {
-  // With one permit, requests of the concurrent tests wait while others are rejected.
+  // With a pool of one connection, concurrent requests queue while others are rejected.
   const app = useTestApp(database, { DB_POOL_SIZE: '1' });
   let keys = 0;
   const newKey = () => `key-${(keys += 1)}`;
@@ -94,7 +94,7 @@ onOneEngine('Idempotency-Key', (database) => {
     await expectApiError(await send(member, path, { text: 'Hi' }, newKey()), 404, 'not_found');
   });
 
-  it('C97 takes a body with another member order and an explicit null as the same', async () => {
+  it('C97 treats another order of fields and an explicit null as the same body', async () => {
     const member = await Member.join(app());
     const key = newKey();
     const { content, ...rest } = BODY;
@@ -144,7 +144,7 @@ onOneEngine('Idempotency-Key', (database) => {
     );
   });
 
-  it('C99 keeps the keys of another user and of another app apart', async () => {
+  it('C99 scopes a key to one user and one app', async () => {
     const member = await Member.join(app());
     const neighbour = await Member.join(app(), { client: member.client });
     const elsewhere = await Member.join(app(), { user: member.user });
@@ -175,7 +175,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(await posts(member)).toBe(0);
   });
 
-  it('C100 accepts 255 characters and quotes, and takes quotes as part of the key', async () => {
+  it('C100 accepts 255 characters and quotes, and treats quotes as part of the key', async () => {
     const member = await Member.join(app());
     expect((await publish(member, 'k'.repeat(255))).status).toBe(201);
     expect(isReplay(await publish(member, 'quoted'))).toBeNull();
@@ -251,7 +251,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect([response.status, isReplay(response)]).toEqual([201, null]);
   });
 
-  it('C102 takes the key as new after 24 hours, before and after its row is pruned', async () => {
+  it('C102 treats the key as new after 24 hours, before and after its row is pruned', async () => {
     const member = await Member.join(app());
     const [expired, pruned] = [newKey(), newKey()];
     const first = (await (await publish(member, expired)).json()) as PostBody;
@@ -289,7 +289,7 @@ onOneEngine('Idempotency-Key', (database) => {
     return statuses;
   }
 
-  it('replays no post of a transaction that was rolled back', async () => {
+  it('does not replay a post whose transaction was rolled back', async () => {
     const member = await Member.join(app());
     const { clientId } = member.client;
     await member.publish();
@@ -297,7 +297,7 @@ onOneEngine('Idempotency-Key', (database) => {
     expect(await concurrentStatuses(member, '/posts', BODY)).toEqual(new Set([429]));
   });
 
-  it('replays no comment of a transaction that was rolled back', async () => {
+  it('does not replay a comment whose transaction was rolled back', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
     await member.delete(`/posts/${id}`);

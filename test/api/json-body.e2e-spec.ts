@@ -15,8 +15,8 @@ import { json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** An option that `fetch` needs for a stream as body; missing in its types. */
-const STREAMED = { duplex: 'half' };
+/** `fetch` requires this option for a stream as body, but its types lack it. */
+const STREAM_OPTIONS = { duplex: 'half' };
 const MAX_BYTES = 262_144;
 const BOMB_BLOCK = Buffer.alloc(16 * 1024 * 1024, ' ');
 const GIGABYTE = Array.from({ length: 64 }, () => BOMB_BLOCK);
@@ -29,7 +29,7 @@ const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 onOneEngine('JSON bodies', (database) => {
   const app = useTestApp(database);
   let member: Member;
-  /** All of its requests are rejected, store nothing and spend no quota. */
+  /** The service must reject all of its requests, store nothing and charge no quota. */
   let rejected: Member;
   /** Both operations that accept a JSON body. */
   let paths: string[];
@@ -233,9 +233,9 @@ onOneEngine('JSON bodies', (database) => {
     });
 
     it('C55 limits the size after decompression', async () => {
-      const longest = '{"content":"Hi"}'.padEnd(MAX_BYTES);
-      expect((await send(member, gzipSync(longest), 'gzip')).status).toBe(201);
-      const response = await send(rejected, gzipSync(`${longest} `), 'gzip');
+      const largest = '{"content":"Hi"}'.padEnd(MAX_BYTES);
+      expect((await send(member, gzipSync(largest), 'gzip')).status).toBe(201);
+      const response = await send(rejected, gzipSync(`${largest} `), 'gzip');
       await expectApiError(response, 413, 'payload_too_large');
     });
   });
@@ -244,9 +244,9 @@ onOneEngine('JSON bodies', (database) => {
     it(`C55 accepts ${MAX_BYTES} bytes and rejects one more with 413`, async () => {
       const emoji = '\u{1f600}'.repeat(10_000);
       for (const start of ['{"content":"Hi"}', `{"content":"${emoji}"}`]) {
-        const longest = start + ' '.repeat(MAX_BYTES - Buffer.byteLength(start));
-        expect((await member.postRaw('/posts', longest, JSON_TYPE)).status).toBe(201);
-        const response = await reject(`${longest} `);
+        const largest = start + ' '.repeat(MAX_BYTES - Buffer.byteLength(start));
+        expect((await member.postRaw('/posts', largest, JSON_TYPE)).status).toBe(201);
+        const response = await reject(`${largest} `);
         const { error_description } = await expectApiError(response, 413, 'payload_too_large');
         expect(error_description).toContain(String(MAX_BYTES));
       }
@@ -258,7 +258,7 @@ onOneEngine('JSON bodies', (database) => {
           method: 'POST',
           headers: { ...JSON_TYPE, authorization: `Bearer ${by.token}` },
           body: new Blob(['{"content":"Hi"}'.padEnd(bytes)]).stream(),
-          ...STREAMED,
+          ...STREAM_OPTIONS,
         });
       expect((await stream(member, MAX_BYTES)).status).toBe(201);
       await expectApiError(await stream(rejected, MAX_BYTES + 1), 413, 'payload_too_large');
@@ -267,16 +267,20 @@ onOneEngine('JSON bodies', (database) => {
 
   /** `request.pipe.spec.ts` and `max-depth.spec.ts` have more names and levels. */
   describe('members', () => {
-    /** Expects a rejection below `max` milliseconds of processor time in one of ten attempts: other tasks may add to it. */
-    async function expectCheap(max: number, text: string, ...violations: string[]): Promise<void> {
-      let least = Infinity;
-      for (let attempt = 1; attempt <= 10 && least >= max; attempt += 1) {
+    /** Expects a rejection below `maxMs` of processor time in one of ten attempts, because other tasks may add to it. */
+    async function expectCheap(
+      maxMs: number,
+      text: string,
+      ...violations: string[]
+    ): Promise<void> {
+      let lowestCost = Infinity;
+      for (let attempt = 1; attempt <= 10 && lowestCost >= maxMs; attempt += 1) {
         const cost = await processorTimeOf(async () => {
           await expectFieldErrors(await reject(text), ...violations);
         });
-        least = Math.min(least, cost);
+        lowestCost = Math.min(lowestCost, cost);
       }
-      expect(least).toBeLessThan(max);
+      expect(lowestCost).toBeLessThan(maxMs);
     }
 
     it('C56 accepts 20 levels and rejects 21', async () => {

@@ -10,14 +10,14 @@ const MAX_FAILURES = 20;
 onOneEngine('Limits (source document, section 8)', (database) => {
   const app = useTestApp(database, { QUOTA_DEFAULT_LIMIT: '3' });
 
-  async function memberWithoutQuota(): Promise<Member> {
+  async function memberWithUsedUpQuota(): Promise<Member> {
     const member = await Member.join(app());
     for (let post = 1; post <= 3; post += 1) await member.publish();
     return member;
   }
 
-  it('counts the monthly quota per app, over all of its users', async () => {
-    const first = await memberWithoutQuota();
+  it('counts the monthly quota per app, across all of its users', async () => {
+    const first = await memberWithUsedUpQuota();
     const sameApp = await Member.join(app(), { client: first.client });
     const otherApp = await Member.join(app(), { user: first.user });
     const body = { content: 'Hi' };
@@ -26,7 +26,7 @@ onOneEngine('Limits (source document, section 8)', (database) => {
   });
 
   it('resets the quota at the start of the next calendar month', async () => {
-    const { user, client } = await memberWithoutQuota();
+    const { user, client } = await memberWithUsedUpQuota();
     const now = app().clock.now();
     app().clock.set('2026-12-01T00:00:00.000Z');
     const member = await Member.join(app(), { user, client });
@@ -34,7 +34,7 @@ onOneEngine('Limits (source document, section 8)', (database) => {
     app().clock.set(now.toISOString());
   });
 
-  it('spends quota on successful POST /posts only', async () => {
+  it('charges the quota for successful POST /posts only', async () => {
     const member = await Member.join(app());
     for (let call = 1; call <= 5; call += 1) {
       await member.get('/posts');

@@ -3,7 +3,7 @@ import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Comment } from '../../src/modules/comments/comment.entity.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { User } from '../../src/modules/users/user.entity.js';
-import { idsOf, linksOf, pageIn } from '../support/api.js';
+import { idsOf, linksOf, readPage } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { skipCountCheck } from '../support/invariants.js';
 import { Member } from '../support/member.js';
@@ -11,7 +11,7 @@ import { explainQuery, processorTimeOf, fullScansOf } from '../support/queries.j
 import { fewestStatements, useTestApp } from '../support/test-app.js';
 
 const POSTS = 100_000;
-/** The query is the one of posts, so fewer rows show the same. */
+/** Fewer rows, because the query has the same form as that of posts. */
 const COMMENTS = 10_000;
 const LIMIT = 50;
 /** A limit that leaves a last page of 10 posts. */
@@ -35,13 +35,13 @@ onOneEngine('Long lists', (database) => {
     const { dataSource } = app();
     const { tableName, columns } = dataSource.getMetadata(table);
     const [id = '', ...others] = columns.map(({ databaseName }) => databaseName);
-    const places = Math.ceil(Math.log2(count));
-    const width = `LENGTH(${id}) - ${places}`;
+    const suffixLength = Math.ceil(Math.log2(count));
+    const prefixLength = `LENGTH(${id}) - ${suffixLength}`;
     await dataSource.query(
-      `UPDATE ${tableName} SET ${id} = CONCAT(SUBSTR(${id}, 1, ${width}), '${'0'.repeat(places)}')`,
+      `UPDATE ${tableName} SET ${id} = CONCAT(SUBSTR(${id}, 1, ${prefixLength}), '${'0'.repeat(suffixLength)}')`,
     );
-    for (let rows = 1, place = 1; rows < count; rows *= 2, place += 1) {
-      const copied = `CONCAT(SUBSTR(${id}, 1, ${width} + ${place - 1}), '1', SUBSTR(${id}, ${width} + ${place + 1}))`;
+    for (let rows = 1, digit = 1; rows < count; rows *= 2, digit += 1) {
+      const copied = `CONCAT(SUBSTR(${id}, 1, ${prefixLength} + ${digit - 1}), '1', SUBSTR(${id}, ${prefixLength} + ${digit + 1}))`;
       await dataSource.query(
         `INSERT INTO ${tableName} (${[id, ...others].join(', ')}) ` +
           `SELECT ${[copied, ...others].join(', ')} FROM ${tableName} LIMIT ${count - rows}`,
@@ -64,11 +64,11 @@ onOneEngine('Long lists', (database) => {
     await multiply(Comment, COMMENTS);
     await dataSource.getRepository(Post).update({ id: post }, { commentCount: COMMENTS });
     await dataSource.getRepository(User).update({ id: member.user.id }, { postCount: POSTS });
-    // SQLite blocked this process for long, so idle connections were closed, which the client has to notice.
+    // SQLite blocked this process. The client needs a moment to notice that the server has closed idle connections.
     await sleep(100);
   });
 
-  // The remaining rows are searched for credentials one by one.
+  // After the tests, every remaining row is searched for credentials, which is slow.
   afterAll(async () => {
     for (const table of [Comment, Post]) await app().dataSource.getRepository(table).clear();
   });
@@ -85,13 +85,13 @@ onOneEngine('Long lists', (database) => {
       for (let call = 1; call <= CALLS; call += 1) {
         const cost = await processorTimeOf(async () => {
           const query = `?page=${count / LIMIT}&limit=${LIMIT}`;
-          const page = await pageIn(await member.get(`${pathOf(list)}${query}`));
+          const page = await readPage(await member.get(`${pathOf(list)}${query}`));
           expect(page.data).toHaveLength(LIMIT);
           expect(page.meta.total).toBe(count);
         });
         costs.push(cost);
       }
-      // The median: on a shared processor, single calls cost more than they should.
+      // The median, because single calls cost more on a shared processor.
       expect(median(costs)).toBeLessThan(100);
     },
   );
@@ -121,7 +121,7 @@ onOneEngine('Long lists', (database) => {
       expect(scans).toEqual([]);
     }
 
-    it('C96 skips index entries only, for a page by its number', async () => {
+    it('C96 skips entries of a covering index for a page by number', async () => {
       await expectPlan(
         `&page=${lastPage}`,
         [LIMIT + 1, (lastPage - 1) * LIMIT],
@@ -132,7 +132,7 @@ onOneEngine('Long lists', (database) => {
     });
 
     it.each([2, Math.floor(lastPage / 3), lastPage / 2, lastPage - 1])(
-      'C96 starts in the index at the first item, for the page after page %i by its link',
+      'C96 seeks the first item in the index for the next link of page %i',
       async (page) => {
         const response = await member.get(`${pathOf(list)}?page=${page}&limit=${LIMIT}`);
         const before = new URL(linksOf(response)['next'] ?? '').searchParams.get('before') ?? '';
@@ -157,7 +157,7 @@ onOneEngine('Long lists', (database) => {
       'returns the items of page %d and a link to the next page',
       async (page) => {
         const response = await open(page);
-        const body = await pageIn(response);
+        const body = await readPage(response);
         expect(idsOf(body)).toEqual(idsOfPage(page));
         expect(body.data).toHaveLength(ODD_LIMIT);
         expect(body.meta).toEqual({ page, limit: ODD_LIMIT, total: POSTS });
@@ -167,7 +167,7 @@ onOneEngine('Long lists', (database) => {
 
     it('returns the remaining items on the last page, without a next link', async () => {
       const response = await open(lastPage);
-      const body = await pageIn(response);
+      const body = await readPage(response);
       expect(idsOf(body)).toEqual(idsOfPage(lastPage));
       expect(body.data).toHaveLength(POSTS % ODD_LIMIT);
       expect(linksOf(response)).not.toHaveProperty('next');
@@ -175,12 +175,12 @@ onOneEngine('Long lists', (database) => {
 
     it.each([lastPage + 1, 1_000_000])('returns no items on page %d', async (page) => {
       const response = await open(page);
-      const { data, meta } = await pageIn(response);
+      const { data, meta } = await readPage(response);
       expect({ data, meta }).toEqual({ data: [], meta: { page, limit: ODD_LIMIT, total: POSTS } });
       expect(linksOf(response)).not.toHaveProperty('next');
     });
 
-    it('reads from the end of the list, so that it skips at most half of the items', async () => {
+    it('reads from the end of the list, and so skips at most half of the items', async () => {
       const statements = await app().statementsOf(() => open(lastPage - 1));
       const pages = statements.filter((statement) => statement.includes('OFFSET'));
       expect(pages).toEqual([expect.stringContaining('ORDER BY id LIMIT')]);

@@ -1,6 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { User } from '../../src/modules/users/user.entity.js';
-import { fill, idsOf, linksOf, type List, LIST_PATHS, LISTS, pageIn } from '../support/api.js';
+import {
+  addItems,
+  idsOf,
+  linksOf,
+  type List,
+  LIST_PATHS,
+  LISTS,
+  readPage,
+} from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { getRaw } from '../support/raw-request.js';
 import { json } from '../support/responses.js';
@@ -22,7 +30,7 @@ onOneEngine('Pagination links', (database) => {
     let ids: string[];
     beforeAll(async () => {
       list = await LISTS[pattern](app());
-      ids = await fill(list, 5);
+      ids = await addItems(list, 5);
     });
 
     const get = (query: string) => list.member.get(`${list.path}${query}`);
@@ -77,10 +85,10 @@ onOneEngine('Pagination links', (database) => {
       });
     });
 
-    it('C94 leads to the page that each relation names', async () => {
+    it('C94 links to the page that each relation names', async () => {
       const { first, prev, next, last } = await linksTo('?limit=2&page=2');
       const pages = await Promise.all([first, prev, next, last].map(follow));
-      const [firstPage, prevPage, nextPage, lastPage] = await Promise.all(pages.map(pageIn));
+      const [firstPage, prevPage, nextPage, lastPage] = await Promise.all(pages.map(readPage));
       expect([firstPage, prevPage, nextPage, lastPage].map((page) => page && idsOf(page))).toEqual([
         ids.slice(0, 2),
         ids.slice(0, 2),
@@ -107,7 +115,7 @@ onOneEngine('Pagination links', (database) => {
       expect(linksOf(response)).toEqual(await linksTo('?limit=2'));
     });
 
-    it('continues after the id in before, and takes page as a label only', async () => {
+    it('continues after the id in before, and only echoes page', async () => {
       const response = await get(`?limit=2&page=7&before=${ids[1]}`);
       expect(linksOf(response)).toEqual({
         first: address('limit=2'),
@@ -115,10 +123,10 @@ onOneEngine('Pagination links', (database) => {
         next: address(`page=8&limit=2&before=${ids[3]}`),
         last: address('page=3&limit=2'),
       });
-      const page = await pageIn(response);
+      const page = await readPage(response);
       expect(idsOf(page)).toEqual(ids.slice(2, 4));
       expect(page.meta).toEqual({ page: 7, limit: 2, total: 5 });
-      expect((await pageIn(await get(`?before=${ids[0]}`))).meta.page).toBe(1);
+      expect((await readPage(await get(`?before=${ids[0]}`))).meta.page).toBe(1);
     });
 
     it('accepts an unknown id, a deleted one and one of another list as before', async () => {
@@ -128,15 +136,15 @@ onOneEngine('Pagination links', (database) => {
       await list.remove(removed);
       const [prefix] = removed.split('_');
       for (const id of [foreign, removed, `${prefix}_7zzzzzzzzzzzzzzzzzzzzzzzzz`])
-        expect(idsOf(await pageIn(await get(`?before=${id}`)))).toEqual(ids);
-      const oldest = await pageIn(await get(`?before=${prefix}_00000000000000000000000000`));
+        expect(idsOf(await readPage(await get(`?before=${id}`)))).toEqual(ids);
+      const oldest = await readPage(await get(`?before=${prefix}_00000000000000000000000000`));
       expect(oldest).toStrictEqual({ data: [], meta: { page: 1, limit: 20, total: 5 } });
     });
   });
 
   it('contains no page number above the maximum of 1,000,000', async () => {
     const list = await LISTS['/posts'](app());
-    const [newest, next] = await fill(list, 3);
+    const [newest, next] = await addItems(list, 3);
     const { id } = list.member.user;
     const users = app().dataSource.getRepository(User);
     await users.update({ id }, { postCount: 1_000_001 });
@@ -149,25 +157,25 @@ onOneEngine('Pagination links', (database) => {
 
   describe.each(LIST_PATHS)('Paging through %s while items are added and deleted', (pattern) => {
     let list: List;
-    /** Newest first, with one removed item after every two. */
+    /** The items that no test removes, newest first. */
     let permanent: string[];
     let removed: string[];
     beforeEach(async () => {
       list = await LISTS[pattern](app());
-      const ids = await fill(list, PERMANENT + REMOVED);
-      removed = ids.filter((_, place) => place % 3 === 1);
+      const ids = await addItems(list, PERMANENT + REMOVED);
+      removed = ids.filter((_, index) => index % 3 === 1);
       permanent = ids.filter((id) => !removed.includes(id));
     });
 
-    /** Adds and removes items until `work` ends, at least one each. */
+    /** Adds and removes items until `work` ends, at least one item each. */
     async function whileChanging(work: () => Promise<void>): Promise<void> {
       const end = new AbortController();
       const changes = (async () => {
         const added: string[] = [];
         do {
           added.push(await list.add());
-          const gone = removed.pop() ?? added.shift() ?? '';
-          expect((await list.remove(gone)).status).toBe(200);
+          const id = removed.pop() ?? added.shift() ?? '';
+          expect((await list.remove(id)).status).toBe(200);
           await nextTurn();
         } while (!end.signal.aborted);
       })();
@@ -180,7 +188,7 @@ onOneEngine('Pagination links', (database) => {
       await whileChanging(async () => {
         for (let number = 1; number <= PERMANENT + REMOVED; number += 1) {
           const response = await list.member.get(`${list.path}?limit=${limit}&page=${number}`);
-          const page = await pageIn(response);
+          const page = await readPage(response);
           expect(page.data.length).toBeLessThanOrEqual(limit);
           expect(new Set(idsOf(page)).size).toBe(page.data.length);
         }
@@ -196,7 +204,7 @@ onOneEngine('Pagination links', (database) => {
           let next: string | undefined = `${app().baseUrl}/dev/v1${list.path}?limit=${limit}`;
           while (next !== undefined) {
             const response = await list.member.get(next.slice(`${app().baseUrl}/dev/v1`.length));
-            const page = await pageIn(response);
+            const page = await readPage(response);
             seen.push(...idsOf(page));
             numbers.push(page.meta.page);
             ({ next } = linksOf(response));
@@ -204,18 +212,18 @@ onOneEngine('Pagination links', (database) => {
         });
         expect(seen.filter((id) => permanent.includes(id))).toEqual(permanent);
         expect(new Set(seen).size).toBe(seen.length);
-        expect(numbers).toEqual(numbers.map((_, place) => place + 1));
+        expect(numbers).toEqual(numbers.map((_, index) => index + 1));
       },
     );
 
-    it('C90 keeps a next link valid after the item that it names was deleted and newer ones were added', async () => {
+    it('C90 accepts a next link after its item was deleted and newer items were added', async () => {
       const [newest = '', second = ''] = permanent;
       const { next = '' } = linksOf(await list.member.get(`${list.path}?limit=1`));
       expect(next).toContain(`before=${newest}`);
       for (const id of [newest, ...removed]) await list.remove(id);
-      await fill(list, 2);
+      await addItems(list, 2);
       const response = await list.member.get(next.slice(`${app().baseUrl}/dev/v1`.length));
-      expect(idsOf(await pageIn(response))).toEqual([second]);
+      expect(idsOf(await readPage(response))).toEqual([second]);
     });
   });
 

@@ -1,12 +1,12 @@
 import {
   expectFieldErrors,
   expectApiError,
-  fill,
+  addItems,
   idsOf,
   type List,
   LIST_PATHS,
   LISTS,
-  pageIn,
+  readPage,
 } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
@@ -23,49 +23,49 @@ onOneEngine('Lists', (database) => {
 
     const get = (query = '') => list.member.get(`${list.path}${query}`);
 
-    it('C85 returns page 1 with 20 items, newest first, by default, with integers in meta', async () => {
-      const ids = await fill(list, 21);
-      const first = await pageIn(await get());
+    it('C85 have 20 items by default, newest first, and integers in meta', async () => {
+      const ids = await addItems(list, 21);
+      const first = await readPage(await get());
       expect(first.meta).toStrictEqual({ page: 1, limit: 20, total: 21 });
       expect(idsOf(first)).toEqual(ids.slice(0, 20));
-      const second = await pageIn(await get('?page=2'));
+      const second = await readPage(await get('?page=2'));
       expect(second.meta).toStrictEqual({ page: 2, limit: 20, total: 21 });
       expect(idsOf(second)).toEqual(ids.slice(20));
     });
 
     it('contain every item once, for every limit', async () => {
-      const ids = await fill(list, 5);
+      const ids = await addItems(list, 5);
       for (const limit of [1, 2, 5, 50]) {
         const seen = [];
         for (let page = 1; page <= Math.ceil(5 / limit); page += 1)
-          seen.push(...idsOf(await pageIn(await get(`?limit=${limit}&page=${page}`))));
+          seen.push(...idsOf(await readPage(await get(`?limit=${limit}&page=${page}`))));
         expect(seen).toEqual(ids);
       }
     });
 
-    it('C89 are empty beyond the end, with the total, and take no longer there', async () => {
-      await fill(list, 3);
+    it('C89 are empty beyond the end, with the total, and as fast as page 1', async () => {
+      await addItems(list, 3);
       for (const page of [2, 1_000_000]) {
-        const beyond = await pageIn(await get(`?page=${page}`));
+        const beyond = await readPage(await get(`?page=${page}`));
         expect(beyond).toStrictEqual({ data: [], meta: { page, limit: 20, total: 3 } });
       }
       const fastest = async (query: string): Promise<number> => {
         const times = [];
         for (let call = 1; call <= 5; call += 1) {
           const start = performance.now();
-          await pageIn(await get(query));
+          await readPage(await get(query));
           times.push(performance.now() - start);
         }
         return Math.min(...times);
       };
-      // On a busy machine, the first page is the reference.
+      // On a busy machine, the limit depends on the first page.
       const maxMs = Math.max(50, 3 * (await fastest('')));
       expect(await fastest('?page=1000000')).toBeLessThan(maxMs);
     });
 
     it('are empty for an empty list', async () => {
       const empty = { data: [], meta: { page: 1, limit: 20, total: 0 } };
-      expect(await pageIn(await get())).toStrictEqual(empty);
+      expect(await readPage(await get())).toStrictEqual(empty);
     });
 
     it('C91 order items of the same millisecond by id', async () => {
@@ -75,29 +75,29 @@ onOneEngine('Lists', (database) => {
         app().clock.set(now);
         added.push(await list.add());
       }
-      const whole = await pageIn(await get());
+      const whole = await readPage(await get());
       expect(new Set(whole.data.map(({ createdAt }) => createdAt)).size).toBe(1);
       expect(idsOf(whole)).toEqual(added.toSorted().toReversed());
       const oneByOne = [];
       for (let page = 1; page <= 6; page += 1)
-        oneByOne.push(...idsOf(await pageIn(await get(`?limit=1&page=${page}`))));
+        oneByOne.push(...idsOf(await readPage(await get(`?limit=1&page=${page}`))));
       expect(oneByOne).toEqual(idsOf(whole));
     });
 
     it('C92 leave deleted items out of data and total', async () => {
-      const ids = await fill(list, 4);
+      const ids = await addItems(list, 4);
       const [newest = '', second, third = '', oldest] = ids;
       for (const id of [newest, third]) expect((await list.remove(id)).status).toBe(200);
-      const left = await pageIn(await get());
+      const left = await readPage(await get());
       expect(idsOf(left)).toEqual([second, oldest]);
       expect(left.meta.total).toBe(2);
-      const last = await pageIn(await get('?limit=1&page=2'));
+      const last = await readPage(await get('?limit=1&page=2'));
       expect(idsOf(last)).toEqual([oldest]);
       expect(last.meta.total).toBe(2);
     });
 
     it('C93 have the exact total right after concurrent additions and deletions', async () => {
-      const existing = new Set(await fill(list, 4));
+      const existing = new Set(await addItems(list, 4));
       for (let round = 1; round <= 3; round += 1) {
         const deleted = [...existing].slice(0, 3);
         const [added, removed] = await Promise.all([
@@ -107,7 +107,7 @@ onOneEngine('Lists', (database) => {
         expect(removed.map(({ status }) => status)).toEqual([200, 200, 200]);
         for (const id of deleted) existing.delete(id);
         for (const id of added) existing.add(id);
-        const page = await pageIn(await get('?limit=50'));
+        const page = await readPage(await get('?limit=50'));
         expect(new Set(idsOf(page))).toEqual(existing);
         expect(page.meta.total).toBe(existing.size);
       }
@@ -146,7 +146,7 @@ onOneEngine('Lists', (database) => {
       await expectFieldErrors(await get('limit=-1'), 'limit too_small');
       await expectFieldErrors(await get(`limit=${maxLimit + 1}`), 'limit too_large');
       for (const limit of [1, maxLimit])
-        expect((await pageIn(await get(`limit=${limit}`))).meta.limit).toBe(limit);
+        expect((await readPage(await get(`limit=${limit}`))).meta.limit).toBe(limit);
     });
 
     it.each(['page', 'limit', 'before'])('C88 reject a repeated %s', async (name) => {
@@ -172,9 +172,9 @@ onOneEngine('Lists', (database) => {
     });
 
     it.each(['page[]=0', 'page[]=1', 'page[a]=1', 'limit[]=1', 'before[]=x'])(
-      'C88 ignore ?%s, which is another name',
+      'C88 ignore ?%s, which is a different name',
       async (query) => {
-        const { meta } = await pageIn(await get(query));
+        const { meta } = await readPage(await get(query));
         expect(meta).toMatchObject({ page: 1, limit: 20 });
       },
     );
@@ -187,13 +187,13 @@ onOneEngine('Lists', (database) => {
       '%F0%9F%98%80=%ff',
       Array.from({ length: 1000 }, (_, number) => `p${number}=1`).join('&'),
     ])('C95 ignore the unknown names in ?%s', async (query) => {
-      const { meta } = await pageIn(await get(query));
+      const { meta } = await readPage(await get(query));
       expect(meta).toMatchObject({ page: 1, limit: 20 });
     });
 
     it('C95 are read after a thousand unknown names', async () => {
       const unknown = Array.from({ length: 1000 }, (_, number) => `u${number}=1`).join('&');
-      expect((await pageIn(await get(`?${unknown}&page=2&limit=1`))).meta).toMatchObject({
+      expect((await readPage(await get(`?${unknown}&page=2&limit=1`))).meta).toMatchObject({
         page: 2,
         limit: 1,
       });

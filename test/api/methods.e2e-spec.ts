@@ -1,7 +1,7 @@
 import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { head, sendBytes } from '../support/raw-request.js';
+import { requestHead, sendBytes } from '../support/raw-request.js';
 import { fewestStatements, useTestApp } from '../support/test-app.js';
 
 const UNKNOWN_POST = '/dev/v1/posts/post_01kahq5f3veqdr8bn3tdmx3q0a';
@@ -89,7 +89,7 @@ onOneEngine('HTTP methods', (database) => {
       'C7 returns the status and headers of GET for HEAD of %s, with the same statements and no body',
       async (path) => {
         const send = (method: string): Promise<Response> => {
-          const lines = head(app().baseUrl, method, `/dev/v1${path.replace(':id', id)}`);
+          const lines = requestHead(app().baseUrl, method, `/dev/v1${path.replace(':id', id)}`);
           const own = [`Authorization: Bearer ${member.token}`, 'X-Request-Id: same'];
           return sendBytes(app().baseUrl, [...lines, ...own]);
         };
@@ -121,7 +121,7 @@ onOneEngine('HTTP methods', (database) => {
       ['/oauth/token', 'OPTIONS, POST'],
       ['/livez', 'GET, HEAD, OPTIONS'],
     ])('C6 rejects TRACE of %s with 405 and echoes nothing', async (path, allow) => {
-      const lines = [...head(app().baseUrl, 'TRACE', path), 'X-Secret: echo'];
+      const lines = [...requestHead(app().baseUrl, 'TRACE', path), 'X-Secret: echo'];
       const response = await sendBytes(app().baseUrl, lines);
       expect(response.status).toBe(405);
       expect(response.headers.get('allow')).toBe(allow);
@@ -129,18 +129,27 @@ onOneEngine('HTTP methods', (database) => {
     });
 
     it.each(['PROPFIND', 'PURGE', 'M-SEARCH'])('C6 rejects %s with 405', async (method) => {
-      const response = await sendBytes(app().baseUrl, head(app().baseUrl, method, '/dev/v1/me'));
+      const response = await sendBytes(
+        app().baseUrl,
+        requestHead(app().baseUrl, method, '/dev/v1/me'),
+      );
       await expectApiError(response, 405, 'method_not_allowed');
     });
 
     it.each(['FOO', 'get', 'G@T'])('C6 rejects the invalid method %s with 400', async (method) => {
-      const response = await sendBytes(app().baseUrl, head(app().baseUrl, method, '/dev/v1/me'));
+      const response = await sendBytes(
+        app().baseUrl,
+        requestHead(app().baseUrl, method, '/dev/v1/me'),
+      );
       expect(response.status).toBe(400);
       expect((await app().fetch('/livez')).status).toBe(200);
     });
 
     it('C6 closes the connection on CONNECT', async () => {
-      const opening = sendBytes(app().baseUrl, head(app().baseUrl, 'CONNECT', 'example.com:80'));
+      const opening = sendBytes(
+        app().baseUrl,
+        requestHead(app().baseUrl, 'CONNECT', 'example.com:80'),
+      );
       await expect(opening).rejects.toThrow('closed the connection');
       expect((await app().fetch('/livez')).status).toBe(200);
     });

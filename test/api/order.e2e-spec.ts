@@ -15,7 +15,7 @@ const INVALID = [
   ['a body that is too long', 'application/json', TOO_LONG],
 ] as const;
 const ABSENT = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
-const NO_COMMENT = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
+const ABSENT_COMMENT = 'cmt_01kahq5f3veqdr8bn3tdmx3q0a';
 
 const comment = (member: Member, path: string, text: string, key: string) =>
   member.postRaw(path, JSON.stringify({ text }), { ...JSON_TYPE, 'idempotency-key': key });
@@ -91,7 +91,7 @@ onOneEngine('Order of checks', (database) => {
   it.each(['x', ABSENT])(
     'checks the post %s before the parent comment: 404, then 400',
     async (id) => {
-      const reply = { text: 'Hi', parentId: NO_COMMENT };
+      const reply = { text: 'Hi', parentId: ABSENT_COMMENT };
       await expectApiError(await member.post(`/posts/${id}/comments`, reply), 404, 'not_found');
       const post = await member.publish();
       await expectFieldErrors(
@@ -165,7 +165,7 @@ onOneServer('Order of checks: key in use', (database) => {
   it('C98 checks a key in use before the post and the quota: 409, then 404 and 429', async () => {
     const member = await Member.join(app());
     const { id } = await member.publish();
-    // Locks the row of the post, so that the first comment holds its key until the rollback.
+    // Locks the row of the post, so that the first comment holds its key until this transaction is rolled back.
     const runner = app().dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.manager.increment(Post, { id }, 'likeCount', 1);

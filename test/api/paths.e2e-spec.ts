@@ -1,7 +1,7 @@
 import { expectApiError } from '../support/api.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { head, sendBytes } from '../support/raw-request.js';
+import { requestHead, sendBytes } from '../support/raw-request.js';
 import { useTestApp } from '../support/test-app.js';
 
 /** A statement that reads or changes posts or comments. */
@@ -51,7 +51,7 @@ onOneEngine('Paths', (database) => {
     '/dev/v1/<script>alert(1)</script>',
   ])('C1 C2 C12 C13 returns a JSON 404 for %s, with and without a token', async (path) => {
     for (const token of [member.token, '']) {
-      const lines = [...head(app().baseUrl, 'GET', path), `Authorization: Bearer ${token}`];
+      const lines = [...requestHead(app().baseUrl, 'GET', path), `Authorization: Bearer ${token}`];
       const response = await sendBytes(app().baseUrl, lines);
       const body = await expectApiError(response, 404, 'not_found');
       expect(JSON.stringify(body)).not.toMatch(/Cannot|nope|alert/);

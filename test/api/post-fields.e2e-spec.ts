@@ -6,7 +6,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** One body for each rule and error code. `create-post.request.spec.ts` has all the values. */
+/** One body for each rule and error code. `create-post.request.spec.ts` tests more values. */
 const INVALID: readonly (readonly [body: string, ...violations: string[]])[] = [
   ['{"content":1}', 'content wrong_type'],
   ['{"images":[]}', 'one_of_required'],
@@ -31,7 +31,7 @@ const INVALID: readonly (readonly [body: string, ...violations: string[]])[] = [
 onOneEngine('POST /posts: fields', (database) => {
   const app = useTestApp(database);
 
-  it('C62 C63 C65 C67 C68 C70 C71 C72 C73 C74 C76 C77 rejects invalid fields, stores nothing and spends no quota', async () => {
+  it('C62 C63 C65 C67 C68 C70 C71 C72 C73 C74 C76 C77 rejects invalid fields, stores nothing and charges no quota', async () => {
     const member = await Member.join(app());
     await member.comment((await member.publish()).id);
     for (const [body, ...violations] of INVALID)

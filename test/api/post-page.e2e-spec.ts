@@ -116,7 +116,7 @@ onOneEngine('Post page', (database) => {
     const [first, ...others] = await Promise.all(responses.map(comparable));
     expect(first).toMatchObject({
       status: 404,
-      body: expect.stringContaining('<h1>There is no such post</h1>') as string,
+      body: expect.stringContaining('<h1>Post not found</h1>') as string,
     });
     for (const other of others) expect(other).toEqual(first);
   });
@@ -130,7 +130,7 @@ onOneEngine('Post page', (database) => {
     expect(response.status).toBe(500);
     const html = await response.text();
     expect(html).toContain('<h1>Something went wrong on our side</h1>');
-    expect(html).toContain(`tell support ${response.headers.get('x-request-id')}.`);
+    expect(html).toContain(`contact support and mention ${response.headers.get('x-request-id')}.`);
     expect(html).not.toMatch(/visibility|SELECT|column/);
     expect(response.headers.get('cache-control')).toBe('no-store');
   });

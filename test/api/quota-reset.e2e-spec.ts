@@ -12,7 +12,7 @@ onOneEngine('Quota reset at the start of a month', (database) => {
   const first = useTestApp(database, env);
   const second = useTestApp(database, env);
 
-  // Two connections of one process to one SQLite file would block each other until the busy timeout.
+  // In one process, two connections to one SQLite file block each other until the busy timeout.
   const instances = () =>
     database.engine.kind === 'sqlite' ? [first(), first()] : [first(), second()];
 
@@ -27,7 +27,7 @@ onOneEngine('Quota reset at the start of a month', (database) => {
       order: { period: 'ASC' },
     });
 
-  it('C111 changes no quota when it runs twice, in two processes, a day late or never', async () => {
+  it('C111 does not change a quota if it runs twice, in two processes, a day late or never', async () => {
     setClocks('2027-01-31T23:59:59.999Z');
     const member = await Member.join(first());
     await member.publish();
@@ -81,23 +81,23 @@ onOneEngine('Quota reset at the start of a month', (database) => {
     expect(await first().dataSource.manager.countBy(JobRun, { job: 'quota-reset' })).toBe(2);
   });
 
-  it('releases the month when it fails, so that the next process runs it', async () => {
+  it('releases its claim on the month if it fails, so that the next process runs it', async () => {
     setClocks('2027-11-30T12:00:00.000Z');
     const member = await Member.join(first());
     await member.publish();
     setClocks('2027-12-01T00:00:00.000Z');
     const { dataSource } = first();
-    const isHeld = () => dataSource.manager.existsBy(JobRun, { period: '2027-12' });
+    const isClaimed = () => dataSource.manager.existsBy(JobRun, { period: '2027-12' });
     await dataSource.query('ALTER TABLE quota_usage RENAME TO quota_usage_away');
     await first().service(ScheduledJobs).resetQuotas();
-    expect(await isHeld()).toBe(false);
+    expect(await isClaimed()).toBe(false);
     await dataSource.query('ALTER TABLE quota_usage_away RENAME TO quota_usage');
     await second().service(ScheduledJobs).resetQuotas();
-    expect(await isHeld()).toBe(true);
+    expect(await isClaimed()).toBe(true);
     expect(await rowsOf(member)).toMatchObject([{ period: '2027-11', closedPlan: 'default' }]);
   });
 
-  it('C111 keeps the use of apps that publish while it runs', async () => {
+  it('C111 preserves the usage of apps that publish while it runs', async () => {
     setClocks('2027-06-30T23:30:00.000Z');
     const members = [];
     for (let count = 1; count <= 4; count += 1) members.push(await Member.join(first()));

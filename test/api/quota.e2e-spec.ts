@@ -65,7 +65,7 @@ onOneEngine('Monthly post quota', (database) => {
     });
   });
 
-  it('C110 is the limit of the operator from the next publish on, also below the use', async () => {
+  it('C110 is the limit of the operator from the next publish on, also below the usage', async () => {
     const member = await Member.join(app());
     await setLimit(member, 2);
     expect(await publish(member, 3)).toEqual([201, 201, 429]);
@@ -76,7 +76,7 @@ onOneEngine('Monthly post quota', (database) => {
     expect(await used(member)).toBe(3);
   });
 
-  it('is the limit of the plan, and the default again without a plan', async () => {
+  it('is the limit of the plan, and the default after the plan is removed', async () => {
     const member = await Member.join(app());
     await setPlan(member, 'partner');
     expect(await publish(member, 5)).toEqual([...times(4, 201), 429]);
@@ -85,7 +85,7 @@ onOneEngine('Monthly post quota', (database) => {
     expect(await quota().status(member.client.clientId)).toMatchObject({ limit: 100, used: 5 });
   });
 
-  it('follows the limit of the plan in the configuration, and keeps the last limit of a removed plan', async () => {
+  it('is the configured limit of the plan, or the stored limit of a plan that is not configured any more', async () => {
     const member = await Member.join(app());
     const { clientId } = member.client;
     await app().dataSource.manager.insert(AppQuota, [
@@ -178,9 +178,9 @@ onOneEngine('Monthly post quota', (database) => {
     const { sent, received } = await beginPublish(member, body);
     await expect.poll(() => received.context.caller?.clientId).toBe(member.client.clientId);
     app().clock.set('2026-12-01T00:00:00.000Z');
-    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+    const responded = once(sent, 'response') as Promise<[IncomingMessage]>;
     sent.end(body.slice(1));
-    const { id, createdAt } = (await readJson((await answered)[0])) as PostBody;
+    const { id, createdAt } = (await readJson((await responded)[0])) as PostBody;
     expect(createdAt).toBe('2026-12-01T00:00:00.000Z');
     const { clientId } = member.client;
     const { manager } = app().dataSource;
@@ -195,7 +195,7 @@ onOneEngine('Monthly post quota', (database) => {
     ]);
   });
 
-  it('holds for concurrent publishes', async () => {
+  it('is enforced for concurrent publishes', async () => {
     const member = await Member.join(app());
     await setLimit(member, 5);
     expect(await publishAtOnce(member, 12)).toEqual([...times(5, 201), ...times(7, 429)]);
@@ -212,10 +212,10 @@ onOneEngine('Monthly post quota', (database) => {
     const { clientId } = member.client;
     expect({
       posts: await manager.countBy(Post, { userId }),
-      counted: (await manager.findOneByOrFail(User, { id: userId })).postCount,
+      postCount: (await manager.findOneByOrFail(User, { id: userId })).postCount,
       used: await used(member),
-      published: await manager.countBy(ApiCall, { clientId, status: 201 }),
-    }).toEqual({ posts: 1, counted: 1, used: 1, published: 1 });
+      calls: await manager.countBy(ApiCall, { clientId, status: 201 }),
+    }).toEqual({ posts: 1, postCount: 1, used: 1, calls: 1 });
   });
 
   const rateLimitOf = ({ headers }: Response) => [
@@ -224,7 +224,7 @@ onOneEngine('Monthly post quota', (database) => {
   ];
   const quotaOf = async (member: Member) => json<object>(await member.get('/quota'));
 
-  it('GET /quota returns limit, use, rest, month and reset time, and uses no quota', async () => {
+  it('GET /quota returns limit, usage, remaining posts, month and reset time, and uses no quota', async () => {
     const member = await Member.join(app());
     await member.publish();
     const expected = {
@@ -254,7 +254,7 @@ onOneEngine('Monthly post quota', (database) => {
       app().clock.set('2026-11-21T09:30:00.250Z');
     });
 
-    it('C106 name the limit, the month in seconds and the remaining posts of a publish', async () => {
+    it('C106 state the limit, the length of the month in seconds and the remaining posts', async () => {
       const member = await Member.join(app());
       const responses = [await member.post('/posts', POST), await member.post('/posts', POST)];
       expect(responses.map(({ status }) => status)).toEqual([201, 201]);
@@ -273,13 +273,13 @@ onOneEngine('Monthly post quota', (database) => {
       expect(rateLimitOf(second)).toEqual(rateLimitOf(first));
     });
 
-    it('C105 name one time for the next attempt in headers and body, once the quota is used up', async () => {
+    it('C105 state the same reset time as Retry-After once the quota is used up', async () => {
       const member = await Member.join(app());
       await setLimit(member, 1);
       await member.publish();
       const response = await member.post('/posts', POST);
       const body = await expectApiError(response, 429, 'quota_exceeded');
-      expect(body.error_description).toContain('1 post per month is spent');
+      expect(body.error_description).toContain('has used its quota of 1 post per month');
       expect(rateLimitOf(response)).toEqual([
         `"posts-month";r=0;t=${UNTIL_DECEMBER}`,
         `"posts-month";q=1;w=${NOVEMBER}`,
@@ -303,7 +303,7 @@ onOneEngine('Monthly post quota', (database) => {
       },
     );
 
-    it('C110 follow a limit below the use, above it, of 0 and of none from the next call on', async () => {
+    it('C110 reflect a limit below the usage, above it, of 0 and of none from the next call on', async () => {
       const member = await Member.join(app());
       for (let post = 1; post <= 3; post += 1) await member.publish();
       await setLimit(member, 2);
@@ -324,13 +324,13 @@ onOneEngine('Monthly post quota', (database) => {
       expect([unlimited.status, ...rateLimitOf(unlimited)]).toEqual([201, null, null]);
     });
 
-    it('C107 come after the errors of the body', async () => {
+    it('C107 a used-up quota does not hide errors of the body', async () => {
       const member = await Member.join(app());
       await setLimit(member, 0);
       await expectFieldErrors(await member.post('/posts', { content: 1 }), 'content wrong_type');
     });
 
-    it('C108 show no quota back after a deletion', async () => {
+    it('C108 show no refund of a deleted post', async () => {
       const member = await Member.join(app());
       await setLimit(member, 1);
       const { id } = await member.publish();

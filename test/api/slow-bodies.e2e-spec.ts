@@ -15,7 +15,7 @@ import { Member } from '../support/member.js';
 import { useTestApp } from '../support/test-app.js';
 
 const TIMEOUT_MS = 500;
-/** Node checks its timeouts once a second; the rest is for a slow machine. */
+/** Node checks its timeouts once a second. The rest allows for a slow machine. */
 const MAX_DELAY_MS = 3000;
 
 /** Sends a part of a request and keeps the connection open. */
@@ -50,7 +50,7 @@ async function responseOn(socket: Socket): Promise<Response> {
 onOneEngine('Incomplete requests', (database) => {
   const app = useTestApp(database, { REQUEST_TIMEOUT_MS: String(TIMEOUT_MS) });
 
-  // Each of these tests waits for the timeout, so they run at the same time.
+  // Each of these tests waits for the timeout, so they run concurrently.
   describe('that stall', () => {
     it.concurrent.each([
       ['with a length', ['Content-Length: 16']],

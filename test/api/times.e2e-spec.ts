@@ -8,7 +8,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const APIA = 'Pacific/Apia';
 const SERVER_ZONE = '+05:30';
 
-/** A time as the database stores it, as text. */
+/** The text of a stored time. */
 const storedForm = (time: string) => time.replace('T', ' ').replace('Z', '');
 
 async function storedTime(app: TestApp, id: string): Promise<unknown> {
@@ -22,7 +22,7 @@ async function storedTime(app: TestApp, id: string): Promise<unknown> {
 onOneEngine(
   'Times of a service in the zone of Apia with a database in the zone of India',
   (database) => {
-    // One connection, because the time zone is a setting of the session.
+    // One connection, because the time zone is set per session.
     const app = useTestApp(database, { DB_POOL_SIZE: '1' });
     const onServer = database.engine.kind !== 'sqlite';
     beforeAll(async () => {

@@ -4,11 +4,11 @@ import { expectApiError } from '../support/api.js';
 import { authorizeLink, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member, type PostBody } from '../support/member.js';
-import { getRaw, head, sendBytes } from '../support/raw-request.js';
+import { getRaw, requestHead, sendBytes } from '../support/raw-request.js';
 import { json, returnAddress } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-/** Exceeds the limit of Node for request line and headers, in bytes. */
+/** Bytes. Exceeds Node's limit for request line and headers. */
 const TOO_LONG = 16_384;
 
 onOneEngine('Transport', (database) => {
@@ -19,7 +19,7 @@ onOneEngine('Transport', (database) => {
   });
 
   const send = (method: string, path: string, headers: string[] = [], body = '') =>
-    sendBytes(app().baseUrl, [...head(app().baseUrl, method, path), ...headers], body);
+    sendBytes(app().baseUrl, [...requestHead(app().baseUrl, method, path), ...headers], body);
 
   async function expectAlive(): Promise<void> {
     expect((await member.get('/me')).status).toBe(200);
@@ -51,7 +51,7 @@ onOneEngine('Transport', (database) => {
     },
   );
 
-  it('C2 takes the path of an absolute request target', async () => {
+  it('C2 uses the path of an absolute request target', async () => {
     const response = await send('GET', 'http://evil.example/dev/v1/me');
     await expectApiError(response, 401, 'unauthorized');
   });

@@ -262,7 +262,7 @@ onOneEngine('Commands "app secret"', (database) => {
 
     it('O145 does not print a secret that is given instead of its id', async () => {
       const { id, secret } = await register();
-      expectFailure(await revoke(id, secret), 'That is a client secret itself, not the id of one.');
+      expectFailure(await revoke(id, secret), 'This is a client secret, not its id');
     });
   });
 

@@ -144,7 +144,7 @@ onOneEngine('Command "app update"', (database) => {
     const decision = { scope: client.scopes.slice(), decision: 'approve' };
     const page = await visitor.submit(consent, DECISION, decision);
     expectPage(page, 400);
-    expect(page.html).toContain('None of the access that it asked you for is registered');
+    expect(page.html).toContain('The app may no longer request the access that it asked you for');
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 

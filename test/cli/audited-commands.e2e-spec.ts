@@ -153,7 +153,7 @@ onOneEngine('Audit events of commands', (database) => {
     const context = { app: app(), member, clientId };
     const words = [...path.split(' '), ...(await args(context))];
     const reason = `Because of ${path}`;
-    await cli.jsonWith(input(context), ...words, '--actor', 'olga', '--reason', reason);
+    await cli.jsonWithInput(input(context), ...words, '--actor', 'olga', '--reason', reason);
     await after?.(context);
 
     const events = await app().dataSource.manager.findBy(AuditEvent, { reason });

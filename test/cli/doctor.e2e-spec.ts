@@ -67,7 +67,7 @@ onOneEngine('Command "doctor"', (database) => {
     );
     const name = { sqlite: 'SQLite', mariadb: 'MariaDB', mysql: 'MySQL' }[kind];
     expect(ofCheck(found, 'database')[0]?.summary).toMatch(
-      new RegExp(`^${name} \\d.* answers in [\\d.]+ ms\\.$`),
+      new RegExp(`^${name} \\d.* responds in [\\d.]+ ms\\.$`),
     );
     expect(ofCheck(found, 'counters')).toHaveLength(3);
   });
@@ -100,7 +100,7 @@ onOneEngine('Command "doctor"', (database) => {
     const found = await runDoctor(cli, ...fix);
     expect(statuses(ofCheck(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
     expect(ofCheck(found, 'counters')[0]?.summary).toBe(
-      `users.post_count is right now. It was wrong in 1 row, such as ${member.user.id} (7, not 1).`,
+      `users.post_count was corrected. It was wrong in 1 row, such as ${member.user.id} (7, not 1).`,
     );
     expect(await counters()).toEqual([1, 1, 1, 2]);
     const { dataSource } = app();
@@ -165,14 +165,14 @@ onOneEngine('Command "doctor"', (database) => {
       ofCheck(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
     expect(await prune()).toMatchObject({
       status: 'warning',
-      summary: expect.stringContaining('has never ended'),
+      summary: expect.stringContaining('has never finished'),
       remedy: 'npm run -s cli -- prune',
     });
     const [now, before] = [new Date(), new Date(Date.now() - 3 * HOUR)];
     const run = { job: 'prune', startedAt: before };
     await manager.insert(JobRun, { ...run, period: 'a', finishedAt: before });
     await manager.insert(JobRun, { ...run, period: 'b', finishedAt: null });
-    expect((await prune())?.summary).toContain(`last ended at ${before.toISOString()}`);
+    expect((await prune())?.summary).toContain(`last finished at ${before.toISOString()}`);
     await manager.insert(JobRun, { ...run, period: 'c', finishedAt: now });
     expect(await prune()).toMatchObject({ status: 'ok' });
   });

@@ -103,16 +103,16 @@ onOneEngine('Command "quota reconcile"', (database) => {
     app().clock.set('2026-11-01T00:00:00.000Z');
     await member.publish();
     await usage().update(QuotaUsage, { clientId, period: '2026-10' }, { used: 4 });
-    const [difference] = await app().service(QuotaReconciliation).differences('2026-10');
+    const [difference] = await app().service(QuotaReconciliation).discrepancies('2026-10');
     expect(difference).toMatchObject({ clientId, period: '2026-10', used: 4, recorded: 1 });
-    expect(await app().service(QuotaReconciliation).differences('2026-11')).toEqual([]);
+    expect(await app().service(QuotaReconciliation).discrepancies('2026-11')).toEqual([]);
   });
 
   it('rejects a month with expired calls and a month in the future', async () => {
     const gone = await cli.run('quota', 'reconcile', '--period', '2020-01');
     expect(gone).toMatchObject({ code: 1, stdout: '' });
     expect(gone.stderr).toBe(
-      'Not all calls of 2020-01 are kept: CALL_LOG_DAYS is 400. Choose a later month.\n',
+      'The call log of 2020-01 is incomplete because CALL_LOG_DAYS is 400. Choose a later month.\n',
     );
     const ahead = await cli.run('quota', 'reconcile', '--period', '2999-01');
     expect(ahead).toMatchObject({ code: 1, stderr: 'The month 2999-01 has not begun.\n' });
@@ -131,14 +131,14 @@ onOneEngine('Command "quota reconcile"', (database) => {
     const all = Promise.all(publishing).finally(() => over.abort());
     let checks = 0;
     for (; !over.signal.aborted; checks += 1) {
-      const found = await reconciliation.differences();
+      const found = await reconciliation.discrepancies();
       expect(found.filter(({ clientId }) => clientId !== wrong)).toEqual([]);
       for (const difference of found) await reconciliation.fix(difference, { actor: 'test' });
     }
     await all;
     expect(checks).toBeGreaterThan(1);
     expect(await usedBy(wrong)).toBe(9);
-    expect(await reconciliation.differences()).toEqual([]);
+    expect(await reconciliation.discrepancies()).toEqual([]);
   });
 
   it('locks an app only while it counts the last hours', async () => {
@@ -149,7 +149,7 @@ onOneEngine('Command "quota reconcile"', (database) => {
     await (await Member.join(app(), { user, client })).publish();
     await usage().update(QuotaUsage, { clientId }, { used: 7 });
     const statements = await app().statementsOf(() =>
-      app().service(QuotaReconciliation).differences(),
+      app().service(QuotaReconciliation).discrepancies(),
     );
     const locked = statements.slice(statements.findIndex((sql) => /^(START|BEGIN)/.test(sql)));
     expect(locked.filter((sql) => sql.includes('api_calls'))).toHaveLength(1);

@@ -11,7 +11,7 @@ onOneEngine('Command "token revoke"', (database) => {
   const cli = new CommandLine(database);
 
   const revoke = (token: string, ...args: string[]): Promise<CommandResult> =>
-    cli.runWith(`${token}\n`, 'token', 'revoke', ...args);
+    cli.runWithInput(`${token}\n`, 'token', 'revoke', ...args);
   const refresh = (client: TestClient, { refresh_token }: TokenBody): Promise<Response> =>
     requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
 
@@ -83,7 +83,7 @@ onOneEngine('Command "token revoke"', (database) => {
     async (token) => {
       const { code, stdout, stderr } = await revoke(token);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^This is no access or refresh token that was issued here/);
+      expect(stderr).toMatch(/^This access or refresh token does not exist/);
       expect(stderr).not.toContain('xxx');
     },
   );

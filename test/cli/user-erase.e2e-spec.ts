@@ -8,7 +8,7 @@ import { User } from '../../src/modules/users/user.entity.js';
 import { UsersService } from '../../src/modules/users/users.service.js';
 import { CommandLine } from '../support/command-line.js';
 import { dumpTables, onOneEngine, onSqlite, tablesContaining } from '../support/database.js';
-import { ANAS_WORDS, twoMembers } from '../support/fixtures.js';
+import { ANAS_TEXTS, twoMembers } from '../support/fixtures.js';
 import { auditTrail } from '../support/logs.js';
 import { isTokenAccepted, requestToken } from '../support/oauth-flow.js';
 import { expectTokenError } from '../support/responses.js';
@@ -37,7 +37,15 @@ onOneEngine('Command "user erase"', (database) => {
 
   it("deletes all personal data of the user, keeps only the id in the audit log, and keeps other users' data", async () => {
     const phone = '+14155557001';
-    const { ana, ben, client, anas, bens, anasPost, bensPost } = await twoMembers(app(), phone);
+    const {
+      ana,
+      ben,
+      client,
+      anasTokens: anas,
+      bensTokens: bens,
+      anasPost,
+      bensPost,
+    } = await twoMembers(app(), phone);
     expect(tablesContaining(await dump(), phone, ana.id).length).toBeGreaterThan(8);
     const hash = sha256(`otp-hourly|${phone}`);
     expect(await app().dataSource.manager.countBy(RateLimitHit, { hash })).toBeGreaterThan(0);
@@ -48,7 +56,7 @@ onOneEngine('Command "user erase"', (database) => {
 
     const left = await dump();
     expect(
-      tablesContaining(left, phone, phone.slice(1), ...Object.values(ANAS_WORDS), anasPost),
+      tablesContaining(left, phone, phone.slice(1), ...Object.values(ANAS_TEXTS), anasPost),
     ).toEqual([]);
     expect(tablesContaining(left, ana.id)).toEqual(['audit_events']);
     expect(await app().dataSource.manager.countBy(RateLimitHit, { hash })).toBe(0);
@@ -126,7 +134,9 @@ onOneEngine('Command "user erase"', (database) => {
     await app()
       .service(TransactionRunner)
       .run(async (tx) => {
-        await app().service(UsersService).changeStatusIn(tx, user.id, 'blocked', { actor: 'test' });
+        await app()
+          .service(UsersService)
+          .changeStatusInTransaction(tx, user.id, 'blocked', { actor: 'test' });
         publish = app().call(token, 'POST', '/posts', { content: 'Too late' });
         void publish.then(() => (isRejected = true));
         // The publish waits for the row of the user. On SQLite it waits for the connection, or reads the new status on it.
@@ -143,7 +153,7 @@ onSqlite('The database file after "user erase"', (database) => {
     const bytes = (): Promise<string> =>
       readFile(database.url.slice('sqlite:'.length), { encoding: 'latin1' });
     await cli.run('db', 'migrate');
-    const { name } = ANAS_WORDS;
+    const { name } = ANAS_TEXTS;
     const user = ['--phone', '+14155559002', '--name', name];
     const { id } = await cli.json<{ id: string }>('user', 'add', ...user);
     expect(await bytes()).toContain('+14155559002');

@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../src/platform/database/transaction.js';
 import { Post } from '../../src/modules/posts/post.entities.js';
 import { CommandLine } from '../support/command-line.js';
 import { onOneEngine } from '../support/database.js';
-import { ANAS_WORDS, twoMembers } from '../support/fixtures.js';
+import { ANAS_TEXTS, twoMembers } from '../support/fixtures.js';
 import { skipCountCheck } from '../support/invariants.js';
 import { useTestApp } from '../support/test-app.js';
 
@@ -26,17 +26,17 @@ onOneEngine('Command "user export"', (database) => {
     const exported = JSON.parse(stdout) as Exported;
     expect(exported).toMatchObject({
       user_id: ana.id,
-      users: [{ id: ana.id, phone, name: ANAS_WORDS.name, neighborhood: ANAS_WORDS.neighborhood }],
+      users: [{ id: ana.id, phone, name: ANAS_TEXTS.name, neighborhood: ANAS_TEXTS.neighborhood }],
       post_likes: [{ post_id: bensPost }],
       otp_failures: [{ phone, failures: 1 }],
     });
     expect(exported.posts?.map(({ id, content, deleted_at }) => [id, content, deleted_at])).toEqual(
       [
-        [anasPost, ANAS_WORDS.post, null],
-        [expect.any(String), ANAS_WORDS.deletedPost, expect.stringMatching(/Z$/)],
+        [anasPost, ANAS_TEXTS.post, null],
+        [expect.any(String), ANAS_TEXTS.deletedPost, expect.stringMatching(/Z$/)],
       ],
     );
-    expect(exported.comments?.map(({ text }) => text)).toEqual(Array(3).fill(ANAS_WORDS.comment));
+    expect(exported.comments?.map(({ text }) => text)).toEqual(Array(3).fill(ANAS_TEXTS.comment));
     const { clientId: client_id, name: appName } = client;
     expect(exported.grants).toEqual([
       expect.objectContaining({ client_id, app: appName, scope: client.scopes.join(' ') }),

@@ -159,12 +159,12 @@ onOneEngine('Command "user import"', (database) => {
         { line: 4, problem: 'name: It is required.' },
         { line: 6, problem: 'photo_url: It must be a URL with http or https.' },
         { line: 7, problem: 'latitude: It must be a number from -90 to 90.' },
-        { line: 8, problem: 'latitude and longitude belong together.' },
-        { line: 9, problem: 'phone: It is the same as on line 2.' },
-        { line: 10, problem: 'It has 2 of 6 columns; is the file complete?' },
+        { line: 8, problem: 'latitude and longitude must be set together.' },
+        { line: 9, problem: 'phone: It is already on line 2.' },
+        { line: 10, problem: 'It has 2 of 6 columns. Is the file complete?' },
         { line: 11, problem: expect.stringContaining('Its quotes do not match.') },
         { line: 12, problem: expect.stringContaining('Its quotes do not match.') },
-        { line: 13, problem: 'It is too long to be a user.' },
+        { line: 13, problem: 'It is longer than 32768 characters.' },
         { line: 15, problem: 'It is not valid UTF-8.' },
       ]);
       expect(await imports.byPhone('+14155550131')).toMatchObject({ name: 'Ana' });
@@ -228,11 +228,11 @@ onOneEngine('Command "user import"', (database) => {
     it.each([
       ['phone,nam', '"nam" is not a column. Did you mean "name"?'],
       ['name,neighborhood', 'The column "phone" is missing.'],
-      ['phone,name,phone', 'The column "phone" is there twice.'],
-      ['phone;name', 'Separate the columns by commas.'],
+      ['phone,name,phone', 'The column "phone" appears twice.'],
+      ['phone;name', 'Separate the columns with commas.'],
       ['phone,"name', 'Its quotes do not match.'],
       ['', 'The file is empty.'],
-      ['phone,name\r+14155550161,Ana\r', 'Its lines do not end'],
+      ['phone,name\r+14155550161,Ana\r', 'The file has no line feeds'],
       [Buffer.from('\uFEFFphone,name', 'utf16le'), 'The file is not UTF-8'],
     ])('rejects the invalid header %j', async (header, sentence) => {
       const path = await imports.write('header.csv', header);
@@ -298,9 +298,9 @@ onOneEngine('Command "user import"', (database) => {
         errors: [
           { line: 1, problem: '"neighbourhood" is not a column. Did you mean "neighborhood"?' },
           { line: 2, problem: 'phone: It must be a string.' },
-          { line: 3, problem: 'latitude and longitude belong together.' },
-          { line: 4, problem: 'It is not a JSON object; is the file complete?' },
-          { line: 6, problem: 'It is not a JSON object; is the file complete?' },
+          { line: 3, problem: 'latitude and longitude must be set together.' },
+          { line: 4, problem: 'It is not a JSON object. Is the file complete?' },
+          { line: 6, problem: 'It is not a JSON object. Is the file complete?' },
         ],
       });
     });
@@ -308,11 +308,11 @@ onOneEngine('Command "user import"', (database) => {
     it('reads standard input as CSV, or in the format of --format', async () => {
       const line = '{"phone": "+14155550221", "name": "Ana"}';
       const args = ['user', 'import', '-', '--json'];
-      const ndjson = await imports.cli.runWith(line, ...args, '--format', 'ndjson');
+      const ndjson = await imports.cli.runWithInput(line, ...args, '--format', 'ndjson');
       expect(JSON.parse(ndjson.stdout)).toMatchObject({ added: 1 });
-      const csv = await imports.cli.runWith('phone,name\n+14155550222,Ben\n', ...args);
+      const csv = await imports.cli.runWithInput('phone,name\n+14155550222,Ben\n', ...args);
       expect(JSON.parse(csv.stdout)).toMatchObject({ added: 1 });
-      const empty = await imports.cli.runWith('', ...args, '--format', 'ndjson');
+      const empty = await imports.cli.runWithInput('', ...args, '--format', 'ndjson');
       expect(empty).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('The file is empty.'),

@@ -62,7 +62,7 @@ onOneEngine('Command "user add"', (database) => {
     expect(await cli.run(...add)).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'A user with this phone number exists already.\n',
+      stderr: 'A user with this phone number already exists.\n',
     });
   });
 });

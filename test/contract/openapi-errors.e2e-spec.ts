@@ -7,8 +7,8 @@ import { Member } from '../support/member.js';
 import {
   type DeclaredResponse,
   type Operation,
-  type Place,
-  placesOf,
+  type OperationEntry,
+  operationEntries,
   publishedDocument,
   type Schema,
 } from '../support/published-document.js';
@@ -16,11 +16,11 @@ import { type ErrorBody, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
 const document = publishedDocument();
-const places = placesOf(document);
+const entries = operationEntries(document);
 const schemas = document.components.schemas;
 
-/** Every declared error with a JSON body: operation, status and response. */
-const errors = places.flatMap(({ operation }) =>
+/** The declared errors with a JSON body: operation, status and response. */
+const errors = entries.flatMap(({ operation }) =>
   Object.entries(operation.responses)
     .filter(([status, { content }]) => Number(status) >= 400 && content?.['application/json'])
     .map(([status, response]) => [operation.operationId, Number(status), response] as const),
@@ -39,8 +39,8 @@ function examplesOf(response?: DeclaredResponse): ErrorBody[] {
 /** The listed error codes of a response, and the schema for other codes. */
 function codesOf({ content }: DeclaredResponse): [string[], Schema] {
   const narrowed = (content?.['application/json']?.schema['allOf'] ?? []) as Schema[];
-  const [present, others] = (narrowed[1]?.properties?.['error']?.['anyOf'] ?? []) as Schema[];
-  return [enumOf(present), others ?? {}];
+  const [listed, others] = (narrowed[1]?.properties?.['error']?.['anyOf'] ?? []) as Schema[];
+  return [enumOf(listed), others ?? {}];
 }
 
 function enumOf(schema: Schema = {}): string[] {
@@ -48,7 +48,7 @@ function enumOf(schema: Schema = {}): string[] {
 }
 
 /** The names of all parameters and body fields of an operation. */
-function namesIn({ operation }: Place): string[] {
+function namesIn({ operation }: OperationEntry): string[] {
   const body = operation.requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
   const fields = Object.keys(schemas[body ?? '']?.properties ?? {});
   return [...fields, ...(operation.parameters ?? []).map(({ name }) => name)];
@@ -83,15 +83,15 @@ describe('Errors of the OpenAPI document', () => {
       ]);
   });
 
-  it.each(places.map((place) => [place.operation.operationId, place] as const))(
+  it.each(entries.map((entry) => [entry.operation.operationId, entry] as const))(
     '%s reports only fields and parameters that it has',
-    (_, place) => {
-      const blamed = examplesOf(place.operation.responses['400']).flatMap(
+    (_, entry) => {
+      const reported = examplesOf(entry.operation.responses['400']).flatMap(
         (body) => body.errors?.map(({ field }) => field) ?? [],
       );
-      for (const field of blamed) expect(namesIn(place)).toContain(field);
-      const takesBody = place.operation.requestBody?.content['application/json'] !== undefined;
-      if (takesBody) expect(blamed).not.toEqual([]);
+      for (const field of reported) expect(namesIn(entry)).toContain(field);
+      const takesBody = entry.operation.requestBody?.content['application/json'] !== undefined;
+      if (takesBody) expect(reported).not.toEqual([]);
     },
   );
 });
@@ -116,18 +116,18 @@ onSqlite('Examples of the OpenAPI document', (database) => {
   it('equal the headers of a 429, a 409 and a new post', async () => {
     const member = await Member.join(app());
     await app().service(QuotaService).set(member.client.clientId, { limit: 1 }, { actor: 'test' });
-    const made = await member.post('/posts', { content: 'x' });
-    const spent = await member.post('/posts', { content: 'x' });
+    const created = await member.post('/posts', { content: 'x' });
+    const rejected = await member.post('/posts', { content: 'x' });
     const { responses } = operationOf('POST', '/dev/v1/posts');
     const location = responses['201']?.headers?.['Location'];
     expect(location?.required).toBe(true);
     expect(shapeOf(exampleOf(responses['201'], 'Location'))).toBe(
-      shapeOf(made.headers.get('location')),
+      shapeOf(created.headers.get('location')),
     );
-    expect(spent.status).toBe(429);
+    expect(rejected.status).toBe(429);
     for (const name of ['RateLimit', 'RateLimit-Policy'])
       expect(withoutTimes(exampleOf(responses['429'], name))).toBe(
-        withoutTimes(spent.headers.get(name))?.replace('q=1;', 'q=100;'),
+        withoutTimes(rejected.headers.get(name))?.replace('q=1;', 'q=100;'),
       );
     expect(exampleOf(responses['429'], 'RateLimit')).toMatch(/;r=0;t=\d+$/);
     const seconds = /t=(\d+)$/.exec(String(exampleOf(responses['429'], 'RateLimit')))?.[1];

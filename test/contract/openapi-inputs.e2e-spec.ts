@@ -2,7 +2,7 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
 import {
-  placesOf,
+  operationEntries,
   publishedDocument,
   type Schema,
   schemaChecks,
@@ -52,7 +52,7 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
     { content: '\u2800' },
     { title: 'a', tags: ['\u0000'] },
   ])(
-    'describe further rules, such as that against %j, in words and without patterns',
+    'document further rules, such as that against %j, in descriptions instead of patterns',
     async (body) => {
       expect(isValid(CREATE_POST, body)).toBe(true);
       expect((await member.post('/posts', body)).status).toBe(400);
@@ -109,7 +109,7 @@ onOneEngine('Inputs of the OpenAPI document', (database) => {
   });
 
   it('include X-Request-Id for every operation', () => {
-    for (const { operation } of placesOf(document))
+    for (const { operation } of operationEntries(document))
       expect(operation.parameters).toContainEqual(
         expect.objectContaining({ name: 'X-Request-Id', in: 'header', required: false }),
       );

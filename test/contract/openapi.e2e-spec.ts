@@ -6,7 +6,7 @@ import {
   dereferenced,
   type OpenApiDocument,
   type Operation,
-  placesOf,
+  operationEntries,
   type Schema,
   schemaChecks,
 } from '../support/published-document.js';
@@ -15,7 +15,7 @@ import { useTestApp } from '../support/test-app.js';
 
 const COMMITTED = new URL('../../openapi/openapi.json', import.meta.url);
 
-/** Method, path, required scope (`any` for any token), success status and error statuses beside the common ones. */
+/** Method, path, required scope (`any` for any token), success status, and error statuses besides the common ones. */
 const OPERATIONS = [
   ['get', '/dev/v1/me', 'profile.read', '200', []],
   ['post', '/dev/v1/posts', 'posts.write', '201', ['408', '409', '413', '415', '422', '429']],
@@ -56,7 +56,7 @@ onOneEngine('OpenAPI document', (database) => {
     expect(served.info.version).toBe(manifest.version);
   });
 
-  const operations = () => placesOf(document);
+  const operations = () => operationEntries(document);
   const schema = (name: string) => document.components.schemas[name] ?? {};
 
   it('C139 equals the committed file', async () => {
@@ -99,8 +99,8 @@ onOneEngine('OpenAPI document', (database) => {
 
   it('C139 contains only valid examples', () => {
     const checkOf = schemaChecks(document, { closed: true });
-    const problems = examplesOf(document).flatMap(({ place, schema: of, value }) =>
-      checkOf(of)(value).map((problem) => `${place}: ${problem}`),
+    const problems = examplesOf(document).flatMap(({ path, schema: exampleSchema, value }) =>
+      checkOf(exampleSchema)(value).map((problem) => `${path}: ${problem}`),
     );
     expect(problems).toEqual([]);
     expect(examplesOf(document).length).toBeGreaterThan(100);
@@ -180,11 +180,11 @@ onOneEngine('OpenAPI document', (database) => {
   it.each([
     ['/dev/v1/posts', 50],
     ['/dev/v1/posts/{id}/comments', 100],
-  ])('declares the bounds of page and limit of %s', (path, most) => {
+  ])('declares the bounds of page and limit of %s', (path, max) => {
     const parameters = document.paths[path]?.get?.parameters ?? [];
     const schemaOf = (name: string) => parameters.find((one) => one.name === name)?.schema;
     expect(schemaOf('page')).toMatchObject({ type: 'integer', minimum: 1, default: 1 });
-    expect(schemaOf('limit')).toMatchObject({ minimum: 1, maximum: most, default: 20 });
+    expect(schemaOf('limit')).toMatchObject({ minimum: 1, maximum: max, default: 20 });
   });
 
   it.each([
@@ -220,21 +220,19 @@ onOneEngine('OpenAPI document', (database) => {
 });
 
 /** The examples of all fields, parameters, headers and bodies, with their schemas. */
-function examplesOf(
-  document: OpenApiDocument,
-): { place: string; schema: Schema; value: unknown }[] {
+function examplesOf(document: OpenApiDocument): { path: string; schema: Schema; value: unknown }[] {
   const found: ReturnType<typeof examplesOf> = [];
-  const visit = (value: unknown, place: string): void => {
+  const visit = (value: unknown, path: string): void => {
     if (typeof value !== 'object' || value === null) return;
     const { schema, example, examples, ...own } = value as Record<string, unknown>;
     if (example !== undefined)
-      found.push({ place, schema: (schema ?? own) as Schema, value: example });
+      found.push({ path, schema: (schema ?? own) as Schema, value: example });
     for (const [name, one] of Object.entries(
       (examples ?? {}) as Record<string, { value: unknown }>,
     ))
-      found.push({ place: `${place} ${name}`, schema: schema as Schema, value: one.value });
+      found.push({ path: `${path} ${name}`, schema: schema as Schema, value: one.value });
     for (const [name, member] of Object.entries(value))
-      if (name !== 'example' && name !== 'examples') visit(member, `${place}/${name}`);
+      if (name !== 'example' && name !== 'examples') visit(member, `${path}/${name}`);
   };
   visit(document, '');
   return found;

@@ -23,7 +23,7 @@ interface Route {
   scope: string | undefined;
 }
 
-/** Every handler of every controller of the application. */
+/** The handlers of all controllers. */
 function handlersOf(nest: NestExpressApplication): Route[] {
   const controllers = [...nest.get(ModulesContainer).values()].flatMap((module) =>
     [...module.controllers.values()].map(({ metatype }) => metatype as Type),
@@ -59,7 +59,7 @@ interface RouterLayer {
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** Every route of the router. */
+/** The routes of the Express router. */
 function routesOf(nest: NestExpressApplication): string[] {
   const { stack } = nest.getHttpAdapter().getInstance().router as { stack: RouterLayer[] };
   return stack.flatMap(({ route }) => {

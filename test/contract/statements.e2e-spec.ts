@@ -42,10 +42,10 @@ onEachEngine('SQL statements per request', (database) => {
     ['/posts/:id/comments', 3],
     ['/posts/:id/comments?page=2&limit=1', 3],
     ['/posts/:id/comments?before=cmt_7zzzzzzzzzzzzzzzzzzzzzzzzz&limit=1', 3],
-  ] as const)('GET %s executes at most %d statements and no write', async (path, most) => {
+  ] as const)('GET %s executes at most %d statements and no write', async (path, max) => {
     const statements = await statementsOf(() => member.get(path.replace(':id', id)));
     expect(statements.filter((statement) => WRITE.test(statement))).toEqual([]);
-    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(most);
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(max);
   });
 
   it.each(['/posts', '/posts/:id/comments'])(
@@ -89,8 +89,8 @@ onEachEngine('SQL statements per request', (database) => {
     await set(100);
   });
 
-  it('C97 executes two more statements for an Idempotency-Key, and on a server two more that limit its lock wait to a second', async () => {
-    const settings = database.engine.kind === 'sqlite' ? 0 : 2;
+  it('C97 executes two more statements for an Idempotency-Key, and on a server two that limit its lock wait to a second', async () => {
+    const lockWaitStatements = database.engine.kind === 'sqlite' ? 0 : 2;
     let key = 0;
     const statements = await statementsOf(() =>
       member.postRaw('/posts', '{"content":"Hi"}', {
@@ -98,7 +98,7 @@ onEachEngine('SQL statements per request', (database) => {
         'idempotency-key': `key-${(key += 1)}`,
       }),
     );
-    expect(statements).toHaveLength(9 + 2 + settings);
+    expect(statements).toHaveLength(9 + 2 + lockWaitStatements);
   });
 
   it('POST /oauth/token executes 10 statements for a public app: 1 for its failed attempts, 9 for the tokens with one audit event', async () => {

@@ -37,9 +37,9 @@ onEachEngine('Audit log search', (database) => {
     await dataSource.query(`ANALYZE ${isSqlite ? '' : 'TABLE '}audit_events`);
   });
 
-  async function find(wanted: AuditSearch, most?: number): Promise<AuditEvent[]> {
+  async function find(search: AuditSearch, limit?: number): Promise<AuditEvent[]> {
     const events: AuditEvent[] = [];
-    for await (const event of app().service(AuditTrail).search(wanted, most)) events.push(event);
+    for await (const event of app().service(AuditTrail).search(search, limit)) events.push(event);
     return events;
   }
 
@@ -62,9 +62,9 @@ onEachEngine('Audit log search', (database) => {
     ['an app', 'ix_audit_events_client_id', { clientId: numbered('svc_app', 1) }],
     ['a user', 'ix_audit_events_user_id', { userId: numbered('usr', 10) }],
     ['a day', '', { since: START, until: later(START, 10), action: 'app.created' }],
-  ])('reads only the events of %s, by an index', async (_title, index, wanted) => {
+  ])('reads only the events of %s, by an index', async (_title, index, search) => {
     const { dataSource } = app();
-    const searches = await recordQueries(dataSource, () => find(wanted));
+    const searches = await recordQueries(dataSource, () => find(search));
     expect(searches.length).toBeGreaterThan(0);
     for (const { query, parameters } of searches) {
       expect(await fullScansOf(database, dataSource, query, parameters)).toEqual([]);

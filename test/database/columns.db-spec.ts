@@ -98,15 +98,15 @@ onEachEngine('Columns', ({ url }) => {
     ['with a space after it', (value: string) => `${value} `],
     ['with a space before it', (value: string) => ` ${value}`],
     ['with an accent', (value: string) => value.replace('a', 'á')],
-  ])('treat a key %s as another key', async (_, twinOf) => {
+  ])('treat a key %s as another key', async (_, variantOf) => {
     const clientId = `svc_app_a${newId('usr', NOW).slice(4, 20)}`;
-    const twin = twinOf(clientId);
+    const variant = variantOf(clientId);
     await dataSource.manager.insert(App, app(clientId));
 
-    expect(await dataSource.manager.findOneBy(App, { clientId: twin })).toBeNull();
-    await dataSource.manager.insert(App, app(twin));
-    expect(await dataSource.manager.findOneBy(App, { clientId: twin })).toMatchObject({
-      clientId: twin,
+    expect(await dataSource.manager.findOneBy(App, { clientId: variant })).toBeNull();
+    await dataSource.manager.insert(App, app(variant));
+    expect(await dataSource.manager.findOneBy(App, { clientId: variant })).toMatchObject({
+      clientId: variant,
     });
     expect(await dataSource.manager.countBy(App, { clientId })).toBe(1);
   });

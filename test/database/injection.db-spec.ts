@@ -10,17 +10,17 @@ import { entities } from '../../src/entities.js';
 import { onEachEngine } from '../support/database.js';
 
 @Injectable()
-class Lamp {
-  readonly light = 'on';
+class Dependency {
+  readonly name = 'dependency';
 }
 
 @Injectable()
-class Room {
-  constructor(readonly lamp: Lamp) {}
+class Consumer {
+  constructor(readonly dependency: Dependency) {}
 }
 
 @Injectable()
-class Ledger {
+class DatabaseConsumer {
   constructor(
     readonly config: AppConfig,
     readonly dataSource: DataSource,
@@ -31,10 +31,10 @@ class Ledger {
 
 describe('Dependency injection by type', () => {
   it('injects the classes that a constructor names', async () => {
-    const module = await Test.createTestingModule({ providers: [Lamp, Room] }).compile();
+    const module = await Test.createTestingModule({ providers: [Dependency, Consumer] }).compile();
 
-    expect(module.get(Room).lamp.light).toBe('on');
-    expect(module.get(Room).lamp).toBe(module.get(Lamp));
+    expect(module.get(Consumer).dependency.name).toBe('dependency');
+    expect(module.get(Consumer).dependency).toBe(module.get(Dependency));
   });
 });
 
@@ -47,20 +47,20 @@ onEachEngine('Database module', ({ engine, url }) => {
         ConfigModule.with(loadConfig({ DATABASE_URL: url })),
         DatabaseModule.with(entities),
       ],
-      providers: [Ledger],
+      providers: [DatabaseConsumer],
     }).compile();
   });
 
   afterAll(() => module.close());
 
   it('provides the configuration, the data source, the transaction runner and the migrator', () => {
-    const ledger = module.get(Ledger);
+    const consumer = module.get(DatabaseConsumer);
 
-    expect(ledger.config.database.url).toBe(url);
-    expect(ledger.dataSource).toBeInstanceOf(DataSource);
-    expect(ledger.dataSource.isInitialized).toBe(true);
-    expect(ledger.transactions).toBe(module.get(TransactionRunner));
-    expect(ledger.migrator).toBeInstanceOf(Migrator);
+    expect(consumer.config.database.url).toBe(url);
+    expect(consumer.dataSource).toBeInstanceOf(DataSource);
+    expect(consumer.dataSource.isInitialized).toBe(true);
+    expect(consumer.transactions).toBe(module.get(TransactionRunner));
+    expect(consumer.migrator).toBeInstanceOf(Migrator);
   });
 
   it('uses the driver of the detected engine', () => {

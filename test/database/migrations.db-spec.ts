@@ -6,7 +6,7 @@ import { Migrator, missingStatements } from '../../src/platform/database/migrati
 import { entities } from '../../src/entities.js';
 import { connect, onEachEngine, onEachServer } from '../support/database.js';
 
-/** The order of the processes differs from round to round. */
+/** Several, because the order of the processes is random. */
 const ROUNDS = 2;
 const FOLDER = 'src/platform/database/migrations';
 const NAMES = migrations.map(({ name }) => name);
@@ -34,22 +34,22 @@ async function tablesOf(dataSource: DataSource): Promise<string[]> {
   return rows.map(({ name }) => name).filter((name) => name !== 'migrations');
 }
 
-/** Drops every table. Faster than undoing the migrations one by one. */
+/** Drops every table. Faster than reverting the migrations one by one. */
 async function dropTables(dataSource: DataSource): Promise<void> {
   for (const table of [...(await tablesOf(dataSource)), 'migrations'])
     await dataSource.query(`DROP TABLE IF EXISTS ${table}`);
 }
 
-/** A short wait for SQLite's lock, which blocks this process and so the holder of the lock, too. */
-const IN_ONE_PROCESS = { DB_TIMEOUT_MS: '1000' };
+/** Short, because waiting for SQLite's lock blocks this process, including the holder of the lock. */
+const SHORT_LOCK_WAIT = { DB_TIMEOUT_MS: '1000' };
 
-/** Connections of other processes to the same database. */
+/** Migrators with their own connections, like those of other processes. */
 async function otherMigrators(
   url: string,
   count: number,
 ): Promise<{ migrators: Migrator[]; close: () => Promise<unknown> }> {
   const connections = await Promise.all(
-    Array.from({ length: count }, () => connect(url, IN_ONE_PROCESS)),
+    Array.from({ length: count }, () => connect(url, SHORT_LOCK_WAIT)),
   );
   return {
     migrators: connections.map((connection) => new Migrator(connection)),
@@ -62,7 +62,7 @@ onEachEngine('Migrations', ({ url }) => {
   let migrator: Migrator;
 
   beforeAll(async () => {
-    dataSource = await connect(url, IN_ONE_PROCESS);
+    dataSource = await connect(url, SHORT_LOCK_WAIT);
     migrator = new Migrator(dataSource);
   });
   afterAll(() => dataSource.destroy());
@@ -79,8 +79,8 @@ onEachEngine('Migrations', ({ url }) => {
     it('can be run by several processes that start one after another', async () => {
       const others = await otherMigrators(url, 3);
       const ran = await Promise.all(
-        [migrator, ...others.migrators].map(async (each, place) => {
-          await sleep(place * 25);
+        [migrator, ...others.migrators].map(async (each, index) => {
+          await sleep(index * 25);
           return each.migrate();
         }),
       );
@@ -106,7 +106,7 @@ onEachEngine('Migrations', ({ url }) => {
       },
     );
 
-    it('create exactly the tables of the entities, and can be undone and run again', async () => {
+    it('create exactly the tables of the entities, and can be reverted and run again', async () => {
       expect(await migrator.migrate()).toEqual(NAMES);
       expect(await migrator.status()).toEqual(NAMES.map((name) => ({ name, applied: true })));
       expect(await migrator.isCurrent()).toBe(true);
@@ -174,8 +174,8 @@ describe('Source files of the migrations', () => {
   });
 
   it('are all listed, oldest first', async () => {
-    const stamped = (await readdir(FOLDER)).filter((file) => /^\d/.test(file)).toSorted();
-    const names = stamped.map((file) => file.replace(/^(\d+)-(.+)\.ts$/, '$2$1'));
+    const files = (await readdir(FOLDER)).filter((file) => /^\d/.test(file)).toSorted();
+    const names = files.map((file) => file.replace(/^(\d+)-(.+)\.ts$/, '$2$1'));
 
     expect(NAMES).toEqual(names);
   });

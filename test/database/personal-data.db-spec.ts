@@ -2,7 +2,7 @@ import { AllPersonalData } from '../../src/modules/operations/user-data.service.
 import { onSqlite } from '../support/database.js';
 import { useTestApp } from '../support/test-app.js';
 
-/** Tables of apps and of the service, without a column for a user. */
+/** Tables about apps and the service. They have no column for a user. */
 const NOT_PERSONAL = [
   'apps',
   'app_secrets',
@@ -13,7 +13,7 @@ const NOT_PERSONAL = [
   'job_runs',
 ];
 
-/** Not exported because a row is only a number under a hash. The rows of a user's phone are erased with the user. */
+/** Not exported, because a row is only a count under a hash. The rows of a user's phone are erased with the user. */
 const ONLY_HASHES = ['throttle_hits'];
 
 onSqlite('Tables with personal data', (database) => {
@@ -25,14 +25,14 @@ onSqlite('Tables with personal data', (database) => {
       .toSorted();
 
   it('are all exported by "user export"', () => {
-    const held = app().service(AllPersonalData).rowsToExport(person);
-    const exported = held.map(({ table }) => table);
+    const rows = app().service(AllPersonalData).rowsToExport(person);
+    const exported = rows.map(({ table }) => table);
     expect([...exported, ...ONLY_HASHES, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });
 
   it('are all erased by "user erase"', () => {
     const personal = app().service(AllPersonalData);
-    const erased = [...personal.rowsToErase(person), ...personal.own(person)];
+    const erased = [...personal.rowsToErase(person), ...personal.userRow(person)];
     const names = new Set(erased.map(({ table }) => table));
     expect([...names, ...NOT_PERSONAL].toSorted()).toEqual(tables());
   });

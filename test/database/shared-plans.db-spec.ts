@@ -23,8 +23,9 @@ import { recordQueries, fullScansOf } from '../support/queries.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const OTHERS = 4000;
-/** The maximum of lookups in one statement, and of requests in one transaction. */
+/** The maximum number of lookups in one statement. */
 const LOOKUPS = 64;
+/** The maximum number of requests in one transaction. */
 const BATCH = 16;
 
 onEachEngine('Statements that batch requests', (database) => {
@@ -42,8 +43,8 @@ onEachEngine('Statements that batch requests', (database) => {
     return insertMany(app().dataSource, entity, OTHERS, row);
   }
 
-  /** Other apps, and other users with grants, tokens and posts, so that a full scan costs more than an index. */
-  async function fillAll(): Promise<void> {
+  /** Adds other apps, and users with grants, tokens and posts, so that a full scan costs more than an index. */
+  async function fillTables(): Promise<void> {
     const now = app().clock.now();
     const live = { createdAt: now, expiresAt: later(now, 3_600_000) };
     const { clientId } = client;
@@ -100,12 +101,12 @@ onEachEngine('Statements that batch requests', (database) => {
       const issued = await app()
         .service(TransactionRunner)
         .run(async (tx) => {
-          const grant = await app().service(GrantsService).open(tx, id, clientId, SCOPES);
+          const grant = await app().service(GrantsService).create(tx, id, clientId, SCOPES);
           return app().service(TokenIssuer).issue(tx, grant, SCOPES);
         });
       tokens.push(issued);
     }
-    await fillAll();
+    await fillTables();
     const verified = await Promise.all(tokens.map(verify));
     callers = verified.map((access) => ({
       ...access,

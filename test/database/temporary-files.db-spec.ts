@@ -6,17 +6,17 @@ import { connect, onSqlite } from '../support/database.js';
 
 /** The open files of this process, on Linux. */
 const OPEN_FILES = '/proc/self/fd';
-/** More changed pages than SQLite keeps in memory for one statement: each random key changes a page. */
-const STORED = 3000;
-const ADDED = 300;
+/** Enough rows to exceed SQLite's memory for the changed pages of a statement. Each random key changes a page. */
+const STORED_ROWS = 3000;
+const ADDED_ROWS = 300;
 
-/** SQLite deletes the names of its temporary files once they are open. */
+/** Searches the open files, because SQLite unlinks its temporary files once they are open. */
 function openTemporaryFiles(): string[] {
   const targetOf = (descriptor: string): string => {
     try {
       return readlinkSync(join(OPEN_FILES, descriptor));
     } catch {
-      // The descriptor that read the folder, which is closed by now.
+      // The descriptor of `readdirSync` is already closed.
       return '';
     }
   };
@@ -51,9 +51,9 @@ onSqlite('Statement journal of SQLite', ({ url }) => {
         return value;
       });
       await dataSource.query('CREATE TABLE scattered (random TEXT PRIMARY KEY, i INT NOT NULL)');
-      await dataSource.query(insertScattered(STORED));
+      await dataSource.query(insertScattered(STORED_ROWS));
       await dataSource.transaction((manager) =>
-        manager.query(insertScattered(ADDED, 'record_files(i)')),
+        manager.query(insertScattered(ADDED_ROWS, 'record_files(i)')),
       );
       await dataSource.query('DROP TABLE scattered');
       expect([...seen]).toEqual([]);

@@ -21,7 +21,7 @@ onEachEngine('Timestamps', ({ engine, url }) => {
   beforeAll(async () => {
     vi.stubEnv('TZ', 'Asia/Tokyo');
     dataSource = await connectMigrated(url);
-    // One connection for all tests, because the time zone is set for this connection.
+    // One connection for all tests, because the time zone is set per session.
     runner = dataSource.createQueryRunner();
     await runner.connect();
     if (engine.kind !== 'sqlite') await runner.query(`SET SESSION time_zone = '${SERVER_ZONE}'`);

@@ -17,13 +17,13 @@ class Conflict extends Error {
   readonly errno = 1213;
 }
 
-/** A point where one transaction waits until another opens it. */
-class Gate {
-  private readonly bell = new EventEmitter();
-  readonly opened = once(this.bell, 'open');
+/** One transaction waits for the latch until another opens it. */
+class Latch {
+  private readonly emitter = new EventEmitter();
+  readonly opened = once(this.emitter, 'open');
 
   open(): void {
-    this.bell.emit('open');
+    this.emitter.emit('open');
   }
 }
 
@@ -83,7 +83,7 @@ onEachEngine('Transactions', ({ url }) => {
   });
 
   it('keep their rows when a concurrent transaction rolls back', async () => {
-    const begun = new Gate();
+    const begun = new Latch();
     const failing = transactions.run(async (tx) => {
       await insert(tx, 'rolled-back');
       begun.open();
@@ -101,7 +101,7 @@ onEachEngine('Transactions', ({ url }) => {
   });
 
   it('hide uncommitted rows from readCommitted', async () => {
-    const begun = new Gate();
+    const begun = new Latch();
     const failing = transactions.run(async (tx) => {
       await insert(tx, 'taken-back');
       begun.open();
@@ -115,7 +115,7 @@ onEachEngine('Transactions', ({ url }) => {
   });
 
   it('roll back while another transaction commits', async () => {
-    const begun = new Gate();
+    const begun = new Latch();
     const committing = transactions.run(async (tx) => {
       await insert(tx, 'slow');
       begun.open();
@@ -180,7 +180,7 @@ onEachEngine('Transactions', ({ url }) => {
     expect(attempts).toBe(1);
   });
 
-  it('cannot be nested, because the inner one would wait for ever or commit separately', async () => {
+  it('cannot be nested, because the inner one would wait forever or commit separately', async () => {
     const opening: (() => Promise<unknown>)[] = [
       () => transactions.run((inner) => insert(inner, 'inner')),
       () => transactions.readCommitted(() => usedBy(dataSource, 'inner')),
@@ -195,7 +195,7 @@ onEachEngine('Transactions', ({ url }) => {
     }
   });
 
-  it('succeed when another process wrote between their read and their write', async () => {
+  it('succeed when another process writes between their read and their write', async () => {
     await transactions.run((tx) => insert(tx, 'shared'));
     const elsewhere = await connectMigrated(url);
     const others = new TypeormTransactionRunner(elsewhere);
@@ -212,7 +212,7 @@ onEachEngine('Transactions', ({ url }) => {
   });
 
   it('can be opened by background work of an ended transaction', async () => {
-    const begun = new Gate();
+    const begun = new Latch();
     const background = await transactions.run((tx) => {
       const later = begun.opened.then(() => transactions.run((own) => insert(own, 'later')));
       return insert(tx, 'sooner').then(() => ({ later }));
@@ -243,9 +243,9 @@ onEachServer('Transactions on a server', ({ url }) => {
     });
     const failures: unknown[] = [];
     let attempts = 0;
-    const first = new Gate();
-    const second = new Gate();
-    const cross = async (own: Gate, other: Gate, [from, to]: [string, string]): Promise<void> =>
+    const first = new Latch();
+    const second = new Latch();
+    const cross = async (own: Latch, other: Latch, [from, to]: [string, string]): Promise<void> =>
       transactions.run(async (tx) => {
         attempts += 1;
         await addOne(tx, from);
@@ -282,8 +282,8 @@ onEachServer('Transactions on a server', ({ url }) => {
   });
 
   it('run concurrently', async () => {
-    const first = new Gate();
-    const second = new Gate();
+    const first = new Latch();
+    const second = new Latch();
     await Promise.all([
       transactions.run(async (tx) => {
         await insert(tx, 'side');

@@ -6,8 +6,8 @@ import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-/** The text of the page's entry with this anchor. */
-function entry(page: string, anchor: string): string {
+/** Returns the text of the entry with this anchor. */
+function entryText(page: string, anchor: string): string {
   const found = [
     ...page.matchAll(new RegExp(`<(section|tr) id="${anchor}">(.*?)</\\1>`, 'gs')),
   ].map(([, , inner = '']) => inner.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '));
@@ -26,7 +26,7 @@ onSqlite('Page of error codes', (database) => {
 
   it('has one entry for each doc_url of the API, with its status', () => {
     for (const [code, status] of Object.entries(ERROR_STATUS))
-      expect(entry(page, code)).toMatch(new RegExp(`^${code} ${status} [A-Z].*\\.$`));
+      expect(entryText(page, code)).toMatch(new RegExp(`^${code} ${status} [A-Z].*\\.$`));
   });
 
   it('has unique anchors, and links only to existing anchors', () => {
@@ -44,7 +44,7 @@ onSqlite('Page of error codes', (database) => {
     const { enum: codes } = document.components.schemas.FieldErrorCode;
     expect(codes).toHaveLength(17);
     for (const code of codes)
-      expect(entry(page, `field-${code}`)).toMatch(new RegExp(`^${code} [A-Z].*\\.$`));
+      expect(entryText(page, `field-${code}`)).toMatch(new RegExp(`^${code} [A-Z].*\\.$`));
     expect(page.match(/<tr id="field-/g)).toHaveLength(codes.length);
     expect(/<section id="invalid_request">.*?<\/section>/s.exec(page)?.[0]).toContain(
       'href="#field-codes"',
@@ -61,11 +61,11 @@ onSqlite('Page of error codes', (database) => {
   });
 
   describe('of OAuth', () => {
-    /** Expects that the entry of the code lists this status, or `redirect`. */
-    function expectListed(code: string | null | undefined, how: string): void {
+    /** Asserts that the entry of the code lists this status, or `redirect`. */
+    function expectListed(code: string | null | undefined, status: string): void {
       const [, listed = ''] =
-        /^\w+ ((?:redirect|\d{3})(?:, \d{3})*) /.exec(entry(page, `oauth-${code}`)) ?? [];
-      expect(listed.split(', '), code ?? '').toContain(how);
+        /^\w+ ((?:redirect|\d{3})(?:, \d{3})*) /.exec(entryText(page, `oauth-${code}`)) ?? [];
+      expect(listed.split(', '), code ?? '').toContain(status);
     }
 
     it.each([

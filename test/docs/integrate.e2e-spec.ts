@@ -9,13 +9,13 @@ import { useTestApp } from '../support/test-app.js';
 const RECIPES = 'test/system/clients/recipes';
 const page = readFileSync('docs/integrate.md', 'utf8');
 
-/** The code blocks of the page with this first line, in their order. */
+/** The code blocks with this info string, in the order of the page. */
 function blocks(opening: string): string[] {
   const found = page.matchAll(new RegExp(`^\`\`\`${opening}\n(.*?)^\`\`\`$`, 'gms'));
   return [...found].map(([, block = '']) => block);
 }
 
-/** The part of a recipe's file between the two marker comments. */
+/** The code between the two marker comments of a recipe. */
 function recipe(name: string): string | undefined {
   const file = readFileSync(`${RECIPES}/${name}.ts`, 'utf8');
   return /^\/\/ recipe:begin\n(.*)^\/\/ recipe:end$/ms.exec(file)?.[1];

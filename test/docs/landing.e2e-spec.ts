@@ -3,7 +3,7 @@ import { LANGUAGES } from '../../src/pages/language.js';
 import { onSqlite } from '../support/database.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
-const PLACES = ['/docs', '/docs/integrate.md', '/docs/errors', '/openapi.json'];
+const LINKS = ['/docs', '/docs/integrate.md', '/docs/errors', '/openapi.json'];
 
 async function landing(app: TestApp, language = 'en'): Promise<string> {
   const headers = { 'accept-language': language };
@@ -15,13 +15,13 @@ onSqlite('Front page', (database) => {
 
   it.each(LANGUAGES)('links in "%s" to the existing documentation', async (language) => {
     const links = [...(await landing(app(), language)).matchAll(/<a [^>]*href="([^"]*)"/g)];
-    expect(links.map(([, href]) => href)).toEqual(PLACES);
-    for (const place of PLACES) expect((await app().fetch(place)).status).toBe(200);
+    expect(links.map(([, href]) => href)).toEqual(LINKS);
+    for (const path of LINKS) expect((await app().fetch(path)).status).toBe(200);
   });
 
   it('marks each link as English on the Spanish page', async () => {
     const links = (await landing(app(), 'es')).match(/<a [^>]*>.*?<\/a>/g) ?? [];
-    expect(links).toHaveLength(PLACES.length);
+    expect(links).toHaveLength(LINKS.length);
     for (const link of links) expect(link).toMatch(/hreflang="en">.+ \(en inglés\)<\/a>/);
   });
 

@@ -1,24 +1,24 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-const NOT_OURS = new Set(['node_modules', 'dist', 'data', 'coverage', '.git']);
+const EXCLUDED_FOLDERS = new Set(['node_modules', 'dist', 'data', 'coverage', '.git']);
 
 /** Every file and folder of the repository. Folders end with a slash. */
-const paths = below('.');
+const paths = listPaths('.');
 const pages = paths.filter((path) => path.endsWith('.md'));
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>;
 };
 
-/** Commands of npm itself. */
-const NPM_ITSELF = new Set(['ci', 'install', 'prune', 'ls', 'outdated', 'audit']);
+/** Built-in commands of npm. */
+const NPM_COMMANDS = new Set(['ci', 'install', 'prune', 'ls', 'outdated', 'audit']);
 
-function below(folder: string): string[] {
+function listPaths(folder: string): string[] {
   return readdirSync(folder)
-    .filter((name) => !NOT_OURS.has(name))
+    .filter((name) => !EXCLUDED_FOLDERS.has(name))
     .map((name) => normalize(join(folder, name)))
-    .flatMap((path) => (statSync(path).isDirectory() ? [`${path}/`, ...below(path)] : [path]));
+    .flatMap((path) => (statSync(path).isDirectory() ? [`${path}/`, ...listPaths(path)] : [path]));
 }
 
 /** The anchors that GitHub generates for the headings of a page. */
@@ -43,7 +43,7 @@ function brokenLinks(page: string, text: string): string[] {
   });
 }
 
-/** Named files and folders that do not exist, by full path or by its end. A built file counts as its source. */
+/** Files and folders that the text names and that do not exist. A suffix of a path is enough; a built file counts as its source. */
 function missingFiles(text: string): string[] {
   const named = [
     ...text.matchAll(/`([\w.@-]+(?:\/[\w.@-]+)*(?:\.(?:[cm]?[jt]s|eta|css|md|yaml)|\/))`/g),
@@ -52,15 +52,17 @@ function missingFiles(text: string): string[] {
     .map(([, path = '']) =>
       path.replace(/^dist\/(.*)\.js$/, '$1.ts').replace('src/bundle/', 'src/'),
     )
-    .filter((path) => !NOT_OURS.has(path.split('/')[0] ?? ''))
+    .filter((path) => !EXCLUDED_FOLDERS.has(path.split('/')[0] ?? ''))
     .filter((path) => !paths.some((known) => known === path || known.endsWith(`/${path}`)));
 }
 
-/** npm scripts in code blocks and inline code that do not exist. */
+/** npm scripts that code in the text calls and that do not exist. */
 function missingScripts(text: string): string[] {
   const code = [...text.matchAll(/^```.*?^```$|`[^`\n]+`/gms)].join('\n');
-  const ran = [...code.matchAll(/\bnpm (?:run (?:-s )?)?([a-z][\w:-]*)/g)];
-  const names = ran.filter(([, name = '']) => !NPM_ITSELF.has(name)).map(([, name = '']) => name);
+  const calls = [...code.matchAll(/\bnpm (?:run (?:-s )?)?([a-z][\w:-]*)/g)];
+  const names = calls
+    .filter(([, name = '']) => !NPM_COMMANDS.has(name))
+    .map(([, name = '']) => name);
   return names.filter((name) => !(name in scripts));
 }
 

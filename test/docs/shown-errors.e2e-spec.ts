@@ -4,7 +4,7 @@ import { Member } from '../support/member.js';
 import { type ErrorBody, json } from '../support/responses.js';
 import { useTestApp } from '../support/test-app.js';
 
-/** The error body that a page shows, without its request id and host. */
+/** The first error body in a page, without its request id and host. */
 function shownIn(file: string): Partial<ErrorBody> {
   const [, block = '{}'] = /^```json\n(.*?)^```$/ms.exec(readFileSync(file, 'utf8')) ?? [];
   return comparable(JSON.parse(block) as ErrorBody);
@@ -21,7 +21,7 @@ onSqlite('Error bodies in the documentation', (database) => {
   it('equal the responses of the API', async () => {
     const reader = await Member.join(app(), { scopes: ['posts.read'] });
     const denied = await reader.post('/posts', { content: 'Hi' });
-    expect(shownIn('README.md')).toEqual(comparable(await json<ErrorBody>(denied)));
+    expect(shownIn('docs/walkthrough.md')).toEqual(comparable(await json<ErrorBody>(denied)));
     const member = await Member.join(app());
     const invalid = await member.post('/posts', { content: 'Hi', latitude: 91, longitude: 0 });
     expect(shownIn('docs/integrate.md')).toEqual(comparable(await json<ErrorBody>(invalid)));

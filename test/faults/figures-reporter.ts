@@ -4,12 +4,12 @@ import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
 import { RELIABILITY_PAGE, reliabilityPage } from '../reliability/page.js';
 import { failuresOutsideTests } from '../support/summary-reporter.js';
-import { type Figures, FIGURES_FILE, type Outcome, UNANSWERED } from './figures.js';
+import { type Figures, FIGURES_FILE, type Outcome, REGISTRY_UNAVAILABLE } from './figures.js';
 import { IS_QUICK } from '../suite.js';
 import { PROMISES } from './promises.js';
 
 const SERVERS = { mysql: 'MySQL', mariadb: 'MariaDB' };
-const NOTHING: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
+const NO_RESULTS: Outcome = { passed: 0, failed: 0, skipped: 0, figures: [] };
 
 /** Prints a line for each promise. With WRITE_PAGES=1 it stores the figures of a whole run that passed and skipped nothing. */
 export class FiguresReporter implements Reporter {
@@ -27,7 +27,7 @@ export class FiguresReporter implements Reporter {
     const absent = Object.entries(SERVERS)
       .filter(([kind]) => !engines.some((engine) => engine.kind === kind))
       .map(([, name]) => `anything on ${name}`);
-    const lacking = [...absent, ...modules.flatMap(lackingIn)];
+    const skippedTests = [...absent, ...modules.flatMap(unexpectedSkips)];
     const files: Figures['files'] = {};
     let isWhole = !IS_QUICK && errors.length === 0;
     for (const promise of Object.keys(PROMISES)) {
@@ -35,15 +35,15 @@ export class FiguresReporter implements Reporter {
         .filter(({ moduleId }) => moduleId.includes(`/test/faults/${promise}/`))
         .map((module): [string, Outcome] => [fileOf(module), outcomeOf(module)]);
       for (const [file, { passed, figures }] of own) files[file] = { passed, figures };
-      const outcome = own.map(([, each]) => each).reduce(together, NOTHING);
-      if (own.length > 0) this.vitest?.logger.log(lineOf(promise, outcome, absent));
+      const outcome = own.map(([, each]) => each).reduce(add, NO_RESULTS);
+      if (own.length > 0) this.vitest?.logger.log(summaryLine(promise, outcome, absent));
       isWhole &&= outcome.failed === 0 && outcome.passed > 0;
     }
     if (process.env.WRITE_PAGES !== '1') return;
     if (!isWhole) throw new Error('Figures are stored only of whole runs that pass.');
-    if (lacking.length > 0)
+    if (skippedTests.length > 0)
       throw new Error(
-        `Figures are stored only of runs that skip nothing. Skipped:\n${lacking.join('\n')}`,
+        `Figures are stored only of runs that skip nothing. Skipped:\n${skippedTests.join('\n')}`,
       );
     const names = engines.map(({ label }) => label).join(', ');
     const day = new Date().toISOString().slice(0, 10);
@@ -59,7 +59,7 @@ function fileOf({ moduleId }: TestModule): string {
 }
 
 function outcomeOf(module: TestModule): Outcome {
-  const outcome = { ...NOTHING, failed: failuresOutsideTests(module), figures: [] as string[] };
+  const outcome = { ...NO_RESULTS, failed: failuresOutsideTests(module), figures: [] as string[] };
   for (const test of module.children.allTests()) {
     const { state } = test.result();
     outcome[state === 'pending' ? 'skipped' : state] += 1;
@@ -70,16 +70,16 @@ function outcomeOf(module: TestModule): Outcome {
 }
 
 /** Tests skipped because this machine lacks something. */
-function lackingIn(module: TestModule): string[] {
+function unexpectedSkips(module: TestModule): string[] {
   return [...module.children.allTests('skipped')]
     .filter((test) => {
       const result = test.result();
-      return result.state === 'skipped' && result.note !== UNANSWERED;
+      return result.state === 'skipped' && result.note !== REGISTRY_UNAVAILABLE;
     })
     .map(({ fullName }) => `${fileOf(module)}: ${fullName}`);
 }
 
-function together(one: Outcome, other: Outcome): Outcome {
+function add(one: Outcome, other: Outcome): Outcome {
   return {
     passed: one.passed + other.passed,
     failed: one.failed + other.failed,
@@ -88,7 +88,7 @@ function together(one: Outcome, other: Outcome): Outcome {
   };
 }
 
-function lineOf(promise: string, outcome: Outcome, absent: readonly string[]): string {
+function summaryLine(promise: string, outcome: Outcome, absent: readonly string[]): string {
   const { passed, failed, skipped: left, figures } = outcome;
   const counts = `${passed} passed, ${failed} failed, ${left} skipped`;
   return [`${promise}: ${counts}`, ...figures, ...absent.map(skipped)].join('; ');

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 export const FIGURES_FILE = 'test/faults/figures.json';
 
 /** Reason to skip the one test that needs the registry. */
-export const UNANSWERED = 'the registry did not answer "npm audit"';
+export const REGISTRY_UNAVAILABLE = 'the registry did not respond to "npm audit"';
 
 /** Results of the last whole run. */
 export interface Figures {
@@ -26,12 +26,15 @@ declare module 'vitest' {
   }
 }
 
-/** Records a result of a test in a few words with numbers, such as "200 kills: 4,310 posts, each stored once". */
-export function show(task: { readonly meta: { figures?: string[] } }, figure: string): void {
+/** Records a measured result of a test for docs/reliability.md, such as "200 kills: 4,310 posts, each stored once". */
+export function reportFigure(
+  task: { readonly meta: { figures?: string[] } },
+  figure: string,
+): void {
   (task.meta.figures ??= []).push(figure);
 }
 
-/** Undefined until a whole run was recorded. */
+/** Undefined if no whole run was recorded. */
 export function readFigures(): Figures | undefined {
   return existsSync(FIGURES_FILE)
     ? (JSON.parse(readFileSync(FIGURES_FILE, 'utf8')) as Figures)

@@ -29,7 +29,7 @@ export const PROMISES: Readonly<Record<string, Promised>> = {
   intruders: {
     title: 'Attacks',
     promise:
-      'Attackers get no access and no data of others: not by the risks of the OWASP API Security Top 10 (2023) or the attacks of RFC 9700, nor by foreign ids, injection, forged headers, request smuggling, prototype pollution or slow regular expressions. The shipped packages have no known vulnerability and permissive licences. The service runs as an unprivileged user on a read-only file system.',
+      'Attackers get no access and no data of other users: not by the risks of the OWASP API Security Top 10 (2023) or the attacks of RFC 9700, nor by foreign ids, injection, forged headers, request smuggling, prototype pollution or slow regular expressions. The shipped packages have no known vulnerability and permissive licences. The service runs as an unprivileged user on a read-only file system.',
   },
   model: {
     title: 'Model-based tests',

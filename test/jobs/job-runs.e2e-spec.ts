@@ -17,8 +17,7 @@ interface JobUnderTest {
   run(jobs: ScheduledJobs): Promise<void>;
   /** The period of 2026-12-01T00:00Z. */
   period: string;
-  /** Milliseconds until the next run. */
-  next: number;
+  intervalMs: number;
   /** Adds rows for the job to process. */
   arrange(app: TestApp): Promise<void>;
   /** Whether the job processed each row once. */
@@ -30,7 +29,7 @@ const JOBS: JobUnderTest[] = [
     name: 'prune',
     run: (jobs) => jobs.prune(),
     period: '2026-12-01T00',
-    next: HOUR,
+    intervalMs: HOUR,
     arrange: (app) => recordCalls(app.dataSource, [later(app.clock.now(), -500 * DAY)]),
     isDone: async ({ dataSource: { manager } }) => {
       const totals = await manager.find(ApiUsageDaily);
@@ -41,7 +40,7 @@ const JOBS: JobUnderTest[] = [
     name: 'quota-reset',
     run: (jobs) => jobs.resetQuotas(),
     period: '2026-12',
-    next: 31 * DAY,
+    intervalMs: 31 * DAY,
     arrange: async (app) => {
       await app.dataSource.manager.insert(QuotaUsage, {
         clientId: 'svc_app_x',
@@ -58,7 +57,7 @@ const JOBS: JobUnderTest[] = [
     name: 'usage-rollup',
     run: (jobs) => jobs.rollUpUsage(),
     period: '2026-12-01T00:00',
-    next: 10 * MINUTE,
+    intervalMs: 10 * MINUTE,
     arrange: (app) => recordCalls(app.dataSource, [later(app.clock.now(), -DAY)]),
     isDone: async ({ dataSource: { manager } }) => {
       const totals = await manager.find(ApiUsageDaily);
@@ -72,8 +71,8 @@ onOneEngine('Scheduled jobs', (database) => {
   const here = useTestApp(database);
   const there = useTestApp(database);
 
-  // Two connections to one SQLite file in one process would wait for each other until the busy timeout.
-  const places = () => (database.engine.kind === 'sqlite' ? [here(), here()] : [here(), there()]);
+  // In one process, two connections to one SQLite file block each other until the busy timeout.
+  const apps = () => (database.engine.kind === 'sqlite' ? [here(), here()] : [here(), there()]);
   const manager = () => here().dataSource.manager;
   const runsOf = (job: JobUnderTest) => manager().findBy(JobRun, { job: job.name });
   const run = (job: JobUnderTest, app: TestApp) => job.run(app.service(ScheduledJobs));
@@ -87,7 +86,7 @@ onOneEngine('Scheduled jobs', (database) => {
     await deleteAllRows(here().dataSource);
   });
 
-  /** Claims the job like a process that is killed before it is done. */
+  /** Claims the job like a process that is killed before the end of its run. */
   const claim = (job: JobUnderTest): Promise<unknown> =>
     manager().insert(JobRun, {
       job: job.name,
@@ -128,17 +127,17 @@ onOneEngine('Scheduled jobs', (database) => {
 
     it('does its work once when it runs in two processes at the same time', async () => {
       await job.arrange(here());
-      await Promise.all(places().map((app) => run(job, app)));
+      await Promise.all(apps().map((app) => run(job, app)));
       expect(await job.isDone(here())).toBe(true);
       expect(await runsOf(job)).toHaveLength(1);
     });
 
     it('does the work of earlier periods in its first run', async () => {
       await job.arrange(here());
-      setClocks(later(here().clock.now(), 2 * job.next));
+      setClocks(later(here().clock.now(), 2 * job.intervalMs));
       await run(job, here());
       await run(job, there());
-      // A late reset opens a later month; it still closes November.
+      // A late reset opens a later month, but still closes November.
       if (job.name === 'quota-reset')
         expect(await manager().findOneByOrFail(QuotaUsage, { used: 7 })).toMatchObject({
           closedPlan: 'default',
@@ -165,12 +164,12 @@ onOneEngine('Scheduled jobs', (database) => {
         expect(await job.isDone(here())).toBe(false);
       }
       setClocks(later(here().clock.now(), 1));
-      await Promise.all(places().map((app) => run(job, app)));
+      await Promise.all(apps().map((app) => run(job, app)));
       expect(await job.isDone(here())).toBe(true);
       expect((await runsOf(job)).filter(({ finishedAt }) => finishedAt !== null)).toHaveLength(1);
     });
 
-    it('exports its number of runs, and the time of its last end in every process', async () => {
+    it('exports its number of runs, and the end of its last run in every process', async () => {
       await run(job, here());
       const counted = await here()
         .service(Metrics)
@@ -200,7 +199,7 @@ onOneEngine('Scheduled jobs', (database) => {
     expect(counted).toMatch(/^job_runs_total\{task="usage-rollup",outcome="failed"\} 1$/m);
   });
 
-  it('have hourly runs pruned after 90 days and monthly runs kept', async () => {
+  it('delete the records of hourly runs after 90 days, but not those of monthly runs', async () => {
     const ended = new Date('2026-12-01T00:00:00.000Z');
     const runs = [
       ['prune', '2026-09-01T23'],

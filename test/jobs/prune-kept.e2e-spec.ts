@@ -32,7 +32,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
   const idsOf = async (entity: new () => { id: string }): Promise<string[]> =>
     (await manager().find(entity)).map(({ id }) => id).toSorted();
 
-  it('deletes calls of days before CALL_LOG_DAYS and keeps the others', async () => {
+  it('deletes calls of days before CALL_LOG_DAYS, and no others', async () => {
     await recordCalls(app().dataSource, ['2025-01-01T00:00:00Z', '2026-09-19T23:59:59.999Z']);
     await recordCalls(app().dataSource, ['2026-09-20T00:00:00.000Z', '2026-11-21T09:00:00Z']);
     expect(await prune().preview()).toMatchObject({ api_calls: 2 });
@@ -55,7 +55,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     expect(left.map(({ at }) => at)).toEqual(moments.slice(1));
   });
 
-  it('deletes more calls of one moment than a batch has, each once', async () => {
+  it('deletes more calls of one millisecond than a batch contains, each once', async () => {
     const at = ago(70 * DAY);
     await recordCalls(
       app().dataSource,
@@ -69,36 +69,36 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
 
   it('deletes a deleted post with its comments and likes 30 days and one minute later', async () => {
     const member = await Member.join(app());
-    const [gone, kept, alive] = [
+    const [expired, recent, alive] = [
       await member.publish(),
       await member.publish(),
       await member.publish(),
     ];
-    for (const post of [gone, kept, alive]) {
+    for (const post of [expired, recent, alive]) {
       const { id } = await member.comment(post.id);
       await member.comment(post.id, 'Me too', id);
       await app().service(PostsService).like(member.user.id, post.id);
     }
-    await member.delete(`/posts/${gone.id}`);
+    await member.delete(`/posts/${expired.id}`);
     app().clock.advance(1);
-    await member.delete(`/posts/${kept.id}`);
+    await member.delete(`/posts/${recent.id}`);
     app().clock.advance(30 * DAY + MINUTE - 1);
     const expected = { posts: 1, comments: 2, post_likes: 1 };
     expect(await prune().preview()).toMatchObject(expected);
     expect(await prune().run()).toMatchObject(expected);
-    expect(await idsOf(Post)).toEqual([kept.id, alive.id].toSorted());
+    expect(await idsOf(Post)).toEqual([recent.id, alive.id].toSorted());
     for (const entity of [Comment, PostLike]) {
       const left = await manager().find<{ postId: string }>(entity);
-      expect(new Set(left.map(({ postId }) => postId))).toEqual(new Set([kept.id, alive.id]));
+      expect(new Set(left.map(({ postId }) => postId))).toEqual(new Set([recent.id, alive.id]));
     }
   });
 
-  it('deletes a deleted comment 30 days and one minute later, and keeps its post and replies', async () => {
+  it('deletes a deleted comment 30 days and one minute later, but not its post and replies', async () => {
     const member = await Member.join(app());
     const post = await member.publish();
-    const gone = await member.comment(post.id);
-    const reply = await member.comment(post.id, 'Me too', gone.id);
-    await member.delete(`/comments/${gone.id}`);
+    const expired = await member.comment(post.id);
+    const reply = await member.comment(post.id, 'Me too', expired.id);
+    await member.delete(`/comments/${expired.id}`);
     app().clock.advance(30 * DAY);
     expect(await prune().run()).toMatchObject({ comments: 0, posts: 0 });
     app().clock.advance(MINUTE);
@@ -122,7 +122,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     expect(await prune().run()).toMatchObject({ posts: 1, comments: 2 });
   });
 
-  it('keeps a post that was restored after the search found it', async () => {
+  it('does not delete a post that was restored after the search found it', async () => {
     const member = await Member.join(app());
     const post = await member.publish();
     await member.delete(`/posts/${post.id}`);
@@ -138,7 +138,7 @@ onOneEngine('Job "prune": logs and deleted posts', (database) => {
     expect(await idsOf(Post)).toEqual([post.id]);
   });
 
-  it('deletes more posts than a batch has, with all of their comments and likes', async () => {
+  it('deletes more posts than a batch contains, with all of their comments and likes', async () => {
     const old = ago(40 * DAY);
     const posts = Array.from({ length: 1100 }, (_, number) => ({
       id: `post_${number}`,

@@ -12,8 +12,8 @@ import { useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** More than one statement writes. */
-const TOTALS = 250;
+/** More than one statement inserts. */
+const MANY_TOTALS = 250;
 
 onOneEngine('Job "usage-rollup"', (database) => {
   skipCountCheck(database);
@@ -91,7 +91,7 @@ onOneEngine('Job "usage-rollup"', (database) => {
     ]);
   });
 
-  it('counts every missed day when it runs days late, and no other day', async () => {
+  it('counts every missed day, and no other day, when it runs days late', async () => {
     await record('2026-11-01T10:00:00.000Z', '2026-11-02T10:00:00.000Z');
     app().clock.set('2026-11-02T10:30:00.000Z');
     await rollUp();
@@ -166,9 +166,9 @@ onOneEngine('Job "usage-rollup"', (database) => {
     expect(await totals()).toEqual({ '2026-11-20': 48 });
   });
 
-  it('stores more totals of a day than one statement holds', async () => {
+  it('stores more totals of a day than one statement inserts', async () => {
     const at = new Date('2026-11-20T10:00:00.000Z');
-    const calls = Array.from({ length: TOTALS }, (_, each) => ({
+    const calls = Array.from({ length: MANY_TOTALS }, (_, each) => ({
       at,
       id: newId('call', at),
       clientId: CALLER,
@@ -180,13 +180,13 @@ onOneEngine('Job "usage-rollup"', (database) => {
     }));
     await manager().insert(ApiCall, calls);
     await rollUp();
-    expect(await manager().countBy(ApiUsageDaily, { clientId: CALLER })).toBe(TOTALS);
+    expect(await manager().countBy(ApiUsageDaily, { clientId: CALLER })).toBe(MANY_TOTALS);
     await record('2026-11-20T10:00:00.000Z');
     await rollUp();
-    expect(await totals()).toEqual({ '2026-11-20': TOTALS + 1 });
+    expect(await totals()).toEqual({ '2026-11-20': MANY_TOTALS + 1 });
   });
 
-  it('keeps the totals of a pruned day', async () => {
+  it('does not change the totals of a pruned day', async () => {
     await record('2026-11-20T10:00:00.000Z');
     await rollUp();
     app().clock.set(later(app().clock.now(), 500 * DAY).toISOString());

@@ -213,7 +213,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     app().clock.advance(30 * MINUTE);
     const rejected = await visitor.submit(page, REVOKE, { all: '1' });
     expectPage(rejected, 403);
-    expect(rejected.html).toContain('not signed in any more');
+    expect(rejected.html).toContain('You are no longer signed in');
     expect((await app().call(token, 'GET', '/me')).status).toBe(200);
   });
 
@@ -281,7 +281,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
       const action = target === 'account' ? SIGN_IN : '/oauth/authorize/sign-in';
       const rejected = await visitor.submit(page, action, { phone: '+81 90 1234 5678' });
       expectPage(rejected, 400);
-      expect(rejected.html).toContain('We cannot send messages to numbers of this country.');
+      expect(rejected.html).toContain('We cannot send codes to phone numbers in this country.');
       expect(rejected.html).toContain('aria-invalid="true"');
       expect(rejected.html).toContain('value="+81 90 1234 5678"');
     },

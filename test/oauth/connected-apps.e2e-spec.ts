@@ -101,7 +101,7 @@ onOneEngine('Connected apps', (database) => {
     expect(rows.get(garden.clientId)).toMatch(
       /Granted 21 November 2026 Last used 25 November 2026$/,
     );
-    expect(rows.get(store.clientId)).toMatch(/Granted 21 November 2026 Last used not yet$/);
+    expect(rows.get(store.clientId)).toMatch(/Granted 21 November 2026 Last used Not used yet$/);
   });
 
   it('O146 ignores grants that expired or were revoked', async () => {
@@ -202,14 +202,14 @@ onOneEngine('Connected apps', (database) => {
       expectPage(rejected, 400);
       expect(rejected.title).toMatch(/^Error: /);
       expect(rejected.html).toContain(
-        'href="#app-0">Nothing was removed, because no app is ticked.',
+        'href="#app-0">No app is selected. Select the apps to disconnect.',
       );
     }
     expect(await statusOf(token)).toBe(200);
     await visitor.submit(page, REVOKE, { all: '1' });
     const empty = await visitor.submit(page, REVOKE);
     expectPage(empty, 400);
-    expect(empty.html).toContain('Nothing was removed, because no app is ticked.');
+    expect(empty.html).toContain('No app is selected. Select the apps to disconnect.');
     expect(empty.html).not.toContain('href="#app-0"');
   });
 
@@ -220,7 +220,7 @@ onOneEngine('Connected apps', (database) => {
     await visitor.submit(page, REVOKE, selected);
     const again = await visitor.submit(page, REVOKE, selected);
     expectPage(again, 200);
-    expect(again.html).toContain('This access was removed before.');
+    expect(again.html).toContain('This access was already removed.');
   });
 
   it('O144 records an audit event by the user for each grant that they revoke', async () => {

@@ -55,7 +55,7 @@ onOneEngine('Consent decision', (database) => {
 
   function expectAlreadyDecided(page: Page): void {
     expectPage(page, 409);
-    expect(page.title).toMatch(/^Error: This request was already answered /);
+    expect(page.title).toMatch(/^Error: You have already responded to this request /);
   }
 
   it('O18 redirects with 303 and an empty body after Allow', async () => {
@@ -318,8 +318,8 @@ onOneEngine('Consent decision', (database) => {
     await app().dataSource.getRepository(AppRedirectUri).delete({ clientId: client.clientId });
     const rejected = await visitor.submit(page, DECISION, ALLOW_ALL);
     expectPage(rejected, 400);
-    expect(rejected.html).toContain('is not registered for the app any more');
-    expect(rejected.html).not.toContain('switched off');
+    expect(rejected.html).toContain('is no longer registered for the app');
+    expect(rejected.html).not.toContain('was disabled');
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 0, codes: 0 });
   });
 });

@@ -127,7 +127,7 @@ onOneEngine('One-time password', (database) => {
     const guesses = Array.from({ length: 50 }, (_, by) => attempt(page, wrong(code, by + 1)));
     const responses = await Promise.all(guesses);
     for (const response of responses) expectRejected(response);
-    const compared = responses.filter(({ html }) => html.includes('not the code we sent'));
+    const compared = responses.filter(({ html }) => html.includes('That code is wrong'));
     expect(compared).toHaveLength(5);
     expectRejected(await attempt(page, code));
   });

@@ -7,7 +7,7 @@ import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { expectPage } from '../support/responses.js';
-import { EVERY_LIMIT, type TestClient, useTestApp } from '../support/test-app.js';
+import { DEFAULT_LIMITS, type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
@@ -19,7 +19,7 @@ const DAY = 24 * HOUR;
 const MESSAGE_PAUSE = 61 * SECOND;
 
 onOneEngine('One-time passwords: default limits', (database) => {
-  const app = useTestApp(database, EVERY_LIMIT);
+  const app = useTestApp(database, DEFAULT_LIMITS);
   let client: TestClient;
   let user: User;
   let visitor: Browser;

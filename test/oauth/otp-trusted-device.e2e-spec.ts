@@ -5,7 +5,7 @@ import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { EVERY_LIMIT, type TestClient, useTestApp } from '../support/test-app.js';
+import { DEFAULT_LIMITS, type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 onOneEngine('One-time passwords: trusted device', (database) => {
-  const app = useTestApp(database, EVERY_LIMIT);
+  const app = useTestApp(database, DEFAULT_LIMITS);
   let client: TestClient;
   let user: User;
   let owner: Browser;

@@ -110,13 +110,13 @@ onOneEngine('Language of the pages', (database) => {
     const wrongCode = await visitor.submit(second, '/oauth/authorize/verify', { code: 'x' });
     expect(wrongCode.html).toContain('Escriba las 6 cifras del código.');
     const consent = await visitor.submit(wrongCode, '/oauth/authorize/verify', { code: password });
-    expect(consent.html).toContain('<bdi>Garden Share</bdi> solicita acceso a su cuenta');
+    expect(consent.html).toContain('<bdi>Garden Share</bdi> quiere acceder a su cuenta');
     const incomplete = await visitor.submit(consent, DECISION, { decision: 'maybe' });
     const foreign = await visitor.submit(consent, DECISION, { token: 'x', decision: 'approve' });
     const signedOut = await visitor.submit(consent, '/oauth/authorize/sign-out');
     expect(signedOut.title).toBe(TITLES.es);
-    expect(incomplete.html).toContain('Falta algo en este formulario');
-    expect(foreign.html).toContain('Este formulario no procede de su navegador');
+    expect(incomplete.html).toContain('Este formulario está incompleto');
+    expect(foreign.html).toContain('Este formulario ya no es válido');
     const pages = { wrongPhone, code, again, second, wrongCode, consent, incomplete, foreign };
     for (const page of [phone, signedOut, ...Object.values(pages)]) expectLanguage(page, 'es');
   });
@@ -141,7 +141,7 @@ onOneEngine('Language of the pages', (database) => {
     expect(late.title).toBe('Error: Esta página ha caducado – Red vecinal');
     visitor.cookies.clear();
     const lost = await visitor.submit(page, '/oauth/authorize/sign-in', { phone: '+14155550100' });
-    expect(lost.title).toBe('Error: Su navegador no ha guardado nuestra cookie – Red vecinal');
+    expect(lost.title).toBe('Error: Falta una cookie necesaria – Red vecinal');
   });
 
   it('adds ui_locales to the forms only when it changes the language', async () => {
@@ -163,7 +163,7 @@ onOneEngine('Language of the pages', (database) => {
       const visitor = new Browser(app(), { 'accept-language': language });
       const link = authorizeLink(client, { ui_locales: language, scope: 'nothing' });
       const { searchParams } = returnAddress((await visitor.open(link)).html);
-      expect(searchParams.get('error_description')).toMatch(/^scope may hold only/);
+      expect(searchParams.get('error_description')).toMatch(/^scope must contain only/);
     },
   );
 

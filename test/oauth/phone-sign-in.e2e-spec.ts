@@ -2,7 +2,7 @@ import { type Page, Browser } from '../support/browser.js';
 import { authorizeLink } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { expectPage } from '../support/responses.js';
-import { EVERY_LIMIT, type TestClient, useTestApp } from '../support/test-app.js';
+import { DEFAULT_LIMITS, type TestClient, useTestApp } from '../support/test-app.js';
 
 const SIGN_IN = '/oauth/authorize/sign-in';
 const VERIFY = '/oauth/authorize/verify';
@@ -16,7 +16,7 @@ function withoutSecrets({ status, html }: Page, phone: string): string {
 
 onOneEngine('Sign-in by phone', (database) => {
   const app = useTestApp(database, {
-    ...EVERY_LIMIT,
+    ...DEFAULT_LIMITS,
     OTP_COUNTRIES: 'US,DE',
     OTP_DEFAULT_COUNTRY: 'US',
     TRUST_PROXY: '1',

@@ -221,18 +221,18 @@ onOneEngine('Prune: expired rows', (database) => {
     const next = await json<TokenBody>(await refresh(first.refresh_token));
     const used = async (): Promise<RefreshToken> =>
       app().dataSource.manager.findOneByOrFail(RefreshToken, { hash: sha256(first.refresh_token) });
-    expect((await used()).answerExpiresAt).toEqual(later(now(), 30 * SECOND));
+    expect((await used()).responseExpiresAt).toEqual(later(now(), 30 * SECOND));
     app().clock.advance(30 * SECOND + MINUTE - 1);
     await prune().run();
-    expect((await used()).sealedAnswer).not.toBeNull();
+    expect((await used()).encryptedResponse).not.toBeNull();
     app().clock.advance(1);
     expect(await prune().preview()).toMatchObject({ refresh_tokens: 0 });
-    expect((await used()).sealedAnswer).not.toBeNull();
+    expect((await used()).encryptedResponse).not.toBeNull();
     expect(await prune().run()).toMatchObject({ refresh_tokens: 0 });
-    const { consumedAt, sealedAnswer, answerExpiresAt } = await used();
-    expect({ sealedAnswer, answerExpiresAt }).toEqual({
-      sealedAnswer: null,
-      answerExpiresAt: null,
+    const { consumedAt, encryptedResponse, responseExpiresAt } = await used();
+    expect({ encryptedResponse, responseExpiresAt }).toEqual({
+      encryptedResponse: null,
+      responseExpiresAt: null,
     });
     expect(consumedAt).not.toBeNull();
     expect((await refresh(next.refresh_token)).status).toBe(200);

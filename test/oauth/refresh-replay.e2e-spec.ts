@@ -186,13 +186,13 @@ onOneEngine('Reuse of a refresh token', (database) => {
 
     it('O133 stores no readable token, and the encrypted response only until its successor is used', async () => {
       const second = await renew(given.first);
-      const { hash, sealedAnswer } = await rowOf(given.first);
-      expect(sealedAnswer).not.toBeNull();
-      expect(await rowOf(second)).toMatchObject({ predecessorHash: hash, sealedAnswer: null });
+      const { hash, encryptedResponse } = await rowOf(given.first);
+      expect(encryptedResponse).not.toBeNull();
+      expect(await rowOf(second)).toMatchObject({ predecessorHash: hash, encryptedResponse: null });
       expect(await dumpDatabase(app())).not.toMatch(/svc(at|rt)_/);
       await renew(second);
-      expect((await rowOf(given.first)).sealedAnswer).toBeNull();
-      expect((await rowOf(second)).sealedAnswer).not.toBeNull();
+      expect((await rowOf(given.first)).encryptedResponse).toBeNull();
+      expect((await rowOf(second)).encryptedResponse).not.toBeNull();
     });
   });
 
@@ -236,9 +236,13 @@ onOneEngine('Reuse of a refresh token', (database) => {
 
     it('O97 revokes the grant when the stored response was changed', async () => {
       const second = await renew(given.first);
-      const { hash, sealedAnswer } = await rowOf(given.first);
-      const tampered = `${sealedAnswer?.slice(0, -4)}AAAA`;
-      await app().dataSource.manager.update(RefreshToken, { hash }, { sealedAnswer: tampered });
+      const { hash, encryptedResponse } = await rowOf(given.first);
+      const tampered = `${encryptedResponse?.slice(0, -4)}AAAA`;
+      await app().dataSource.manager.update(
+        RefreshToken,
+        { hash },
+        { encryptedResponse: tampered },
+      );
       await expectTokenError(await refresh(given.first), 'invalid_grant');
       await expectRevoked(given.first, second);
     });

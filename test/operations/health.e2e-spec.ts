@@ -41,7 +41,7 @@ onOneEngine('Health endpoints', (database) => {
     expect(await read('/readyz')).toEqual(OK);
   });
 
-  it('C145 leave the metrics to the metrics port, which serves nothing else', async () => {
+  it('C145 do not serve metrics: only the metrics port does, and nothing else', async () => {
     for (const path of ['/metrics', '/metrics/', '/dev/v1/metrics'])
       expect((await app.fetch(path)).status).toBe(404);
     const operators = `http://127.0.0.1:${metricsPort}`;
@@ -58,7 +58,7 @@ onOneEngine('Health endpoints', (database) => {
 onOneServer('Concurrent readiness checks', (database) => {
   const app = useTestApp(database);
 
-  it('share the statements of a check', async () => {
+  it('share their statements', async () => {
     const checks = 50;
     app().clock.set(new Date().toISOString());
     const check = (): Promise<Response> => app().fetch('/readyz');

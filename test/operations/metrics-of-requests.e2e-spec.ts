@@ -5,7 +5,7 @@ import { onOneEngine } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { beginPublish, Member } from '../support/member.js';
 import { scrape } from '../support/prometheus.js';
-import { head, sendBytes } from '../support/raw-request.js';
+import { requestHead, sendBytes } from '../support/raw-request.js';
 import { TestApp } from '../support/test-app.js';
 
 const COUNT = 'http_request_duration_seconds_count';
@@ -48,7 +48,7 @@ onOneEngine('Request metrics', (database) => {
     const unknown = { method: 'GET', route: 'unrouted', status: '404' };
     await expect.poll(() => read(COUNT, unknown)).toBe(20);
     for (const method of ['PROPFIND', 'MKCOL'])
-      await sendBytes(app.baseUrl, head(app.baseUrl, method, '/dev/v1/me'));
+      await sendBytes(app.baseUrl, requestHead(app.baseUrl, method, '/dev/v1/me'));
     await expect
       .poll(() => read(COUNT, { method: 'other', route: 'unrouted', status: '405' }))
       .toBe(2);

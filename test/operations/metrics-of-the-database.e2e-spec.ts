@@ -33,13 +33,13 @@ function useMetrics(database: TestDatabase): AppWithMetrics {
   };
 }
 
-/** Begins `howMany` transactions. The returned function ends them. */
-function beginTransactions(app: TestApp, howMany: number): () => Promise<unknown> {
+/** Begins `count` transactions. Returns a function that ends them. */
+function beginTransactions(app: TestApp, count: number): () => Promise<unknown> {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const transactions = Array.from({ length: howMany }, () =>
+  const transactions = Array.from({ length: count }, () =>
     app.service(TransactionRunner).run(() => held),
   );
   return () => {
@@ -57,14 +57,14 @@ onEachServer('Metrics of the connection pool', (database) => {
     expect(await read('db_pool_connections', { state: 'free' })).toBeGreaterThan(0);
     expect(await read('db_pool_limit')).toBe(2);
     const end = beginTransactions(app(), 5);
-    const reading = scrape(metricsUrl());
-    // The metrics page reads the database, so it waits for a connection too.
+    const scraping = scrape(metricsUrl());
+    // The metrics endpoint reads the database, so it waits for a connection, too.
     await expect.poll(() => app().service(DatabaseLoad).pool().waiting).toBeGreaterThan(3);
     await end();
-    const busy = await reading;
-    expect(busy('db_pool_connections', { state: 'used' })).toBe(2);
-    expect(busy('db_pool_connections', { state: 'free' })).toBe(0);
-    expect(busy('db_pool_waiting')).toBe(3);
+    const metrics = await scraping;
+    expect(metrics('db_pool_connections', { state: 'used' })).toBe(2);
+    expect(metrics('db_pool_connections', { state: 'free' })).toBe(0);
+    expect(metrics('db_pool_waiting')).toBe(3);
     await expect.poll(() => read('db_pool_waiting')).toBe(0);
     await expect.poll(() => read('db_pool_connections', { state: 'used' })).toBe(0);
   });

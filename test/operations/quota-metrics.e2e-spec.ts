@@ -30,7 +30,7 @@ onOneEngine('Quota metrics', (database) => {
     }
   });
 
-  it('start again each month', async () => {
+  it('restart each month', async () => {
     const member = await Member.join(here());
     await member.publish();
     here().clock.set('2026-12-01T00:00:00.000Z');
@@ -47,7 +47,7 @@ onOneEngine('Quota metrics', (database) => {
     expect(many.length).toBeLessThanOrEqual(6);
   });
 
-  it('are omitted while they cannot be read; other metrics are still exported', async () => {
+  it('are omitted while their query fails', async () => {
     const member = await Member.join(here());
     await member.publish();
     const { dataSource } = here();

@@ -36,7 +36,7 @@ onSqlite('Shutdown: requests to the open port', (database) => {
     }
   });
 
-  it('C28 answers preflights and closes their connection', async () => {
+  it('C28 returns 204 for preflights and closes the connection', async () => {
     const response = await app().fetch('/dev/v1/posts', {
       method: 'OPTIONS',
       headers: { origin: 'https://garden.example', 'access-control-request-method': 'POST' },
@@ -69,7 +69,7 @@ onSqlite('Shutdown: requests to the open port', (database) => {
     ]);
   });
 
-  it('C28 C145 stays alive and is not ready', async () => {
+  it('C28 C145 reports a live process that is not ready', async () => {
     const alive = await app().fetch('/livez');
     expect([alive.status, await json(alive)]).toEqual([200, { status: 'ok' }]);
     expect(alive.headers.get('connection')).toBe('close');

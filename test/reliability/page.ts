@@ -144,7 +144,7 @@ the exceptions.
 **The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that gets the same requests.
 Every difference between the two responses is listed with its reason in
 [differences.ts](../test/system/oracle/differences.ts), and one that is not listed fails; see
-[decision 0010](decisions/0010-an-oracle.md).
+[decision 0010](decisions/0010-reference-implementation.md).
 
 This page is generated: \`npm run reliability\` writes it, from the rules in \`test/reliability/\` and the numbers in the
 tests. A rule without a test, a test without a rule, and a page that is out of date fail \`npm test\`.`;

@@ -3,11 +3,11 @@ import { Member, type PageBody } from './member.js';
 import { type ErrorBody, json } from './responses.js';
 import type { TestApp } from './test-app.js';
 
-/** Words that would reveal the framework, the driver, the language or the storage. */
-const INSIDE =
+/** Matches words that reveal the framework, the driver, the language or the database. */
+const INTERNALS =
   /statusCode|Exception|Nest(?!ed)|Express|TypeORM|SELECT|INSERT|sqlite|mysql|maria|node_modules|\.js\b|\.ts\b|SyntaxError|TypeError|at position/i;
 
-const MEMBERS = ['error', 'error_description', 'request_id', 'errors', 'doc_url'];
+const ERROR_FIELDS = ['error', 'error_description', 'request_id', 'errors', 'doc_url'];
 
 /** Asserts the complete error body of the API, and returns it. */
 export async function expectApiError(
@@ -21,7 +21,7 @@ export async function expectApiError(
   const body = JSON.parse(text) as ErrorBody;
   expect(body.error).toBe(error);
   expect(Object.keys(body)).toEqual(
-    MEMBERS.filter((member) => member !== 'errors' || body.errors !== undefined),
+    ERROR_FIELDS.filter((field) => field !== 'errors' || body.errors !== undefined),
   );
   expect(body.error_description).toMatch(/^\S.*\.$/s);
   expect(body.request_id).toBe(response.headers.get('x-request-id'));
@@ -33,11 +33,11 @@ export async function expectApiError(
       expect.stringMatching(/\.$/),
     ]);
   }
-  expect(withoutRequestId(text, body)).not.toMatch(INSIDE);
+  expect(withoutRequestId(text, body)).not.toMatch(INTERNALS);
   return body;
 }
 
-/** A response body without its request id, which is random and may contain any short word. */
+/** Removes the request id, which is random and may contain any short word. */
 export function withoutRequestId(text: string, { request_id }: ErrorBody): string {
   return text.replaceAll(request_id, '');
 }
@@ -59,7 +59,7 @@ export interface List {
   readonly member: Member;
   /** Relative to `/dev/v1`. */
   readonly path: string;
-  /** Adds an item, a millisecond after the one before. Returns its id. */
+  /** Adds an item and advances the clock by a millisecond. Returns its id. */
   add(): Promise<string>;
   remove(id: string): Promise<Response>;
 }
@@ -95,15 +95,15 @@ export const LISTS = {
 
 export const LIST_PATHS = Object.keys(LISTS) as (keyof typeof LISTS)[];
 
-/** Adds `count` items. Returns their ids in the order of the list: newest first. */
-export async function fill(list: List, count: number): Promise<string[]> {
+/** Adds `count` items. Returns their ids, newest first. */
+export async function addItems(list: List, count: number): Promise<string[]> {
   const ids = [];
   for (let item = 1; item <= count; item += 1) ids.unshift(await list.add());
   return ids;
 }
 
-/** Returns the body of a list. @throws unless the status is 200 */
-export async function pageIn(response: Response): Promise<ItemPage> {
+/** Parses a page of a list. @throws unless the status is 200 */
+export async function readPage(response: Response): Promise<ItemPage> {
   expect(response.status).toBe(200);
   return json<ItemPage>(response);
 }
@@ -124,7 +124,7 @@ export interface Endpoint {
   method: 'GET' | 'POST' | 'DELETE';
   /** Relative to `/dev/v1`, with `:post` and `:comment` for ids. */
   path: string;
-  /** Null where any valid access token is enough. */
+  /** Null if any valid access token is accepted. */
   scope: Scope | null;
   success: number;
 }
@@ -143,7 +143,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/quota', scope: null, success: 200 },
 ];
 
-/** The path with ids that do not exist. */
+/** The path with ids that do not exist in any test. */
 export function pathOf({ path }: Endpoint): string {
   return path
     .replace(':post', 'post_01kahq5f3veqdr8bn3tdmx3q0a')

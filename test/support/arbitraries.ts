@@ -7,21 +7,21 @@ import {
   schemaChecks,
 } from './published-document.js';
 
-/** Fixed, so that runs are comparable; `npm run test:fuzz` chooses a random seed. */
-const USUAL = 20_261_121;
+/** Fixed, so that runs are comparable. `npm run test:fuzz` uses a random seed. */
+const DEFAULT_SEED = 20_261_121;
 
 const { FUZZ_SEED, FUZZ_RUNS } = process.env;
 
-/** The seed of the generated requests. The same seed generates the same requests. */
+/** The same seed generates the same requests. */
 export const SEED =
-  FUZZ_SEED === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(FUZZ_SEED ?? USUAL);
+  FUZZ_SEED === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(FUZZ_SEED ?? DEFAULT_SEED);
 
-/** The number of generated requests of a kind per operation; undefined leaves it to the test. */
+/** The number of generated requests of a kind per operation. If undefined, the test sets it. */
 export const RUNS = FUZZ_RUNS === undefined ? undefined : Number(FUZZ_RUNS);
 
-console.info(`Requests are made with FUZZ_SEED=${SEED}.`);
+console.info(`Generating requests with FUZZ_SEED=${SEED}.`);
 
-/** Texts that often break services. */
+/** Valid texts that often reveal bugs. */
 const AWKWARD = [
   "' OR 1=1 --",
   '<script>alert(1)</script>',
@@ -62,13 +62,13 @@ const BROKEN_URLS = [
   'ftp://x',
   'https://',
 ];
-const LONGEST = 60;
+const MAX_LENGTH = 60;
 
 /** Generates valid and slightly invalid values from the schemas of a document. */
 export class Arbitraries {
   private readonly checkOf: (schema: Schema) => Check;
 
-  /** @param known values by field name that no schema contains, such as existing ids */
+  /** @param known values by field name that no schema can express, such as existing ids */
   constructor(
     private readonly document: OpenApiDocument,
     private readonly known: Readonly<Record<string, fc.Arbitrary<unknown>>>,
@@ -185,7 +185,7 @@ export class Arbitraries {
       fc
         .tuple(
           object,
-          fc.string({ minLength: 1, maxLength: LONGEST }),
+          fc.string({ minLength: 1, maxLength: MAX_LENGTH }),
           fc.jsonValue({ maxDepth: 1 }),
         )
         .map(([value, name, extra]) =>
@@ -201,7 +201,7 @@ function typesOf({ type = 'string' }: Schema): string[] {
 
 function texts(schema: Schema): fc.Arbitrary<string> {
   const pattern = schema.pattern ?? '';
-  const maxLength = number(schema['maxLength'], LONGEST);
+  const maxLength = number(schema['maxLength'], MAX_LENGTH);
   if (/^(uri|iri)$/.test(String(schema['format'])))
     return (
       fc
@@ -213,7 +213,7 @@ function texts(schema: Schema): fc.Arbitrary<string> {
         .filter((url) => Buffer.byteLength(url) <= maxLength)
     );
   if (pattern !== '' && !pattern.includes('\\p')) return fc.stringMatching(new RegExp(pattern));
-  const short = Math.min(maxLength, LONGEST);
+  const short = Math.min(maxLength, MAX_LENGTH);
   const generated = fc.oneof(
     ...(['grapheme', 'binary', 'grapheme-ascii', 'binary-ascii'] as const).map((unit) =>
       fc.string({ unit, minLength: number(schema['minLength'], 0), maxLength: short }),
@@ -226,7 +226,7 @@ function texts(schema: Schema): fc.Arbitrary<string> {
   return schema['minLength'] === undefined ? generated : generated.filter(isReadable);
 }
 
-/** What the descriptions of text fields demand beyond their schemas: not blank, on one line, without control characters. */
+/** The rules that only the descriptions of text fields state: not blank, on one line, without control characters. */
 function isReadable(text: string): boolean {
   return !isBlank(text) && isWellFormed(text) && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }

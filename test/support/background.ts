@@ -1,55 +1,55 @@
-/** Work that repeats until it is stopped or its test ends. */
+/** Repeats work until it is stopped or its test ends. */
 export class RepeatedWork {
-  private isOver = false;
-  private isLeft = false;
+  private isStopped = false;
+  private isTestOver = false;
   private readonly workers: Promise<void>[] = [];
   private readonly failures: unknown[] = [];
 
   constructor() {
     onTestFinished(async () => {
-      this.isOver = true;
-      this.isLeft = true;
+      this.isStopped = true;
+      this.isTestOver = true;
       await Promise.all(this.workers);
     });
   }
 
-  /** Whether the test has ended, so that a round may stop early. */
-  get isAbandoned(): boolean {
-    return this.isLeft;
+  /** A round may stop early when its test has ended. */
+  get hasTestEnded(): boolean {
+    return this.isTestOver;
   }
 
-  /** Starts another worker. A round that throws is its last. */
-  begin(turn: (round: number) => Promise<void>): void {
-    this.workers.push(this.repeat(turn));
+  /** Starts a worker. It stops at the first round that throws. */
+  begin(work: (round: number) => Promise<void>): void {
+    this.workers.push(this.repeat(work));
   }
 
   /** Stops the workers and waits for their last rounds. @throws the first error of a round */
   async stop(): Promise<void> {
-    this.isOver = true;
+    this.isStopped = true;
     await Promise.all(this.workers);
     if (this.failures.length > 0) throw this.failures[0];
   }
 
-  private async repeat(turn: (round: number) => Promise<void>): Promise<void> {
+  private async repeat(work: (round: number) => Promise<void>): Promise<void> {
     try {
-      for (let round = 0; !this.isOver; round += 1) await turn(round);
+      for (let round = 0; !this.isStopped; round += 1) await work(round);
     } catch (error) {
       this.failures.push(error);
     }
   }
 }
 
-type End = () => Promise<unknown> | undefined;
+type CleanUp = () => Promise<unknown> | undefined;
 
 /**
  * Runs all clean-up functions in order, even when one fails.
  * @throws the first error
  */
-export async function cleanUp(...ends: readonly End[]): Promise<void> {
+export async function cleanUp(...cleanUps: readonly CleanUp[]): Promise<void> {
   const failures: unknown[] = [];
-  for (const end of ends) {
+  for (const run of cleanUps) {
     try {
-      await end();
+      await run();
     } catch (error) {
       failures.push(error);
     }

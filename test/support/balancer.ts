@@ -2,19 +2,17 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The interval of the health checks. */
-const LOOK_MS = 100;
+const HEALTH_CHECK_INTERVAL_MS = 100;
 
 /**
- * A load balancer in front of the service: it sends requests in turn to the processes whose `/readyz` returns 200, keeps
- * connections open, and never retries.
+ * A round-robin load balancer for the processes whose `/readyz` returns 200. It keeps connections alive and never retries.
  */
 export class Balancer {
   private readonly server = createServer((incoming, outgoing) => this.forward(incoming, outgoing));
   private readonly agent = new Agent({ keepAlive: true });
-  private readonly timer = setInterval(() => void this.look(), LOOK_MS);
+  private readonly timer = setInterval(() => void this.checkHealth(), HEALTH_CHECK_INTERVAL_MS);
   private ready: string[] = [];
-  private turns = 0;
+  private requests = 0;
 
   /** @param backends base URLs */
   private constructor(private readonly backends: readonly string[]) {}
@@ -22,7 +20,7 @@ export class Balancer {
   static async start(backends: readonly string[]): Promise<Balancer> {
     const balancer = new Balancer(backends);
     await once(balancer.server.listen(0, '127.0.0.1'), 'listening');
-    await balancer.look();
+    await balancer.checkHealth();
     return balancer;
   }
 
@@ -30,7 +28,7 @@ export class Balancer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  sendsTo(backend: string): boolean {
+  routesTo(backend: string): boolean {
     return this.ready.includes(backend);
   }
 
@@ -42,26 +40,26 @@ export class Balancer {
     await once(this.server, 'close');
   }
 
-  private async look(): Promise<void> {
+  private async checkHealth(): Promise<void> {
     const responses = await Promise.all(this.backends.map(isReady));
-    this.ready = this.backends.filter((_, place) => responses[place]);
+    this.ready = this.backends.filter((_, index) => responses[index]);
   }
 
   private forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    this.turns += 1;
-    const backend = this.ready[this.turns % this.ready.length];
+    this.requests += 1;
+    const backend = this.ready[this.requests % this.ready.length];
     if (backend === undefined) {
-      outgoing.writeHead(502).end('nobody is ready');
+      outgoing.writeHead(502).end('no backend is ready');
       return;
     }
     const { method, headers, url = '/' } = incoming;
-    const onward = request(new URL(url, backend), { method, headers, agent: this.agent });
-    onward.on('response', (response) => {
-      const { connection: _, ...kept } = response.headers;
-      response.pipe(outgoing.writeHead(response.statusCode ?? 502, kept));
+    const upstream = request(new URL(url, backend), { method, headers, agent: this.agent });
+    upstream.on('response', (response) => {
+      const { connection: _, ...responseHeaders } = response.headers;
+      response.pipe(outgoing.writeHead(response.statusCode ?? 502, responseHeaders));
     });
-    onward.on('error', ({ message }) => outgoing.writeHead(502).end(message));
-    incoming.pipe(onward);
+    upstream.on('error', ({ message }) => outgoing.writeHead(502).end(message));
+    incoming.pipe(upstream);
   }
 }
 

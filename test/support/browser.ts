@@ -1,6 +1,6 @@
 import type { User } from '../../src/modules/users/user.entity.js';
 
-/** The application under test, in this process or in others. */
+/** The application under test, in this process or in other processes. */
 export interface Site {
   /** The public URL. */
   readonly baseUrl: string;
@@ -82,14 +82,14 @@ export class Browser {
     return this.submit(codePage, '/oauth/authorize/verify', { code });
   }
 
-  /** Opens a page of the account and signs in. Returns that page. */
+  /** Opens an account page and signs in. Returns that page. */
   async signInToAccount(user: User, path = '/account/apps'): Promise<Page> {
     const earlier = await this.app.sms.count(user.phone);
     const phonePage = await this.open(path);
     const codePage = await this.submit(phonePage, '/account/sign-in', { phone: user.phone });
     const code = await this.app.sms.password(user.phone, earlier);
     const { location, html } = await this.submit(codePage, '/account/verify', { code });
-    if (location === null) throw new Error(`The code does not sign in:\n${html}`);
+    if (location === null) throw new Error(`The sign-in failed:\n${html}`);
     return this.open(location);
   }
 

@@ -20,32 +20,32 @@ export const SCREENSHOTS = 'screenshots';
 
 /** The application on SQLite and a Chromium for one `describe`. */
 export class Chromium {
-  /** Console errors and script errors of all pages of the current test. */
-  readonly complaints: string[] = [];
+  /** Console errors and warnings and uncaught script errors of all pages of the current test. */
+  readonly consoleErrors: string[] = [];
 
   constructor(
     readonly app: () => TestApp,
     private readonly browser: () => Browser,
   ) {}
 
-  /** A new browser context, which trusts any certificate and is closed after the test. */
-  async visitor(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  /** Opens a browser context that trusts any certificate and is closed after the test. */
+  async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const context = await this.browser().newContext({ ignoreHTTPSErrors: true, ...options });
     context.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) this.complaints.push(message.text());
+      if (['error', 'warning'].includes(message.type())) this.consoleErrors.push(message.text());
     });
-    context.on('weberror', (error) => this.complaints.push(error.error().message));
+    context.on('weberror', (error) => this.consoleErrors.push(error.error().message));
     return context;
   }
 
-  /** A page on the authorization request of the app. */
-  async tab(context: BrowserContext, client: TestClient): Promise<Page> {
+  /** Opens a page with the authorization request of the app. */
+  async openAuthorization(context: BrowserContext, client: TestClient): Promise<Page> {
     const page = await context.newPage();
     await page.goto(new URL(authorizeLink(client), this.app().baseUrl).href);
     return page;
   }
 
-  async askForCode(
+  async requestCode(
     page: Page,
     { phone }: Pick<User, 'phone'>,
     words = CATALOGUES.en,
@@ -57,7 +57,7 @@ export class Chromium {
   }
 
   async signIn(page: Page, user: Pick<User, 'phone'>, words = CATALOGUES.en): Promise<void> {
-    const code = await this.askForCode(page, user, words);
+    const code = await this.requestCode(page, user, words);
     await page.getByLabel(words.code.label).fill(code);
     await page.getByRole('button', { name: words.code.submit }).click();
   }
@@ -70,7 +70,7 @@ export interface ChromiumSettings {
   env?: Record<string, string>;
 }
 
-/** Runs the suite in Chromium; without Chromium it is skipped. */
+/** Runs the suite in Chromium. Without Chromium it is skipped. */
 export function inChromium(
   title: string,
   { args = [], env }: ChromiumSettings,
@@ -93,7 +93,7 @@ export function inChromium(
       return browser;
     });
     beforeEach(() => {
-      chrome.complaints.length = 0;
+      chrome.consoleErrors.length = 0;
     });
     afterEach(async () => {
       for (const context of browser?.contexts() ?? []) await context.close();
@@ -106,7 +106,7 @@ export function inChromium(
 export async function tabTo(page: Page, selector: string): Promise<void> {
   const isFocused = `document.activeElement.matches(${JSON.stringify(selector)})`;
   for (let tabs = 0; !(await page.evaluate<boolean>(isFocused)); tabs += 1) {
-    if (tabs === 20) throw new Error(`Twenty tabs do not reach ${selector}.`);
+    if (tabs === 20) throw new Error(`${selector} has no focus after 20 presses of Tab.`);
     await page.keyboard.press('Tab');
   }
 }
@@ -117,20 +117,20 @@ const VIEWPORTS = [
 ];
 
 /** User preferences. Forced colours are the high contrast mode of Windows. */
-export interface Wishes {
+export interface Preferences {
   colours: 'light' | 'dark' | 'forced';
   language: Language;
 }
 
-/** The checked combinations: colours do not affect the layout, so not every pair is needed. */
-export const WISHES: readonly Wishes[] = [
+/** The tested combinations. Colours do not affect the layout, so not every pair is needed. */
+export const PREFERENCES: readonly Preferences[] = [
   { colours: 'light', language: 'en' },
   { colours: 'dark', language: 'es' },
   { colours: 'forced', language: 'en' },
 ];
 
 /** The context options for these preferences. */
-export function wanting({ colours, language }: Wishes): BrowserContextOptions {
+export function contextOptions({ colours, language }: Preferences): BrowserContextOptions {
   return {
     locale: { en: 'en-US', es: 'es-MX' }[language],
     colorScheme: colours === 'dark' ? 'dark' : 'light',
@@ -138,8 +138,8 @@ export function wanting({ colours, language }: Wishes): BrowserContextOptions {
   };
 }
 
-/** Runs in the browser: returns the words of buttons that are broken across lines. */
-const CUT_WORDS = `[...document.querySelectorAll('.button, .plain, summary')]
+/** A script for the browser. Returns the words of buttons that are broken across lines. */
+const BROKEN_WORDS = `[...document.querySelectorAll('.button, .plain, summary')]
   .flatMap((button) => [...button.childNodes])
   .filter(({ nodeType }) => nodeType === Node.TEXT_NODE)
   .flatMap((node) => [...node.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
@@ -151,27 +151,29 @@ const CUT_WORDS = `[...document.querySelectorAll('.button, .plain, summary')]
   .map(([word]) => word)`;
 
 /**
- * Asserts that axe finds nothing, that the page does not scroll sideways, and that no word of a button is broken, at 320 pixels
- * (WCAG 2.2, 1.4.10) and at desktop width. Takes a screenshot of both.
+ * Asserts that axe reports no violation, that the page does not scroll sideways and that no word of a button is broken. Checks a
+ * width of 320 pixels (WCAG 2.2, 1.4.10) and desktop width, and takes a screenshot of both.
  */
 export async function expectAccessible(
   page: Page,
-  what: string,
-  { colours, language }: Wishes,
+  title: string,
+  { colours, language }: Preferences,
 ): Promise<void> {
-  const name = `${what}-${language}-${colours}`;
+  const name = `${title}-${language}-${colours}`;
   await page.evaluate(`${axe.source}; undefined`);
-  const faults = [];
+  const problems = [];
   for (const viewport of VIEWPORTS) {
     await page.setViewportSize(viewport);
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-    if (width > viewport.width) faults.push(`${width} pixels wide in ${viewport.width}`);
-    const cut = await page.evaluate<string[]>(CUT_WORDS);
-    faults.push(...cut.map((word) => `"${word}" does not fit its button at ${viewport.width}`));
+    if (width > viewport.width) problems.push(`${width} pixels wide in ${viewport.width}`);
+    const brokenWords = await page.evaluate<string[]>(BROKEN_WORDS);
+    problems.push(
+      ...brokenWords.map((word) => `"${word}" does not fit its button at ${viewport.width}`),
+    );
     const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
-    faults.push(...violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`));
+    problems.push(...violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`));
     const path = join(SCREENSHOTS, `${name}-${viewport.width}.png`);
     await page.screenshot({ path, fullPage: true });
   }
-  expect({ name, faults }).toEqual({ name, faults: [] });
+  expect({ name, problems }).toEqual({ name, problems: [] });
 }

@@ -5,12 +5,12 @@ import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { type ServiceProcess, type ProcessSettings, startProcess } from './service-process.js';
 import { times } from '../suite.js';
-import { MANY_SIGN_INS } from './test-app.js';
+import { UNLIMITED_SIGN_INS } from './test-app.js';
 
-/** How often a race is run. `npm run test:races` sets a higher number. */
+/** The number of rounds of a race. `npm run test:races` sets a higher number. */
 export const ROUNDS = Number(process.env.RACE_ROUNDS ?? times(10, 2));
 
-/** Processes of the built service behind one public URL; requests go to each in turn. */
+/** Processes of the built service behind one public URL. Requests go to the processes in turn (round robin). */
 export class Cluster implements Site {
   readonly sms: SmsInbox;
   private requests = 0;
@@ -40,24 +40,24 @@ export class Cluster implements Site {
 
 /** Starts `size` processes on a database that has its schema. */
 export async function startCluster(
-  { url, version, env: own = {} }: Pick<ProcessSettings, 'url' | 'version' | 'env'>,
+  { url, version, env: overrides = {} }: Pick<ProcessSettings, 'url' | 'version' | 'env'>,
   size = 2,
 ): Promise<Cluster> {
   const publicUrl = `http://127.0.0.1:${await freePort()}`;
   const env = {
-    ...MANY_SIGN_INS,
+    ...UNLIMITED_SIGN_INS,
     PUBLIC_URL: publicUrl,
     SMS_FILE: newSmsFile(),
     OTP_PEPPER: randomBytes(32).toString('hex'),
     MIGRATE: '0',
     DEMO: '0',
-    ...own,
+    ...overrides,
   };
   const start = (): Promise<ServiceProcess> => startProcess({ url, version, env });
   return new Cluster(publicUrl, await Promise.all(Array.from({ length: size }, start)));
 }
 
-/** Starts two processes for a `describe` and stops them afterwards. Call it after what migrates the database. */
+/** Starts two processes for a `describe` and stops them afterwards. Call it after the hook that migrates the database. */
 export function useCluster(database: TestDatabase, env?: ProcessSettings['env']): () => Cluster {
   let cluster: Cluster | undefined;
   beforeAll(async () => {
@@ -79,10 +79,10 @@ export async function rounds(
 }
 
 /** The test timeout for `rounds`. */
-export const ROUNDS_MS = 30_000 + ROUNDS * 5_000;
+export const ROUNDS_TIMEOUT_MS = 30_000 + ROUNDS * 5_000;
 
-/** The same for rounds that kill a process and start another. */
-export const KILLS_MS = 30_000 + ROUNDS * 15_000;
+/** The test timeout for `rounds` that kill a process and start another. */
+export const KILL_ROUNDS_TIMEOUT_MS = 30_000 + ROUNDS * 15_000;
 
 /** Makes `count` calls at once. */
 export function concurrently<T>(count: number, call: (number: number) => Promise<T>): Promise<T[]> {

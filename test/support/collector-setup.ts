@@ -2,7 +2,7 @@ import { addCounts, collector } from './response-collector.js';
 
 /** Fails a test whose responses violate the published document, and passes the counts to the reporter. */
 afterEach(({ task }) => {
-  task.file.meta.answers = addCounts(task.file.meta.answers ?? {}, collector.takeCounts());
+  task.file.meta.responses = addCounts(task.file.meta.responses ?? {}, collector.takeCounts());
   expectConformity();
 });
 

@@ -5,8 +5,7 @@ import { inject } from 'vitest';
 import { commandLine, runCommandLine } from '../../src/cli/program.js';
 import type { TestDatabase } from './database.js';
 
-/** The time limit of a command. */
-const LONGEST_MS = 20_000;
+const COMMAND_TIMEOUT_MS = 20_000;
 
 /** The result of a command. */
 export interface CommandResult {
@@ -28,30 +27,30 @@ export function runCommandProcess(
     const child = execFile(
       process.execPath,
       ['dist/src/bundle/cli.js', ...args],
-      { env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env }, timeout: LONGEST_MS },
+      { env: { PATH: process.env.PATH, NODE_ENV: 'test', ...env }, timeout: COMMAND_TIMEOUT_MS },
       (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
     child.stdin?.end(input);
   });
 }
 
-/** Runs the command line in this process, which saves the start of a process: most of the duration of a command. */
+/** Runs the command line in this process. Starting a process would take most of the time of a command. */
 export async function runCommand(
   args: readonly string[],
   env: Record<string, string> = {},
   input = '',
 ): Promise<CommandResult> {
-  const printed = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   const code = await runCommandLine(args, {
     env: { NODE_ENV: 'test', ...env },
     stdin: Readable.from([input]),
-    stdout: { write: (text) => (printed.stdout += text) },
-    stderr: { write: (text) => (printed.stderr += text) },
+    stdout: { write: (text) => (output.stdout += text) },
+    stderr: { write: (text) => (output.stderr += text) },
   });
-  return { code, ...printed };
+  return { code, ...output };
 }
 
-/** The command line on one database. Commands that run concurrently need their own processes (`runCommandProcess`). */
+/** Runs commands on one database. Concurrent commands need their own processes (`runCommandProcess`). */
 export class CommandLine {
   constructor(
     private readonly database: Pick<TestDatabase, 'url'>,
@@ -62,27 +61,27 @@ export class CommandLine {
     return this.start(args, { DATABASE_URL: this.database.url });
   }
 
-  /** Like the method above, with `input` on standard input. */
-  runWith(input: string, ...args: string[]): Promise<CommandResult> {
+  /** Like `run`, with `input` on standard input. */
+  runWithInput(input: string, ...args: string[]): Promise<CommandResult> {
     return this.start(args, { DATABASE_URL: this.database.url }, input);
   }
 
-  /** Parses the output with `--json`. @throws when the command fails or writes to standard error */
+  /** Runs a command with `--json` and parses its output. @throws when it fails or writes to standard error */
   json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
-    return this.jsonWith<T>('', ...args);
+    return this.jsonWithInput<T>('', ...args);
   }
 
-  /** Like the method above, with `input` on standard input. */
-  async jsonWith<T = Record<string, unknown>>(input: string, ...args: string[]): Promise<T> {
-    const outcome = await this.runWith(input, ...args, '--json');
-    if (outcome.code !== 0 || outcome.stderr !== '')
-      throw new Error(`"${args.join(' ')}" ended with ${outcome.code}: ${outcome.stderr}`);
-    return JSON.parse(outcome.stdout) as T;
+  /** Like `json`, with `input` on standard input. */
+  async jsonWithInput<T = Record<string, unknown>>(input: string, ...args: string[]): Promise<T> {
+    const result = await this.runWithInput(input, ...args, '--json');
+    if (result.code !== 0 || result.stderr !== '')
+      throw new Error(`"${args.join(' ')}" exited with ${result.code}: ${result.stderr}`);
+    return JSON.parse(result.stdout) as T;
   }
 }
 
-export interface TreeEntry {
-  /** The words of the command, such as `app secret list`. */
+export interface CommandEntry {
+  /** Such as `app secret list`. */
   readonly path: string;
   readonly command: Command;
   /** Its line in the help of its group. */
@@ -92,15 +91,15 @@ export interface TreeEntry {
 const SILENT = { write: () => undefined };
 
 /** Every command group and every command, in the order of the help. */
-export function commandTree(): { groups: TreeEntry[]; leaves: TreeEntry[] } {
+export function commandTree(): { groups: CommandEntry[]; leaves: CommandEntry[] } {
   const program = commandLine({
     env: {},
     stdin: Readable.from([]),
     stdout: SILENT,
     stderr: SILENT,
   });
-  const all = below(program, '');
-  const isGroup = ({ command }: TreeEntry): boolean => command.commands.length > 0;
+  const all = descendantsOf(program, '');
+  const isGroup = ({ command }: CommandEntry): boolean => command.commands.length > 0;
   return {
     groups: [entry(program, ''), ...all.filter(isGroup)],
     leaves: all.filter((one) => !isGroup(one)),
@@ -108,18 +107,18 @@ export function commandTree(): { groups: TreeEntry[]; leaves: TreeEntry[] } {
 }
 
 /** The options of a command, such as `--reason`, without the global options. */
-export function optionsOf({ command }: TreeEntry): string[] {
+export function optionsOf({ command }: CommandEntry): string[] {
   return command.options.map(({ long }) => long ?? '');
 }
 
-function below(group: Command, path: string): TreeEntry[] {
+function descendantsOf(group: Command, path: string): CommandEntry[] {
   return group.commands.flatMap((command) => {
     const own = `${path} ${command.name()}`.trim();
-    return [entry(command, own), ...below(command, own)];
+    return [entry(command, own), ...descendantsOf(command, own)];
   });
 }
 
-function entry(command: Command, path: string): TreeEntry {
+function entry(command: Command, path: string): CommandEntry {
   return { path, command, summary: command.summary() || command.description() };
 }
 
@@ -142,6 +141,6 @@ export function parseFindings({ code, stdout, stderr }: CommandResult): Finding[
   const sentence = failures === 1 ? '1 check failed.\n' : `${failures} checks failed.\n`;
   const expected = failures === 0 ? [true, 0, ''] : [false, 1, sentence];
   if (JSON.stringify([ok, code, stderr]) !== JSON.stringify(expected))
-    throw new Error(`It ended with ${code}: ${stderr}${stdout}`);
+    throw new Error(`"doctor" exited with ${code}: ${stderr}${stdout}`);
   return findings;
 }

@@ -7,35 +7,35 @@ import { SUITE } from '../suite.js';
 import { freePort } from './free-port.js';
 import { runSql } from './sql.js';
 
-/** A database server that only this run uses. */
+/** A database server that belongs to this test run. */
 export interface PrivateServer {
   readonly url: string;
   readonly pid: number | undefined;
-  /** Stops and starts it with the same data and port. */
+  /** Restarts the server with the same data and port. */
   restart(): Promise<void>;
   kill(): Promise<void>;
-  /** Starts it after `kill` with the same data and port. */
-  launch(): Promise<void>;
-  /** Suspends it: connections stay open, without a response. */
-  freeze(): void;
-  /** Resumes it after `freeze`. */
-  thaw(): void;
+  /** Starts the server after `kill`, with the same data and port. */
+  start(): Promise<void>;
+  /** Suspends the server: connections stay open, without a response. */
+  suspend(): void;
+  /** Resumes the server after `suspend`. */
+  resume(): void;
   stop(): Promise<void>;
 }
 
 export interface PrivateServerOptions {
-  /** The parent of its folder; by default the folder for temporary files. */
+  /** The parent of the server's folder; default: the folder for temporary files. */
   parent?: string;
-  /** More options of the server, which override `FAST_SETTINGS`. */
+  /** Server options that override `FAST_SETTINGS`. */
   settings?: readonly string[];
 }
 
-/** After this time, a server that does not stop is killed. */
-export const STOP_MS = 10_000;
+/** A server that has not stopped after this time is killed. */
+export const STOP_TIMEOUT_MS = 10_000;
 
 /**
- * Fast rather than durable. Not in UTC and not in strict mode, so that code fails that uses the server's local time or expects the
- * server to reject values that do not fit.
+ * Fast rather than durable. A time zone other than UTC and a non-strict mode reveal code that uses the server's local time or
+ * relies on the server to reject values that do not fit.
  */
 export const FAST_SETTINGS: readonly string[] = [
   '--default-time-zone=-05:30',
@@ -48,7 +48,7 @@ export const FAST_SETTINGS: readonly string[] = [
   '--max-connections=500',
 ];
 
-/** The statements that create the account of the tests. */
+/** The statements that create the test account. */
 export function testAccount(password: string): string[] {
   return [
     `CREATE USER tests@'127.0.0.1' IDENTIFIED BY '${password}'`,
@@ -63,7 +63,7 @@ export const DURABLE_SETTINGS: readonly string[] = [
 ];
 
 /** The id of the `mysqld` process with this port, also in a chroot. */
-export function processOnPort(port: number): number | undefined {
+export function findServerPid(port: number): number | undefined {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const pid = processes.find((name) => {
     try {
@@ -77,38 +77,38 @@ export function processOnPort(port: number): number | undefined {
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** Like `processOnPort`. @throws when there is none */
-export function serverOn(port: number): number {
-  const pid = processOnPort(port);
+/** Like `findServerPid`. @throws when there is no such process */
+export function serverPid(port: number): number {
+  const pid = findServerPid(port);
   if (pid === undefined) throw new Error(`No mysqld with --port=${port} runs on this machine.`);
   return pid;
 }
 
-/** The command may install the server, or recover its data. */
-const COMMAND_MS = 110_000;
-const KILLED_MS = 10_000;
-/** Subcommands that stop a server; the second is the fallback. */
-const ENDINGS = ['drop', 'stop'] as const;
+/** Long, because the command may install the server or recover its data. */
+const COMMAND_TIMEOUT_MS = 110_000;
+const KILL_TIMEOUT_MS = 10_000;
+/** Subcommands that stop a server. The second is the fallback. */
+const STOP_COMMANDS = ['drop', 'stop'] as const;
 
 /**
- * Starts a MySQL server by `TEST_MYSQL_COMMAND`, with its own data and port. Undefined where the variable is not set, outside of
- * `npm run test:faults`, or where the caller needs the server's folder in a certain place.
+ * Starts a MySQL server by `TEST_MYSQL_COMMAND`, with its own data and port. Returns undefined if the variable is not set, outside
+ * of `npm run test:faults`, or if the caller sets `parent`.
  *
- * The command supports `start PORT`, which reads more options of the server from `MYSQL_ARGS` and prints a URL, and `drop PORT`,
- * which stops it and deletes its data, or at least `stop PORT`.
+ * The command supports `start PORT`, which reads server options from `MYSQL_ARGS` and prints a URL. It also supports `drop PORT`,
+ * which stops the server and deletes its data, or at least `stop PORT`.
  */
-export async function startCommandedServer({
+export async function startServerByCommand({
   parent,
   settings = [],
 }: PrivateServerOptions): Promise<PrivateServer | undefined> {
   const { TEST_MYSQL_COMMAND: command = '' } = process.env;
   if (command === '' || SUITE !== 'faults' || parent !== undefined) return undefined;
-  const server = new CommandedServer(command, await freePort(), [...FAST_SETTINGS, ...settings]);
+  const server = new ServerByCommand(command, await freePort(), [...FAST_SETTINGS, ...settings]);
   await server.prepare();
   return server;
 }
 
-class CommandedServer implements PrivateServer {
+class ServerByCommand implements PrivateServer {
   private readonly password = randomBytes(16).toString('hex');
 
   constructor(
@@ -122,14 +122,14 @@ class CommandedServer implements PrivateServer {
   }
 
   get pid(): number | undefined {
-    return processOnPort(this.port);
+    return findServerPid(this.port);
   }
 
   /** Starts the server for the first time. */
   async prepare(): Promise<void> {
-    process.once('exit', this.endWithRun);
+    process.once('exit', this.stopOnExit);
     try {
-      const administrator = new URL(await this.start());
+      const administrator = new URL(await this.runStartCommand());
       administrator.pathname = '/';
       for (const statement of testAccount(this.password))
         await runSql(administrator.href, statement);
@@ -140,48 +140,48 @@ class CommandedServer implements PrivateServer {
   }
 
   async restart(): Promise<void> {
-    await this.end();
-    await this.launch();
-  }
-
-  async kill(): Promise<void> {
-    const pid = serverOn(this.port);
-    process.kill(pid, 'SIGKILL');
-    if (!(await isGoneWithin(KILLED_MS, pid)))
-      throw new Error(`The server on port ${this.port} outlives SIGKILL.`);
-  }
-
-  async launch(): Promise<void> {
+    await this.terminate();
     await this.start();
   }
 
-  freeze(): void {
-    process.kill(serverOn(this.port), 'SIGSTOP');
+  async kill(): Promise<void> {
+    const pid = serverPid(this.port);
+    process.kill(pid, 'SIGKILL');
+    if (!(await hasExitedWithin(KILL_TIMEOUT_MS, pid)))
+      throw new Error(`The server on port ${this.port} outlives SIGKILL.`);
   }
 
-  thaw(): void {
+  async start(): Promise<void> {
+    await this.runStartCommand();
+  }
+
+  suspend(): void {
+    process.kill(serverPid(this.port), 'SIGSTOP');
+  }
+
+  resume(): void {
     this.signal('SIGCONT');
   }
 
   async stop(): Promise<void> {
-    await this.end();
-    process.off('exit', this.endWithRun);
-    await discard(this.command, this.port);
+    await this.terminate();
+    process.off('exit', this.stopOnExit);
+    await dropServer(this.command, this.port);
   }
 
-  /** Returns the URL of the server's administrator. */
-  private async start(): Promise<string> {
+  /** Returns the URL of the administrator. */
+  private async runStartCommand(): Promise<string> {
     const settings = { MYSQL_ARGS: this.settings.join(' ') };
     const printed = await call(this.command, 'start', this.port, settings);
     return printed.trim().split('\n').at(-1) ?? '';
   }
 
   /** Stops the server, by force if necessary. */
-  private async end(): Promise<void> {
+  private async terminate(): Promise<void> {
     const { pid } = this;
     if (pid === undefined) return;
     process.kill(pid, 'SIGTERM');
-    if (!(await isGoneWithin(STOP_MS, pid)) && this.pid !== undefined) await this.kill();
+    if (!(await hasExitedWithin(STOP_TIMEOUT_MS, pid)) && this.pid !== undefined) await this.kill();
   }
 
   private signal(name: NodeJS.Signals): void {
@@ -189,46 +189,46 @@ class CommandedServer implements PrivateServer {
     if (pid !== undefined) process.kill(pid, name);
   }
 
-  private readonly endWithRun = (): void => {
+  private readonly stopOnExit = (): void => {
     this.signal('SIGKILL');
-    const options = { stdio: 'ignore', timeout: COMMAND_MS } as const;
-    ENDINGS.some(
+    const options = { stdio: 'ignore', timeout: COMMAND_TIMEOUT_MS } as const;
+    STOP_COMMANDS.some(
       (word) => spawnSync(this.command, [word, String(this.port)], options).status === 0,
     );
   };
 }
 
-/** Stops a server and deletes its data, or only stops it where the command has no `drop`. @throws when both fail */
-export async function discard(command: string, port: number): Promise<void> {
-  const [drop, stop] = ENDINGS;
+/** Stops a server and deletes its data. Only stops it if the command has no `drop`. @throws when both fail */
+export async function dropServer(command: string, port: number): Promise<void> {
+  const [drop, stop] = STOP_COMMANDS;
   try {
     await call(command, drop, port);
   } catch (error) {
-    if (!hasRefused(error)) throw error;
+    if (!hasExitCode(error)) throw error;
     await call(command, stop, port);
   }
 }
 
 async function call(
   command: string,
-  word: 'start' | (typeof ENDINGS)[number],
+  word: 'start' | (typeof STOP_COMMANDS)[number],
   port: number,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const { stdout } = await promisify(execFile)(command, [word, String(port)], {
     env: { ...process.env, ...settings },
-    timeout: COMMAND_MS,
+    timeout: COMMAND_TIMEOUT_MS,
   });
   return stdout;
 }
 
-/** Whether a command ended by itself with an exit code other than 0. */
-function hasRefused(error: unknown): boolean {
+/** Whether the command exited with a code other than 0, rather than by a signal. */
+function hasExitCode(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
 
-/** A server does not start while the process of an earlier one still exists. */
-async function isGoneWithin(ms: number, pid: number): Promise<boolean> {
+/** Waits for the end of a process: a server does not start while its predecessor still exists. */
+async function hasExitedWithin(ms: number, pid: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (existsSync(`/proc/${pid}`)) {
     if (Date.now() > deadline) return false;

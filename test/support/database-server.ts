@@ -11,55 +11,52 @@ import {
   FAST_SETTINGS,
   type PrivateServer,
   type PrivateServerOptions,
-  startCommandedServer,
-  STOP_MS,
+  startServerByCommand,
+  STOP_TIMEOUT_MS,
   testAccount,
 } from './commanded-server.js';
 import { freePort } from './free-port.js';
 import { findProgram, versionLine } from './programs.js';
 import { serverVersion } from './sql.js';
 
-const START_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
-/** The data survives the end of the server, but not of the machine. */
-const NEVER_SYNCED = ['--innodb-flush-method=nosync'];
+/** The data survives a crash of the server, but not of the machine. */
+const NO_SYNC = ['--innodb-flush-method=nosync'];
 
 export type ServerKind = 'mariadb' | 'mysql';
 type Prepare = (options: string[]) => Promise<unknown>;
 
 /**
  * Starts a private server of each kind that is installed, with its own folder, port and password.
- * @param areOthersGiven whether the run has other servers, so that `TEST_MYSQL_COMMAND` is not needed
- * @param isOneEnough start MySQL only where MariaDB is not installed
+ * @param areOthersGiven whether `TEST_DATABASE_URLS` names servers, so that `TEST_MYSQL_COMMAND` is not needed
+ * @param isOneEnough start MySQL only if MariaDB is not installed
  */
 export async function startPrivateServers(
   areOthersGiven: boolean,
   isOneEnough: boolean,
 ): Promise<PrivateServer[]> {
   const startMysql = areOthersGiven ? startInstalled : startPrivateServer;
-  const mariadb = startPrivateServer('mariadb', { settings: NEVER_SYNCED });
+  const mariadb = startPrivateServer('mariadb', { settings: NO_SYNC });
   const isMysqlNeeded = !isOneEnough || (!areOthersGiven && (await mariadb) === undefined);
-  const servers = [
-    mariadb,
-    ...(isMysqlNeeded ? [startMysql('mysql', { settings: NEVER_SYNCED })] : []),
-  ];
-  const outcomes = await Promise.allSettled(servers);
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-  const started = outcomes.flatMap((outcome) =>
-    outcome.status === 'fulfilled' && outcome.value !== undefined ? [outcome.value] : [],
+  const servers = [mariadb, ...(isMysqlNeeded ? [startMysql('mysql', { settings: NO_SYNC })] : [])];
+  const results = await Promise.allSettled(servers);
+  const failed = results.find((result) => result.status === 'rejected');
+  const started = results.flatMap((result) =>
+    result.status === 'fulfilled' && result.value !== undefined ? [result.value] : [],
   );
   if (failed === undefined) return started;
   await Promise.all(started.map((server) => server.stop()));
   throw failed.reason;
 }
 
-/** Starts a private server of this kind. Undefined where it is neither installed nor started by a command. */
+/** Starts a private server of this kind. Returns undefined if it is neither installed nor started by a command. */
 export async function startPrivateServer(
   kind: ServerKind,
   server: PrivateServerOptions = {},
 ): Promise<PrivateServer | undefined> {
   const installed = await startInstalled(kind, server);
-  return installed ?? (kind === 'mysql' ? startCommandedServer(server) : undefined);
+  return installed ?? (kind === 'mysql' ? startServerByCommand(server) : undefined);
 }
 
 async function startInstalled(
@@ -71,8 +68,8 @@ async function startInstalled(
     const mariadbd = await findProgram('mariadbd');
     const installer = await findProgram('mariadb-install-db');
     if (mariadbd === undefined || installer === undefined) return undefined;
-    const ours = ['--auth-root-authentication-method=socket', '--skip-test-db'];
-    return start(mariadbd, server, (options) => run(installer, [...options, ...ours]));
+    const ownOptions = ['--auth-root-authentication-method=socket', '--skip-test-db'];
+    return start(mariadbd, server, (options) => run(installer, [...options, ...ownOptions]));
   }
   const mysqld = await findProgram('mysqld');
   if (mysqld === undefined || (await isMariaDb(mysqld))) return undefined;
@@ -86,12 +83,12 @@ async function isMariaDb(path: string): Promise<boolean> {
 
 async function start(
   program: string,
-  { parent = tmpdir(), settings: own = [] }: PrivateServerOptions,
+  { parent = tmpdir(), settings: extraSettings = [] }: PrivateServerOptions,
   prepare: Prepare,
 ): Promise<PrivateServer> {
   const folder = await mkdtemp(join(parent, 'platform-db-'));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
-  // Servers that share a folder for temporary files delete each other's tables at their start.
+  // A starting server deletes the temporary tables of other servers in the same folder.
   const options = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`];
   if (process.getuid?.() === 0) options.push('--user=root');
   try {
@@ -103,37 +100,41 @@ async function start(
   const password = randomBytes(16).toString('hex');
   const port = await freePort();
   const log = join(folder, 'log');
-  await writeFile(join(folder, 'init.sql'), accounts(password));
+  await writeFile(join(folder, 'init.sql'), accountStatements(password));
   const launch = async (...more: string[]): Promise<ChildProcess> => {
     const output = await open(log, 'a');
-    const launched = spawn(program, [...options, ...settings(folder, port), ...own, ...more], {
-      stdio: ['ignore', output.fd, output.fd],
-    });
+    const launched = spawn(
+      program,
+      [...options, ...settings(folder, port), ...extraSettings, ...more],
+      {
+        stdio: ['ignore', output.fd, output.fd],
+      },
+    );
     await output.close();
     return launched;
   };
   let child = await launch(`--init-file=${join(folder, 'init.sql')}`);
-  const endWithRun = (): void => {
+  const killOnExit = (): void => {
     child.kill('SIGKILL');
     removeFolder();
   };
-  process.once('exit', endWithRun);
+  process.once('exit', killOnExit);
   const stop = async (): Promise<void> => {
-    await end(child);
-    process.off('exit', endWithRun);
+    await terminate(child);
+    process.off('exit', killOnExit);
     removeFolder();
   };
   const url = `mysql://tests:${password}@127.0.0.1:${port}`;
   try {
-    await untilReady(child, url);
+    await waitUntilReady(child, url);
   } catch (error) {
-    const said = await readFile(log, 'utf8').catch(() => '');
+    const output = await readFile(log, 'utf8').catch(() => '');
     await stop();
-    throw new Error(`${program} did not start.\n${said.slice(-2000)}`, { cause: error });
+    throw new Error(`${program} did not start.\n${output.slice(-2000)}`, { cause: error });
   }
-  const relaunch = async (): Promise<void> => {
+  const startAgain = async (): Promise<void> => {
     child = await launch();
-    await untilReady(child, url);
+    await waitUntilReady(child, url);
   };
   return {
     url,
@@ -141,23 +142,23 @@ async function start(
       return child.pid;
     },
     restart: async () => {
-      await end(child);
-      await relaunch();
+      await terminate(child);
+      await startAgain();
     },
     kill: async () => {
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
     },
-    launch: relaunch,
-    freeze: () => void child.kill('SIGSTOP'),
-    thaw: () => void child.kill('SIGCONT'),
+    start: startAgain,
+    suspend: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     stop,
   };
 }
 
 /** One statement per line, as an init file requires. */
-function accounts(password: string): string {
+function accountStatements(password: string): string {
   const root = `ALTER USER root@localhost IDENTIFIED BY '${password}'`;
   return [...testAccount(password), root].map((statement) => `${statement};\n`).join('');
 }
@@ -175,8 +176,8 @@ function settings(folder: string, port: number): string[] {
   ];
 }
 
-async function untilReady(child: ChildProcess, url: string): Promise<void> {
-  const deadline = Date.now() + START_MS;
+async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error('The server ended at once.');
@@ -190,11 +191,11 @@ async function untilReady(child: ChildProcess, url: string): Promise<void> {
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function terminate(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   await ended;
-  clearTimeout(impatient);
+  clearTimeout(killTimer);
 }

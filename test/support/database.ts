@@ -20,12 +20,12 @@ import { runSql } from './sql.js';
 
 export type EngineKind = 'sqlite' | 'mariadb' | 'mysql';
 
-/** A database engine that this run tests on. */
+/** A database engine of this test run. */
 export interface Engine {
   readonly kind: EngineKind;
   /** Name and version, such as `MariaDB 10.11.19`. */
   readonly label: string;
-  /** Where databases may be created and dropped; SQLite has none. */
+  /** A server on which tests create and drop databases; undefined for SQLite. */
   readonly serverUrl?: string;
   /** A database on the server with the current schema, which tests copy. */
   readonly template?: string;
@@ -34,7 +34,7 @@ export interface Engine {
 declare module 'vitest' {
   interface ProvidedContext {
     engines: Engine[];
-    /** Added to the engine number of files that run on one engine, so that `npm run test:system` covers the others. */
+    /** Added to the engine number of files that run on one engine. `npm run test:system` covers the other engines with it. */
     engineShift: number;
     browser: Program | null;
     prometheus: Program | null;
@@ -44,8 +44,8 @@ declare module 'vitest' {
 }
 
 /**
- * A database for one `describe`: empty before it and deleted after it. Before the deletion, all tables are searched for
- * credentials, of which only hashes may be stored, and all counters are compared with the rows that they count.
+ * A database for one `describe`: empty before it and deleted after it. Before the deletion, all tables are searched for plain-text
+ * credentials, and all counters are compared with the counted rows.
  */
 export interface TestDatabase {
   readonly engine: Engine;
@@ -56,8 +56,8 @@ export interface TestDatabase {
 const NO_SERVER: Engine = { kind: 'mysql', label: 'no MySQL or MariaDB found' };
 
 /**
- * Runs the suite on one engine, for rules that do not depend on the engine. The name of the file chooses the engine, so that it
- * is the same in every run.
+ * Runs the suite on one engine, for rules that do not depend on the engine. A hash of the file name selects the engine, so that
+ * every run uses the same.
  */
 export function onOneEngine(title: string, suite: (database: TestDatabase) => void): void {
   onEngine(engineOfFile(), title, suite);
@@ -68,7 +68,7 @@ export function onEachEngine(title: string, suite: (database: TestDatabase) => v
   for (const engine of inject('engines')) onEngine(engine, title, suite);
 }
 
-/** Runs the suite on every MySQL and MariaDB server, where transactions overlap. Without a server the suite is skipped. */
+/** Runs the suite on every MySQL and MariaDB server, for rules about overlapping transactions. Without a server it is skipped. */
 export function onEachServer(title: string, suite: (database: TestDatabase) => void): void {
   for (const engine of servers()) onEngine(engine, title, suite);
 }
@@ -109,8 +109,8 @@ function onEngine(engine: Engine, title: string, suite: (database: TestDatabase)
 }
 
 /**
- * Creates a SQLite file for a `describe`. Call it before starting what uses the file: Vitest runs `afterAll` hooks in reverse
- * order, so the file is checked and deleted after its user has stopped.
+ * Creates a SQLite file for a `describe`. Call it before `useTestApp`: Vitest runs `afterAll` hooks in reverse order, so the
+ * application stops before the file is checked and deleted.
  */
 export function sqliteFile(): TestDatabase {
   const folder = join(tmpdir(), uniqueName());
@@ -130,7 +130,7 @@ export function sqliteFile(): TestDatabase {
   return { engine, url: `sqlite:${file}` };
 }
 
-/** Creates the database with latin1, the default of old servers: the first migration must change the character set. */
+/** Creates the database with latin1, the default of old servers. The first migration must change the character set. */
 function serverDatabase(engine: Engine, serverUrl: string): TestDatabase {
   const name = uniqueName();
   beforeAll(async () => {
@@ -196,7 +196,7 @@ export async function dropTemplate({ serverUrl = '', template }: Engine): Promis
   if (template !== undefined) await runSql(serverUrl, `DROP DATABASE IF EXISTS ${template}`);
 }
 
-/** Copies the schema of the template into an empty database, which is much faster than running the migrations. */
+/** Copies the schema of the template into an empty database. This is much faster than running the migrations. */
 export async function copySchema(url: string): Promise<void> {
   const { host, pathname } = new URL(urlOfEachServer(url)[0] ?? url);
   const engine = inject('engines').find(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Clock, later } from '../../src/platform/clock.js';
 import { SmsSender, type TextMessage } from '../../src/modules/oauth/sign-in/sms/sms-senders.js';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that changes only when a test sets or advances it. */
 export class FixedClock extends Clock {
   constructor(private time = new Date('2026-11-21T09:30:00.000Z')) {
     super();
@@ -15,7 +15,6 @@ export class FixedClock extends Clock {
     return this.time;
   }
 
-  /** Moves the clock forward, in milliseconds. */
   advance(milliseconds: number): void {
     this.time = later(this.time, milliseconds);
   }
@@ -66,13 +65,13 @@ export class SmsInbox extends SmsSender {
     return this.messagesTo(phone).length;
   }
 
-  /** Returns the newest one-time password sent to this phone. Waits for it, since messages are sent after the response. */
+  /** Waits for and returns the newest one-time password: the service sends messages after its response. */
   async password(phone: string, after = 0): Promise<string> {
     await expect.poll(() => this.count(phone), { timeout: 10_000 }).toBeGreaterThan(after);
     return /\b\d{6}\b/.exec(this.messagesTo(phone).at(-1)?.text ?? '')?.[0] ?? '';
   }
 
-  /** The newest message is the last, if at most one file has messages. */
+  /** The messages to a phone, oldest first if at most one file has messages. */
   private messagesTo(phone: string): TextMessage[] {
     const paths = [...new Set(this.files)].filter((path) => existsSync(path));
     const lines = paths.flatMap((path) => readFileSync(path, 'utf8').split('\n').slice(0, -1));

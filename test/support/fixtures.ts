@@ -16,7 +16,7 @@ import { type TestApp, type TestClient, flushDeferredWrites } from './test-app.j
 /** The client id of an app that is not registered: the call log does not check it. */
 export const CALLER = 'svc_app_01h455vb4pex5vsknk084sn02q';
 
-/** Records one call for each of these moments. */
+/** Inserts one call record for each of these times. */
 export async function recordCalls(
   { manager }: DataSource,
   moments: readonly (Date | string)[],
@@ -40,9 +40,9 @@ export async function recordCalls(
     await manager.insert(ApiCall, rows.slice(from, from + 500));
 }
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
-/** Inserts `count` rows. `row` gets the number of the row and the hash of that number. */
+/** Inserts `count` rows. `row` receives the number of the row and the hash of that number. */
 export async function insertMany<T extends ObjectLiteral>(
   dataSource: DataSource,
   entity: EntityTarget<T>,
@@ -50,11 +50,11 @@ export async function insertMany<T extends ObjectLiteral>(
   row: (number: number, hash: string) => ObjectLiteral,
 ): Promise<void> {
   const rows = Array.from({ length: count }, (_, number) => row(number, sha256(String(number))));
-  for (let from = 0; from < count; from += AT_ONCE)
-    await dataSource.manager.insert(entity, rows.slice(from, from + AT_ONCE) as T[]);
+  for (let from = 0; from < count; from += BATCH_SIZE)
+    await dataSource.manager.insert(entity, rows.slice(from, from + BATCH_SIZE) as T[]);
 }
 
-/** Updates the statistics of every table, which the engine does by itself in time. */
+/** Updates the optimizer statistics of every table, which the engine would do only later. */
 export async function analyzeTables(
   { engine }: TestDatabase,
   dataSource: DataSource,
@@ -70,11 +70,11 @@ export async function deleteAllRows({ entityMetadatas, manager }: DataSource): P
     await manager.createQueryBuilder().delete().from(target).execute();
 }
 
-/** A second longer than the shortest time between two messages to one phone (`phone-messages-per-minute`). */
+/** A second longer than the minimum interval between two messages to one phone (`phone-messages-per-minute`). */
 const RESEND_MS = 61_000;
 
 /** Texts that only Ana's rows contain. */
-export const ANAS_WORDS = {
+export const ANAS_TEXTS = {
   name: 'Ana Quetzal',
   neighborhood: 'Quetzal Hill',
   post: 'quetzal feathers to give away',
@@ -86,18 +86,18 @@ export interface TwoMembers {
   ana: User;
   ben: User;
   client: TestClient;
-  anas: TokenBody;
-  bens: TokenBody;
+  anasTokens: TokenBody;
+  bensTokens: TokenBody;
   anasPost: string;
   bensPost: string;
 }
 
 /**
- * Ana and Ben sign in, publish, like and comment on each other's posts, so that every table of personal data has rows of Ana.
- * Moves the clock between Ana's sign-ins, since a phone gets one message a minute.
+ * Ana and Ben sign in, publish, and like and comment on each other's posts. Every table with personal data then has rows of Ana.
+ * Advances the clock between Ana's sign-ins, because a phone gets one message a minute.
  */
 export async function twoMembers(app: TestApp, phone: string): Promise<TwoMembers> {
-  const { name, neighborhood } = ANAS_WORDS;
+  const { name, neighborhood } = ANAS_TEXTS;
   const ana = await app.addUser({ phone, name, neighborhood });
   const ben = await app.addUser();
   const client = await app.addClient();
@@ -105,26 +105,26 @@ export async function twoMembers(app: TestApp, phone: string): Promise<TwoMember
   app.clock.advance(RESEND_MS);
   const anas = await obtainTokens(app, client, ana);
   const bens = await obtainTokens(app, client, ben);
-  const anasPost = await publish(app, anas, ANAS_WORDS.post);
-  const deleted = await publish(app, anas, ANAS_WORDS.deletedPost);
+  const anasPost = await publish(app, anas, ANAS_TEXTS.post);
+  const deleted = await publish(app, anas, ANAS_TEXTS.deletedPost);
   await app.call(anas.access_token, 'DELETE', `/posts/${deleted}`);
   const bensPost = await publish(app, bens, 'Ladder to lend');
   await app.service(PostsService).like(ana.id, bensPost);
   await app.service(PostsService).like(ben.id, bensPost);
   await app.service(PostsService).like(ben.id, anasPost);
   await comment(app, ana, anasPost, ben, 'May I have one?');
-  await comment(app, ben, bensPost, ana, ANAS_WORDS.comment);
-  await comment(app, ben, bensPost, ana, ANAS_WORDS.comment);
-  const gone = await comment(app, ben, bensPost, ana, ANAS_WORDS.comment);
+  await comment(app, ben, bensPost, ana, ANAS_TEXTS.comment);
+  await comment(app, ben, bensPost, ana, ANAS_TEXTS.comment);
+  const gone = await comment(app, ben, bensPost, ana, ANAS_TEXTS.comment);
   await app.service(CommentsService).delete(ana.id, gone);
   await comment(app, ben, bensPost, ben, 'It is 3 m long.');
-  // A sign-in that still waits for consent.
+  // This sign-in stays pending: Ana does not decide.
   app.clock.advance(RESEND_MS);
   await new Browser(app).signIn(authorizeLink(client), ana);
   app.clock.advance(RESEND_MS);
   await mistypeCode(app, client, ana);
   await flushDeferredWrites(app);
-  return { ana, ben, client, anas, bens, anasPost, bensPost };
+  return { ana, ben, client, anasTokens: anas, bensTokens: bens, anasPost, bensPost };
 }
 
 async function publish(
@@ -166,18 +166,18 @@ async function mistypeCode(app: TestApp, client: TestClient, user: User): Promis
   await visitor.submit(page, '/oauth/authorize/verify', { code: wrong });
 }
 
-/** The four counts of published posts, which must be equal. */
+/** Four counts of published posts. They must be equal. */
 export interface Published {
   posts: number;
-  /** The counters of the users. */
+  /** The sum of `users.post_count`. */
   counted: number;
-  /** Metered calls in the call log: the replay of a publish is recorded but not metered. */
+  /** Metered calls in the call log. The replay of a publish is recorded, but not metered. */
   recorded: number;
   /** The used quota of the app, over all months. */
   used: number;
 }
 
-/** Counts the posts that one app published for `members`, who use no other app and deleted nothing. */
+/** Counts the posts that one app published for `members`. They must not use another app or delete posts. */
 export async function countPublished(
   app: Pick<TestApp, 'dataSource'>,
   ...members: readonly { user: Pick<User, 'id'>; client: Pick<TestClient, 'clientId'> }[]

@@ -3,27 +3,28 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * The range lies above the ports that `fetch` blocks, and below the ephemeral ports, which an outgoing connection could take before
- * the server listens.
+ * Above the ports that `fetch` blocks and below the ephemeral ports: an outgoing connection could take one of those before the
+ * server listens.
  */
-const FIRST = 11_000;
-const AFTER_LAST = 32_000;
-const MOST_TRIES = 20;
-/** An upper bound for the number of workers, including the global setup. */
-const WORKERS = 8;
-const PORTS_EACH = Math.floor((AFTER_LAST - FIRST) / WORKERS);
+const FIRST_PORT = 11_000;
+const END_PORT = 32_000;
+const MAX_TRIES = 20;
+/** Includes the global setup. */
+const MAX_WORKERS = 8;
+const PORTS_PER_WORKER = Math.floor((END_PORT - FIRST_PORT) / MAX_WORKERS);
 const WORKER = Number(process.env.VITEST_POOL_ID ?? 0);
-if (WORKER >= WORKERS) throw new Error(`Ports are for ${WORKERS - 1} workers at once.`);
-let turn = randomInt(PORTS_EACH);
+if (WORKER >= MAX_WORKERS)
+  throw new Error(`Port ranges exist for ${MAX_WORKERS - 1} workers: run fewer workers.`);
+let offset = randomInt(PORTS_PER_WORKER);
 
-/** Returns a free TCP port on loopback that this run does not assign again soon. */
+/** Returns a free TCP port on loopback. Reuses a port only after all others of its range. */
 export async function freePort(): Promise<number> {
-  for (let tried = 0; tried < MOST_TRIES; tried += 1) {
-    turn = (turn + 1) % PORTS_EACH;
-    const port = FIRST + WORKERS * turn + WORKER;
+  for (let tried = 0; tried < MAX_TRIES; tried += 1) {
+    offset = (offset + 1) % PORTS_PER_WORKER;
+    const port = FIRST_PORT + MAX_WORKERS * offset + WORKER;
     if (await isFree(port)) return port;
   }
-  throw new Error('No TCP port is free.');
+  throw new Error(`No free TCP port in ${MAX_TRIES} tries.`);
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -5,19 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runSql } from './sql.js';
 
-/** The storage of a database, which a test fills and frees. */
+/** Database storage of limited size. */
 export interface Fillable {
   /** Uses all free space. */
   fill(): Promise<void>;
-  /** Frees it. */
+  /** Releases the space that `fill` used. */
   free(): Promise<void>;
 }
 
-/** A small tmpfs. Only root can mount one. */
+/** A small tmpfs, which only root can mount. */
 export class SmallDisk implements Fillable {
   private constructor(readonly folder: string) {}
 
-  /** Undefined where mounting is not permitted. */
+  /** Returns undefined where mounting is not permitted. */
   static mount(megabytes: number): SmallDisk | undefined {
     const folder = mkdtempSync(join(tmpdir(), 'platform-disk-'));
     try {
@@ -57,9 +57,9 @@ export const SMALL_TABLESPACE: readonly string[] = [
   '--innodb-data-file-path=ibdata1:12M:autoextend:max:64M',
 ];
 
-const FULL = 'ER_RECORD_FILE_FULL';
-/** Row sizes in bytes: small rows fill the space that is too small for large ones. */
-const ROWS = [1_000_000, 100_000, 8000];
+const TABLE_FULL = 'ER_RECORD_FILE_FULL';
+/** Row sizes in bytes. Smaller rows fill the space that larger ones leave. */
+const ROW_SIZES = [1_000_000, 100_000, 8000];
 
 /** The tablespace of a server with `SMALL_TABLESPACE`. */
 export class SmallTablespace implements Fillable {
@@ -68,19 +68,19 @@ export class SmallTablespace implements Fillable {
   async fill(): Promise<void> {
     await runSql(this.serverUrl, 'CREATE DATABASE filler');
     await runSql(this.serverUrl, 'CREATE TABLE filler.filler (filling LONGBLOB)');
-    for (const size of ROWS) while (await this.takes(size));
+    for (const size of ROW_SIZES) while (await this.tryInsert(size));
   }
 
   async free(): Promise<void> {
     await runSql(this.serverUrl, 'DROP DATABASE filler');
   }
 
-  private async takes(size: number): Promise<boolean> {
+  private async tryInsert(size: number): Promise<boolean> {
     try {
       await runSql(this.serverUrl, `INSERT INTO filler.filler VALUES (REPEAT('x', ${size}))`);
       return true;
     } catch (error) {
-      if ((error as { code?: string }).code === FULL) return false;
+      if ((error as { code?: string }).code === TABLE_FULL) return false;
       throw error;
     }
   }

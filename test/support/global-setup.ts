@@ -10,13 +10,13 @@ import { findPrometheus } from './prometheus.js';
 import { serverVersion } from './sql.js';
 import { SUITE } from '../suite.js';
 
-/** Finds what this run tests on, starts what belongs to it and builds `dist`. Answers how to end it all. */
+/** Builds `dist`, finds the installed programs and starts the private database servers. Returns the teardown function. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const [browser, prometheus] = await Promise.all([findBrowser(), findPrometheus()]);
-  const given = givenUrls();
+  const configuredUrls = databaseUrls();
   const [buildFailure, servers] = await Promise.all([
     buildOnce(),
-    startPrivateServers(given.length > 0, SUITE === 'rules'),
+    startPrivateServers(configuredUrls.length > 0, SUITE === 'rules'),
   ]);
   const templated: Engine[] = [];
   const stop = async (): Promise<void> => {
@@ -24,7 +24,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await Promise.all(servers.map((server) => server.stop()));
   };
   try {
-    const all = [...servers.map(({ url }) => url), ...given];
+    const all = [...servers.map(({ url }) => url), ...configuredUrls];
     const urls = SUITE === 'rules' ? all.slice(0, 1) : all;
     const engines = [sqlite(), ...(await Promise.all(urls.map(engineAt)))];
     if (process.env.CI === 'true') {
@@ -59,7 +59,7 @@ async function withTemplate(engine: Engine): Promise<Engine> {
     : { ...engine, template: await makeTemplate(engine) };
 }
 
-function givenUrls(): string[] {
+function databaseUrls(): string[] {
   return (process.env.TEST_DATABASE_URLS ?? '').split(/\s+/).filter((url) => url !== '');
 }
 
@@ -84,8 +84,11 @@ async function engineAt(serverUrl: string): Promise<Engine> {
     : { kind: 'mysql', label: `MySQL ${number}`, serverUrl };
 }
 
-/** Written after a successful build, which starts by deleting `dist`: the sources that it compiled, and when it began. */
-const MARK = 'dist/.built';
+/**
+ * Written after a successful build; a build first deletes `dist`. Its content is the list of compiled sources, and its
+ * modification time is the start of the build.
+ */
+const BUILD_MARKER = 'dist/.built';
 const SOURCES = [
   'src',
   'tools',
@@ -101,20 +104,20 @@ const SOURCES = [
 
 interface Sources {
   files: string;
-  /** When one of them last changed, in milliseconds. */
+  /** The latest modification time, in milliseconds. */
   changedAt: number;
 }
 
-/** Builds `dist` if a source is new, changed or gone since the last build. Returns the compiler's message, or null. */
+/** Builds `dist` if a source was added, changed or deleted since the last build. Returns the compiler's message, or null. */
 async function buildOnce(): Promise<string | null> {
   const { files, changedAt } = await sources();
-  const built = await readFile(MARK, 'utf8').catch(() => '');
-  if (built === files && (await stat(MARK)).mtimeMs > changedAt) return null;
+  const built = await readFile(BUILD_MARKER, 'utf8').catch(() => '');
+  if (built === files && (await stat(BUILD_MARKER)).mtimeMs > changedAt) return null;
   const startedAt = new Date();
   const failure = await build();
   if (failure === null) {
-    await writeFile(MARK, files);
-    await utimes(MARK, startedAt, startedAt);
+    await writeFile(BUILD_MARKER, files);
+    await utimes(BUILD_MARKER, startedAt, startedAt);
   }
   return failure;
 }

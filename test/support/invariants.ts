@@ -4,19 +4,22 @@ import { expect } from 'vitest';
 const CREDENTIAL = /(svc_sec|svcac|svcat|svcrt)_[A-Za-z0-9_-]{43}/g;
 
 /** The service prints the secret of the demo app once, when it creates the demo. */
-const DEMO_SECRET = /^ {2}Its secret {2,}svc_sec_\S+$/m;
+const DEMO_SECRET = /^ {2}Client secret {2,}svc_sec_\S+$/m;
 
-/** @throws when `text` contains a credential, with its prefix and the text before it */
+/** @throws when `text` contains a credential; the message has its prefix and the text before it */
 export function expectNoCredential(text: string, where: string): void {
   const found = [...text.replace(DEMO_SECRET, '').matchAll(CREDENTIAL)].map(
     ({ index, input, 1: prefix }) => `${input.slice(Math.max(0, index - 60), index)}${prefix}_…`,
   );
   if (found.length > 0)
-    throw new Error(`${where} holds ${found.length} credentials as they are:\n${found.join('\n')}`);
+    throw new Error(
+      `${where} contains ${found.length} credentials in plain text:\n${found.join('\n')}`,
+    );
 }
 
 /**
- * A value in the form of `given` that differs in its last character, and not only in the bits that base64url ignores.
+ * Returns `given` with another last character. The new character also decodes to other bits: base64url ignores the lowest bits of
+ * the last character.
  * @throws when `given` is empty
  */
 export function differentFrom(given: string | null | undefined): string {
@@ -27,8 +30,8 @@ export function differentFrom(given: string | null | undefined): string {
 /** Runs one SELECT on a test database. */
 export type Select = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** Three counts of the posts of each app and month, which must be equal. */
-const PUBLISHED = {
+/** Three counts of the posts of each app and month. They must be equal. */
+const POST_COUNTS = {
   posts: `SELECT client_id AS app, SUBSTR(created_at, 1, 7) AS period, COUNT(*) AS published
     FROM posts WHERE client_id IS NOT NULL GROUP BY client_id, SUBSTR(created_at, 1, 7)`,
   recorded: `SELECT client_id AS app, SUBSTR(at, 1, 7) AS period, COUNT(*) AS published
@@ -40,11 +43,11 @@ const PUBLISHED = {
 /** An erasure deletes the posts of a user, but neither the call records nor the used quota. */
 const ERASURES = `SELECT COUNT(*) AS erasures FROM audit_events WHERE action = 'user.erased'`;
 
-const METERED_OTHERWISE = `SELECT id, route, status FROM api_calls
+const METERED_WITHOUT_POST = `SELECT id, route, status FROM api_calls
   WHERE metered = 1 AND NOT (route = 'POST /dev/v1/posts' AND status = 201)`;
 
 /** Queries for rows whose counter differs from the number of counted rows. */
-const MISCOUNTED = {
+const WRONG_COUNTERS = {
   'users.post_count': `SELECT id, post_count AS counter FROM users WHERE post_count <>
     (SELECT COUNT(*) FROM posts WHERE posts.user_id = users.id AND posts.deleted_at IS NULL)`,
   'posts.comment_count': `SELECT id, comment_count AS counter FROM posts WHERE comment_count <>
@@ -53,12 +56,12 @@ const MISCOUNTED = {
     (SELECT COUNT(*) FROM post_likes WHERE post_likes.post_id = posts.id)`,
 };
 
-/** Databases whose rows a test writes without the service. */
-const tampered = new Set<string>();
+/** Databases in which a test writes rows without the service. */
+const uncheckedDatabases = new Set<string>();
 
-/** Skips the check of counters for a database whose rows the test itself writes. */
+/** Skips the check of counters for a database in which the test itself writes rows. */
 export function skipCountCheck({ url }: { url: string }): void {
-  tampered.add(url);
+  uncheckedDatabases.add(url);
 }
 
 /**
@@ -70,9 +73,10 @@ export async function expectConsistentCounts(
   tables: readonly string[],
   select: Select,
 ): Promise<void> {
-  if (tampered.has(url) || !tables.includes('quota_usage') || !tables.includes('posts')) return;
+  if (uncheckedDatabases.has(url) || !tables.includes('quota_usage') || !tables.includes('posts'))
+    return;
   const published = await Promise.all(
-    Object.values(PUBLISHED).map(async (sql) => totals(await select(sql))),
+    Object.values(POST_COUNTS).map(async (sql) => totals(await select(sql))),
   );
   const [posts = {}, recorded = {}, counted = {}] = published;
   expect(counted, 'quota and recorded calls').toEqual(recorded);
@@ -81,8 +85,8 @@ export async function expectConsistentCounts(
     expect(posts, 'posts and recorded calls').toEqual(recorded);
   for (const [month, posted] of Object.entries(posts))
     expect(posted, month).toBeLessThanOrEqual(recorded[month] ?? 0);
-  expect(await select(METERED_OTHERWISE), 'metered calls that published nothing').toEqual([]);
-  for (const [counter, sql] of Object.entries(MISCOUNTED))
+  expect(await select(METERED_WITHOUT_POST), 'metered calls that published nothing').toEqual([]);
+  for (const [counter, sql] of Object.entries(WRONG_COUNTERS))
     expect(await select(sql), counter).toEqual([]);
 }
 

@@ -86,21 +86,20 @@ export class Member {
   }
 }
 
-async function created<T>(answer: Response): Promise<T> {
-  if (answer.status !== 201) throw new Error(`${answer.status}: ${await answer.text()}`);
-  return json<T>(answer);
+async function created<T>(response: Response): Promise<T> {
+  if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`);
+  return json<T>(response);
 }
 
-/** The rows and counters of a member and their app. A rejected request must not change them. */
+/** The numbers of rows and the counters of a member and their app. A rejected request must not change them. */
 export interface Footprint {
   posts: number;
   comments: number;
-  /** The member's post counter. */
-  counted: number;
-  /** The comment counters of the member's posts. */
-  commented: number;
-  /** The quota that the app has used. */
-  spent: number;
+  /** `users.post_count`. */
+  postCount: number;
+  /** The sum of `posts.comment_count` of the member's posts. */
+  commentCount: number;
+  quotaUsed: number;
 }
 
 export async function footprintOf({ app, user, client }: Member): Promise<Footprint> {
@@ -109,16 +108,22 @@ export async function footprintOf({ app, user, client }: Member): Promise<Footpr
   return {
     posts: await manager.countBy(Post, { userId }),
     comments: await manager.countBy(Comment, { userId }),
-    counted: (await manager.findOneByOrFail(User, { id: userId })).postCount,
-    commented: Number(await manager.sum(Post, 'commentCount', { userId })),
-    spent: Number(await manager.sum(QuotaUsage, 'used', { clientId: client.clientId })),
+    postCount: (await manager.findOneByOrFail(User, { id: userId })).postCount,
+    commentCount: Number(await manager.sum(Post, 'commentCount', { userId })),
+    quotaUsed: Number(await manager.sum(QuotaUsage, 'used', { clientId: client.clientId })),
   };
 }
 
-/** The footprint of a member with one post and one comment on it, after any number of rejected requests. */
-export const UNTOUCHED: Footprint = { posts: 1, comments: 1, counted: 1, commented: 1, spent: 1 };
+/** The footprint of a member who published one post and one comment on it. All other requests were rejected. */
+export const UNTOUCHED: Footprint = {
+  posts: 1,
+  comments: 1,
+  postCount: 1,
+  commentCount: 1,
+  quotaUsed: 1,
+};
 
-/** A request whose body is still being sent. */
+/** A request whose body is incomplete. */
 export interface OpenCall {
   sent: ClientRequest;
   received: Request;

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { serverOn } from './commanded-server.js';
+import { serverPid } from './commanded-server.js';
 import { runSql } from './sql.js';
 
 const run = promisify(execFile);
 const MEMBERS = 3;
 /** The states of members that are in the group or joining it. */
 const PRESENT = new Set(['ONLINE', 'RECOVERING']);
-const CHANGES = `SELECT data FROM performance_schema.error_log WHERE data LIKE '%Group membership changed to%'`;
+const MEMBERSHIP_CHANGES = `SELECT data FROM performance_schema.error_log WHERE data LIKE '%Group membership changed to%'`;
 
 /** A member as the group reports it. */
 interface GroupMember {
@@ -25,17 +25,17 @@ export class MysqlGroup {
   ) {}
 
   /**
-   * Uses the running group, after rejoining missing members, or starts one.
+   * Uses the running group and rejoins its missing members, or starts a group.
    * @param command supports `start`, `status` and `rejoin PORT`; the first two print port, state and role of each member
    */
   static async start(command: string): Promise<MysqlGroup> {
-    const running = await membersAs(command, 'status').catch(() => []);
-    const members = running.length > 0 ? running : await started(command);
+    const running = await listMembers(command, 'status').catch(() => []);
+    const members = running.length > 0 ? running : await startGroup(command);
     const group = new MysqlGroup(command, await portsOf(members));
-    const there = members.filter(({ state }) => PRESENT.has(state)).map(({ port }) => port);
+    const presentPorts = members.filter(({ state }) => PRESENT.has(state)).map(({ port }) => port);
     for (const port of group.ports)
-      if (!there.includes(port)) await run(command, ['rejoin', String(port)]);
-    await group.untilWhole();
+      if (!presentPorts.includes(port)) await run(command, ['rejoin', String(port)]);
+    await group.waitUntilOnline();
     return group;
   }
 
@@ -57,17 +57,17 @@ export class MysqlGroup {
   /** Finds the primary. Returns its port and a function that kills it. */
   async primaryToKill(): Promise<{ port: number; kill: () => void }> {
     const port = await this.primary();
-    const pid = serverOn(port);
+    const pid = serverPid(port);
     return { port, kill: () => process.kill(pid, 'SIGKILL') };
   }
 
-  /** Starts a killed member, and waits until it has rejoined. */
+  /** Starts a killed member and waits until it has rejoined. */
   async rejoin(port: number): Promise<void> {
     await run(this.command, ['rejoin', String(port)]);
-    await this.untilWhole();
+    await this.waitUntilOnline();
   }
 
-  private async untilWhole(): Promise<void> {
+  private async waitUntilOnline(): Promise<void> {
     const states = this.ports.map(() => 'ONLINE');
     await vi.waitFor(
       async () => expect((await this.members()).map(({ state }) => state)).toEqual(states),
@@ -76,7 +76,7 @@ export class MysqlGroup {
   }
 
   private members(): Promise<GroupMember[]> {
-    return membersAs(this.command, 'status');
+    return listMembers(this.command, 'status');
   }
 
   private async primary(): Promise<number> {
@@ -87,19 +87,19 @@ export class MysqlGroup {
 }
 
 /**
- * Starts the group. A member cannot join while another connection happens to use its group port; then all members are killed and
- * the group is started once more.
+ * Starts the group. A member cannot join while an outgoing connection uses its group port. In that case, kills all members and
+ * starts the group once more.
  */
-async function started(command: string): Promise<GroupMember[]> {
+async function startGroup(command: string): Promise<GroupMember[]> {
   try {
-    return await membersAs(command, 'start');
+    return await listMembers(command, 'start');
   } catch {
-    for (const { port } of await membersAs(command, 'status').catch(() => [])) {
-      const pid = serverOn(port);
+    for (const { port } of await listMembers(command, 'status').catch(() => [])) {
+      const pid = serverPid(port);
       process.kill(pid, 'SIGKILL');
-      await vi.waitFor(() => expect(holdsFiles(pid)).toBe(false), { timeout: 10_000 });
+      await vi.waitFor(() => expect(isProcessAlive(pid)).toBe(false), { timeout: 10_000 });
     }
-    return membersAs(command, 'start');
+    return listMembers(command, 'start');
   }
 }
 
@@ -108,15 +108,18 @@ async function portsOf(members: readonly GroupMember[]): Promise<number[]> {
   const ports = new Set(members.map(({ port }) => port));
   const online = members.find(({ state }) => state === 'ONLINE');
   if (ports.size < MEMBERS && online !== undefined)
-    for (const { data } of await runSql(`mysql://root@127.0.0.1:${online.port}`, CHANGES))
+    for (const { data } of await runSql(
+      `mysql://root@127.0.0.1:${online.port}`,
+      MEMBERSHIP_CHANGES,
+    ))
       for (const [, port] of String(data).matchAll(/:(\d+)(?=,| on view)/g))
         ports.add(Number(port));
   expect([...ports], 'the ports of the group').toHaveLength(MEMBERS);
   return [...ports];
 }
 
-/** Whether a process still exists. A killed one does for a moment, in which its successor cannot start. */
-function holdsFiles(pid: number): boolean {
+/** A killed process exists for a moment, in which its successor cannot start. */
+function isProcessAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
@@ -124,7 +127,7 @@ function holdsFiles(pid: number): boolean {
   }
 }
 
-async function membersAs(command: string, word: 'start' | 'status'): Promise<GroupMember[]> {
+async function listMembers(command: string, word: 'start' | 'status'): Promise<GroupMember[]> {
   const { stdout } = await run(command, [word]);
   return [...stdout.matchAll(/^(\d+)\s+([A-Z]+)\s+([A-Z]+)\s*$/gm)].map(
     ([, port, state = '', role = '']) => ({ port: Number(port), state, role }),

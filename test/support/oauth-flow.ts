@@ -8,7 +8,7 @@ import type { TestApp, TestClient } from './test-app.js';
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
-/** The authorization request of an app as a path. Undefined parameters are left out. */
+/** The path and query of an authorization request. Undefined parameters are omitted. */
 export function authorizeLink(
   client: TestClient,
   parameters: Record<string, string | undefined> = {},
@@ -42,9 +42,9 @@ export async function approve(
   const link = authorizeLink(client, parameters as Record<string, string | undefined>);
   const visitor = new Browser(app);
   const consent = await visitor.signIn(link, user);
-  const asked = new URL(link, app.baseUrl).searchParams.get('scope')?.split(' ') ?? [];
+  const requested = new URL(link, app.baseUrl).searchParams.get('scope')?.split(' ') ?? [];
   const done = await visitor.submit(consent, '/oauth/authorize/decision', {
-    scope: scopes ?? asked,
+    scope: scopes ?? requested,
     decision: 'approve',
   });
   return redirectParameters(done);
@@ -113,6 +113,6 @@ export function sendForm(
 /** Whether the API accepts an access token. @throws when the status is neither 200 nor 401 */
 export async function isTokenAccepted(app: TestApp, accessToken: string): Promise<boolean> {
   const { status } = await app.call(accessToken, 'GET', '/me');
-  if (status !== 200 && status !== 401) throw new Error(`GET /me answered ${status}.`);
+  if (status !== 200 && status !== 401) throw new Error(`GET /me returned ${status}.`);
   return status === 200;
 }

@@ -7,12 +7,13 @@ import type { TestDatabase } from './database.js';
 import { findProgram } from './programs.js';
 import { runSql } from './sql.js';
 
-/** Replaces the names in a line of the page by those of the test's database. */
-export type Naming = (line: string) => string;
+/** Replaces the database names in a line of the page by those of the test. */
+export type ReplaceNames = (line: string) => string;
 
-/** A code block that the test runs; `kind` is `run`, or names a kind of database. */
+/** A code block that a test runs. */
 interface Block {
   section: string;
+  /** `run`, or for example `run-sqlite` for one kind of database. */
   kind: string;
   lines: string[];
 }
@@ -29,7 +30,7 @@ const blocks: readonly Block[] = readFileSync('docs/operate.md', 'utf8')
     ),
   );
 
-/** The missing programs of the page's backup procedures. */
+/** The programs of the backup procedures that are not installed. */
 const missing = {
   server: await missingOf('mysqldump', 'mysql'),
   sqlite: await missingOf('sqlite3'),
@@ -37,12 +38,12 @@ const missing = {
 
 export const BACKUP = 'Back up and restore';
 
-export const asWritten: Naming = (line) => line;
+export const keepNames: ReplaceNames = (line) => line;
 
 /** The commands of a section of docs/operate.md. @throws when it has no blocks of this kind */
-export function linesOf(section: string, kind: string): string[] {
+export function commandsOf(section: string, kind: string): string[] {
   const own = blocks.filter((block) => block.section === section && block.kind === kind);
-  if (own.length === 0) throw new Error(`"${section}" has no blocks to "${kind}".`);
+  if (own.length === 0) throw new Error(`The section "${section}" has no \`sh ${kind}\` blocks.`);
   return own.flatMap(({ lines }) => lines);
 }
 
@@ -51,10 +52,10 @@ export function linesOf(section: string, kind: string): string[] {
  * @throws with `CI=true`, when one is missing
  */
 export function canBackUp({ engine }: TestDatabase): boolean {
-  const lacking = missing[engine.kind === 'sqlite' ? 'sqlite' : 'server'];
-  if (lacking.length > 0 && process.env.CI === 'true')
-    throw new Error(`CI needs ${lacking.join(' and ')}, which backs a database up: install it.`);
-  return lacking.length === 0;
+  const missingPrograms = missing[engine.kind === 'sqlite' ? 'sqlite' : 'server'];
+  if (missingPrograms.length > 0 && process.env.CI === 'true')
+    throw new Error(`CI needs ${missingPrograms.join(' and ')} for the backup tests: install it.`);
+  return missingPrograms.length === 0;
 }
 
 /**
@@ -64,11 +65,11 @@ export function canBackUp({ engine }: TestDatabase): boolean {
 export async function restore(
   { url, engine }: TestDatabase,
   folder: string,
-  runBlocks: (kind: string, named: Naming) => Promise<unknown>,
+  runBlocks: (kind: string, replaceNames: ReplaceNames) => Promise<unknown>,
 ): Promise<string> {
   if (engine.kind === 'sqlite') {
     await symlink(dirname(url.slice('sqlite:'.length)), join(folder, 'data'));
-    await runBlocks('run-sqlite', asWritten);
+    await runBlocks('run-sqlite', keepNames);
     return `sqlite:${join(folder, 'platform.sqlite')}`;
   }
   const { hostname, port, username, password, pathname } = new URL(url);
@@ -87,13 +88,13 @@ export async function restore(
 
 async function missingOf(...names: string[]): Promise<string[]> {
   const found = await Promise.all(names.map((name) => findProgram(name)));
-  return names.filter((_name, place) => found[place] === undefined);
+  return names.filter((_name, index) => found[index] === undefined);
 }
 
-/** The command line in the documentation. */
+/** How the documentation calls the command line. */
 export const CLI = 'npm run -s cli -- ';
 
-/** Runs commands of a page in a folder with environment variables. */
+/** Runs the commands of a page in a folder, with environment variables. */
 export class PastedCommands {
   constructor(
     private readonly folder: string,
@@ -115,16 +116,16 @@ export class PastedCommands {
     });
   }
 
-  /** Runs our own commands in this process, which is faster. The shell splits the line into words. */
+  /** Runs a command of the service in this process, which is faster. The shell splits the line into words. */
   private async command(line: string): Promise<string> {
     const [, words = '', direction, file = ''] = /^(.*?)(?: ([<>]) (\S+))?$/.exec(line) ?? [];
     const input = direction === '<' ? await readFile(join(this.folder, file), 'utf8') : '';
     const args = this.shell(`printf '%s\\0' ${words}`).split('\0').slice(0, -1);
-    const here = args.map((word) =>
+    const resolvedArgs = args.map((word) =>
       existsSync(join(this.folder, word)) ? join(this.folder, word) : word,
     );
-    const { code, stdout, stderr } = await runCommand(here, this.variables, input);
-    if (code !== 0) throw new Error(`"${line}" ended with ${code}:\n${stdout}${stderr}`);
+    const { code, stdout, stderr } = await runCommand(resolvedArgs, this.variables, input);
+    if (code !== 0) throw new Error(`"${line}" exited with ${code}:\n${stdout}${stderr}`);
     if (direction === '>') await writeFile(join(this.folder, file), stdout);
     return stdout;
   }

@@ -3,17 +3,17 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A program that this run may start. */
+/** An installed program. */
 export interface Program {
   readonly path: string;
   /** Name and version, such as `Chromium 140.0.7339.80`. */
   readonly label: string;
 }
 
-/** Folders of servers that are usually not on the PATH. */
+/** Folders of server programs, which are usually not on the PATH. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec', '/usr/local/mysql/bin'];
 
-/** The full path of the first of these programs that is installed. */
+/** Returns the full path of the first of these programs that is installed. */
 export async function findProgram(...names: string[]): Promise<string | undefined> {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...SERVER_FOLDERS];
   for (const name of names) {
@@ -41,12 +41,12 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 /**
- * The Chromium of `CHROMIUM_PATH`, or the first on the PATH.
+ * Finds the Chromium of `CHROMIUM_PATH`, or else the first on the PATH.
  * @throws when the program of `CHROMIUM_PATH` does not run
  */
 export async function findBrowser(): Promise<Program | null> {
-  const wanted = process.env.CHROMIUM_PATH;
-  if (wanted !== undefined && wanted !== '') return browserAt(wanted);
+  const configured = process.env.CHROMIUM_PATH;
+  if (configured !== undefined && configured !== '') return browserAt(configured);
   const found = await findProgram('chromium', 'chromium-browser', 'google-chrome');
   return found === undefined ? null : browserAt(found).catch(() => null);
 }

@@ -9,7 +9,7 @@ import { freePort } from './free-port.js';
 import { findProgram, type Program, versionLine } from './programs.js';
 import { json } from './responses.js';
 
-const START_MS = 15_000;
+const START_TIMEOUT_MS = 15_000;
 
 /** The job name in the alert rules. */
 export const JOB = 'developer-platform';
@@ -63,8 +63,8 @@ export async function startPrometheus(
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  const said: string[] = [];
-  child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  const stderr: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.push(text));
   const ended = once(child, 'exit');
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL');
@@ -72,21 +72,21 @@ export async function startPrometheus(
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await untilReady(`http://${address}/-/ready`);
+    await waitUntilReady(`http://${address}/-/ready`);
   } catch (error) {
     await stop();
-    throw new Error(`Prometheus did not start.\n${said.join('')}`, { cause: error });
+    throw new Error(`Prometheus did not start.\n${stderr.join('')}`, { cause: error });
   }
   return {
     query: async (expression) =>
       (
-        await ask<{ result: Sample[] }>(
+        await fetchApi<{ result: Sample[] }>(
           address,
           `query?${new URLSearchParams({ query: expression })}`,
         )
       ).result,
     rules: async () =>
-      (await ask<{ groups: { rules: Rule[] }[] }>(address, 'rules')).groups.flatMap(
+      (await fetchApi<{ groups: { rules: Rule[] }[] }>(address, 'rules')).groups.flatMap(
         ({ rules }) => rules,
       ),
     stop,
@@ -102,24 +102,24 @@ function configuration(target: string, rulesFile: string): object {
   };
 }
 
-async function ask<T>(address: string, path: string): Promise<T> {
-  const answer = await fetch(`http://${address}/api/v1/${path}`);
-  const { data, error } = await json<{ data: T; error?: string }>(answer);
+async function fetchApi<T>(address: string, path: string): Promise<T> {
+  const response = await fetch(`http://${address}/api/v1/${path}`);
+  const { data, error } = await json<{ data: T; error?: string }>(response);
   if (error !== undefined) throw new Error(error);
   return data;
 }
 
-async function untilReady(url: string): Promise<void> {
-  const deadline = Date.now() + START_MS;
+async function waitUntilReady(url: string): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
   while ((await fetch(url).catch(() => undefined))?.status !== 200) {
-    if (Date.now() > deadline) throw new Error(`${url} did not answer 200 in time.`);
+    if (Date.now() > deadline) throw new Error(`${url} did not return 200 in time.`);
     await sleep(50);
   }
 }
 
-/** The metrics of one scrape. */
-export interface Reading {
-  /** The value of the first series with these labels; undefined when there is none. */
+/** The result of one scrape. */
+export interface ScrapedMetrics {
+  /** Returns the value of the first series with these labels, or undefined. */
   (name: string, labels?: Readonly<Record<string, string>>): number | undefined;
   /** The label names of all series of this name. */
   labels(name: string): string[];
@@ -132,8 +132,8 @@ interface Series {
 }
 
 /** Reads all metrics at a URL. */
-export async function scrape(metricsUrl: string): Promise<Reading> {
-  const series = seriesIn(await (await fetch(metricsUrl)).text());
+export async function scrape(metricsUrl: string): Promise<ScrapedMetrics> {
+  const series = parseSeries(await (await fetch(metricsUrl)).text());
   const find = (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
     series.find(
       (one) =>
@@ -146,7 +146,7 @@ export async function scrape(metricsUrl: string): Promise<Reading> {
 }
 
 /** Parses the text format of Prometheus. */
-function seriesIn(page: string): Series[] {
+function parseSeries(page: string): Series[] {
   return page
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
@@ -164,7 +164,7 @@ function seriesIn(page: string): Series[] {
 export const DASHBOARD = 'ops/grafana-dashboard.json';
 export const ALERTS = 'ops/alerts.yaml';
 
-/** A PromQL expression and its place. */
+/** A PromQL expression and the panel or alert that contains it. */
 export interface Expression {
   where: string;
   text: string;
@@ -205,7 +205,7 @@ export async function alerts(): Promise<Alert[]> {
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** The selectors of an expression, such as `up{job="a"}`. Our expressions write every metric with braces. */
+/** The selectors of an expression, such as `up{job="a"}`. Every metric in our expressions has braces. */
 export function selectorsOf(expression: string): string[] {
   return [...expression.matchAll(/\b[a-z]\w*\{[^}]*\}/g)].map(([selector]) => selector);
 }

@@ -3,8 +3,8 @@ import addFormats from 'ajv-formats';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /**
- * Whether the text is an absolute URL. Not by `URL.canParse`, which is wrong for characters from U+0080 to U+00FF once Node 20 or
- * 22 has optimized it.
+ * Whether the text is an absolute URL. Does not use `URL.canParse`: once optimized, it is wrong in Node 20 and 22 for characters
+ * from U+0080 to U+00FF.
  */
 export function isUrl(text: string): boolean {
   try {
@@ -14,7 +14,7 @@ export function isUrl(text: string): boolean {
   }
 }
 
-/** A JSON Schema of the document, with the keywords that tests read. */
+/** A JSON Schema. Only the keywords that tests read are typed. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -68,7 +68,7 @@ export interface OpenApiDocument {
 }
 
 /** An operation with its path and method. */
-export interface Place {
+export interface OperationEntry {
   /** In lower case, as in the document. */
   method: string;
   /** With parameters in braces. */
@@ -84,7 +84,7 @@ export function publishedDocument(): OpenApiDocument {
 }
 
 /** Every operation, in the order of the document. */
-export function placesOf(document: OpenApiDocument): Place[] {
+export function operationEntries(document: OpenApiDocument): OperationEntry[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   );
@@ -103,14 +103,14 @@ function reference(value: unknown): string {
   return typeof value === 'object' && value !== null && '$ref' in value ? String(value.$ref) : '';
 }
 
-/** Returns the violations of a value, each with its place. */
+/** Returns the violations of a value, each with its JSON pointer. */
 export type Check = (value: unknown) => string[];
 
 /**
  * Compiles the schemas of a document (JSON Schema 2020-12).
  *
- * `closed` rejects fields and codes that a schema does not name. The document leaves responses open, because clients must accept
- * new fields and codes; but this service must document what it sends.
+ * `closed` rejects fields and codes that a schema does not name. The document permits others in responses, because clients must
+ * accept new fields and codes. The service itself must document every field and code that it sends.
  */
 export function schemaChecks(
   { components }: OpenApiDocument,
@@ -122,7 +122,7 @@ export function schemaChecks(
     allowUnionTypes: true,
     strictTypes: false,
   });
-  // The types describe a CommonJS module whose export is the function.
+  // The package's types wrongly describe a CommonJS module whose export is the function.
   (addFormats as unknown as (target: Ajv2020) => void)(ajv);
   ajv.addFormat('iri', isUrl);
   ajv.addVocabulary(['example']);
@@ -133,11 +133,11 @@ export function schemaChecks(
   return (schema) => {
     const validate = compiled.get(schema) ?? ajv.compile(prepared(schema));
     compiled.set(schema, validate);
-    return (value) => (validate(value) ? [] : (validate.errors ?? []).map(told));
+    return (value) => (validate(value) ? [] : (validate.errors ?? []).map(formatError));
   };
 }
 
-function told({ instancePath, message, params }: ErrorObject): string {
+function formatError({ instancePath, message, params }: ErrorObject): string {
   return `${instancePath || '/'} ${message} ${JSON.stringify(params)}`;
 }
 
@@ -162,12 +162,12 @@ function closedSchema(schema: Schema): Schema {
 /** A string schema with known values that permits others. */
 function isOpenCode(value: unknown): value is { anyOf: [Schema, Schema] } {
   const { anyOf = [], type } = (value ?? {}) as { anyOf?: Schema[]; type?: string };
-  const [present, any] = anyOf;
+  const [known, any] = anyOf;
   return (
     type === undefined &&
     anyOf.length === 2 &&
-    present !== undefined &&
-    ('enum' in present || '$ref' in present) &&
+    known !== undefined &&
+    ('enum' in known || '$ref' in known) &&
     any?.type === 'string'
   );
 }

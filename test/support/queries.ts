@@ -14,13 +14,13 @@ export async function recordQueries(
 ): Promise<RecordedQuery[]> {
   const recorded: RecordedQuery[] = [];
   const { logger } = dataSource;
-  const recording = new Proxy(logger, {
+  const recordingLogger = new Proxy(logger, {
     get: (target, name) =>
       name === 'logQuery'
         ? (query: string, parameters: unknown[] = []) => recorded.push({ query, parameters })
         : Reflect.get(target, name),
   });
-  Object.assign(dataSource, { logger: recording });
+  Object.assign(dataSource, { logger: recordingLogger });
   try {
     await work();
   } finally {
@@ -31,7 +31,7 @@ export async function recordQueries(
 
 /**
  * The rows of EXPLAIN.
- * @throws when the plan reads no table, for example because no row has the key: such a plan proves nothing
+ * @throws when the plan reads no table, for example because no row has the key: such a plan says nothing about indexes
  */
 export async function explainQuery(
   { engine }: TestDatabase,
@@ -47,17 +47,17 @@ export async function explainQuery(
     parameters,
   );
   if (isSqlite ? steps.length === 0 : typeof steps[0]?.['type'] !== 'string')
-    throw new Error(`The plan reads nothing: ${JSON.stringify(steps)}`);
+    throw new Error(`The plan reads no table: ${JSON.stringify(steps)}`);
   return steps;
 }
 
-/** A step of SQLite for a statement that only checks existence. */
+/** SQLite's plan step for a statement that only checks existence. */
 const NO_TABLE = /^SCAN (?:CONSTANT ROW|dummy_table)$/;
 
 /** The steps of a plan that read a whole table or a whole index. @throws like `explainQuery` */
-export async function fullScansOf(...of: Parameters<typeof explainQuery>): Promise<string[]> {
-  const [{ engine }] = of;
-  const steps = await explainQuery(...of);
+export async function fullScansOf(...args: Parameters<typeof explainQuery>): Promise<string[]> {
+  const [{ engine }] = args;
+  const steps = await explainQuery(...args);
   return steps
     .filter(({ detail, type }) =>
       engine.kind === 'sqlite'

@@ -3,14 +3,14 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /**
- * Sends a GET with exactly these header lines (name, value, name, value, …), including `Host` and repeated names. Headers of the
- * body must be among them.
+ * Sends a GET with exactly these headers (name, value, name, value, …). They must include `Host` and the headers of the body, and
+ * may repeat names.
  */
 export function getRaw(url: string, headers: readonly string[], body?: Buffer): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { headers }, (answer) => {
-      const { statusCode: status, headers: fields } = answer;
-      text(answer).then(
+    const sent = request(url, { headers }, (response) => {
+      const { statusCode: status, headers: fields } = response;
+      text(response).then(
         (content) =>
           resolve(new Response(content, { status, headers: fields as Record<string, string> })),
         reject,
@@ -21,8 +21,8 @@ export function getRaw(url: string, headers: readonly string[], body?: Buffer): 
 }
 
 /**
- * Writes a request to a socket, one byte for each character: request line and headers, an empty line, and the body. Returns the
- * response once the service has closed the connection. @throws when there is none
+ * Writes a request to a socket in Latin-1: request line and headers, an empty line, and the body. Returns the response once the
+ * service has closed the connection. @throws when there is no response
  */
 export function sendBytes(url: string, lines: readonly string[], body = ''): Promise<Response> {
   const { hostname, port } = new URL(url);
@@ -33,21 +33,21 @@ export function sendBytes(url: string, lines: readonly string[], body = ''): Pro
     });
     socket.setEncoding('utf8').on('data', (chunk: string) => received.push(chunk));
     socket.on('error', reject).on('close', () => {
-      const answer = answerIn(received.join(''));
-      if (answer) resolve(answer);
+      const response = parseResponse(received.join(''));
+      if (response) resolve(response);
       else reject(new Error('The service closed the connection without a response.'));
     });
   });
 }
 
-/** The first lines of a request, to which a test adds headers. */
-export function head(url: string, method: string, path: string): string[] {
+/** The request line and the first headers of a request. */
+export function requestHead(url: string, method: string, path: string): string[] {
   return [`${method} ${path} HTTP/1.1`, `Host: ${new URL(url).host}`, 'Connection: close'];
 }
 
-function answerIn(received: string): Response | null {
-  const [top = '', ...rest] = received.split('\r\n\r\n');
-  const [statusLine = '', ...lines] = top.split('\r\n');
+function parseResponse(received: string): Response | null {
+  const [head = '', ...rest] = received.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
   const status = /^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1];
   if (status === undefined) return null;
   const headers = lines.map((line): [string, string] => {

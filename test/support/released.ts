@@ -48,10 +48,10 @@ function withoutCount(statement: string): string {
 /** Restores a dump into an empty database. */
 export async function restore(
   { engine, url }: TestDatabase,
-  kept: ReleasedDatabase,
+  released: ReleasedDatabase,
 ): Promise<void> {
-  if (engine.kind === 'sqlite') restoreFile(fileIn(url), kept);
-  else await onServer(url, (connection) => restoreOnServer(connection, kept));
+  if (engine.kind === 'sqlite') restoreFile(fileIn(url), released);
+  else await onServer(url, (connection) => restoreOnServer(connection, released));
 }
 
 function fileIn(url: string): string {
@@ -129,7 +129,7 @@ const run = promisify(execFile);
 const COMMITS = { '1.0.0': '858c25897fd1b3e798412e7aabe2a7bfad4bbd1c' } as const;
 /** Files that the build copies. */
 const ASSETS = new Set(['.eta', '.css', '.svg']);
-const LONGEST_MS = 110_000;
+const BUILD_TIMEOUT_MS = 110_000;
 
 /** A built release of the service. */
 export interface ReleasedVersion {
@@ -140,37 +140,40 @@ export interface ReleasedVersion {
 }
 
 /**
- * Builds a release from the history, once for all runs on this machine, with the installed packages. Undefined where the history
- * is missing, as in a shallow clone or an archive.
+ * Builds a release from the history with the installed packages. Later runs on this machine reuse the build. Returns undefined if
+ * the history is missing, as in a shallow clone or an archive.
  * @throws when the build fails; with `CI=true`, also when the history is missing
  */
 export async function releasedVersion(
   release: keyof typeof COMMITS,
 ): Promise<ReleasedVersion | undefined> {
   const commit = COMMITS[release];
-  const known = await run('git', ['cat-file', '-e', `${commit}^{tree}`]).catch(() => undefined);
-  if (known === undefined) {
+  const isCommitPresent = await run('git', ['cat-file', '-e', `${commit}^{tree}`]).then(
+    () => true,
+    () => false,
+  );
+  if (!isCommitPresent) {
     if (process.env.CI === 'true')
       throw new Error(
-        `CI needs the history of this repository, for ${release}: git fetch --unshallow`,
+        `CI needs the history of this repository to build ${release}: run git fetch --unshallow.`,
       );
     return undefined;
   }
   const packages = resolve('node_modules');
-  const place = createHash('sha256').update(packages).digest('hex').slice(0, 8);
-  const folder = join(tmpdir(), `platform-${release}-${commit.slice(0, 8)}-${place}`);
+  const packagesHash = createHash('sha256').update(packages).digest('hex').slice(0, 8);
+  const folder = join(tmpdir(), `platform-${release}-${commit.slice(0, 8)}-${packagesHash}`);
   if (!existsSync(folder)) await build(commit, packages, folder);
   return { folder, main: join(folder, 'dist/src/main.js') };
 }
 
-/** Moves the finished build into place, unless a concurrent run was first. */
+/** Moves the finished build to `folder`, unless a concurrent run did it first. */
 async function build(commit: string, packages: string, folder: string): Promise<void> {
-  const own = await mkdtemp(`${folder}-`);
+  const buildFolder = await mkdtemp(`${folder}-`);
   try {
-    const archive = join(own, 'archive.tar');
+    const archive = join(buildFolder, 'archive.tar');
     await run('git', ['archive', '--output', archive, commit]);
-    await run('tar', ['-xf', archive, '-C', own]);
-    await symlink(packages, join(own, 'node_modules'));
+    await run('tar', ['-xf', archive, '-C', buildFolder]);
+    await symlink(packages, join(buildFolder, 'node_modules'));
     // No type check: the release passed it with the packages of its time.
     const compile = [
       join(packages, 'typescript/bin/tsc'),
@@ -178,14 +181,14 @@ async function build(commit: string, packages: string, folder: string): Promise<
       'tsconfig.build.json',
       '--noCheck',
     ];
-    await run(process.execPath, compile, { cwd: own, timeout: LONGEST_MS });
-    await cp(join(own, 'src'), join(own, 'dist/src'), {
+    await run(process.execPath, compile, { cwd: buildFolder, timeout: BUILD_TIMEOUT_MS });
+    await cp(join(buildFolder, 'src'), join(buildFolder, 'dist/src'), {
       recursive: true,
       filter: async (path) => ASSETS.has(extname(path)) || (await stat(path)).isDirectory(),
     });
-    await rename(own, folder);
+    await rename(buildFolder, folder);
   } catch (error) {
-    await rm(own, { recursive: true });
+    await rm(buildFolder, { recursive: true });
     if (!existsSync(folder)) throw error;
   }
 }

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { Arbitraries } from './arbitraries.js';
-import type { OpenApiDocument, Parameter, Place, Schema } from './published-document.js';
+import type { OpenApiDocument, Parameter, OperationEntry, Schema } from './published-document.js';
 
-/** An encoded request. */
-export interface MadeRequest {
+export interface GeneratedRequest {
   method: string;
   /** Encoded, with the query. */
   path: string;
@@ -24,7 +23,7 @@ interface Parts {
 
 const FORM = 'application/x-www-form-urlencoded';
 /** Texts that are not integers. */
-const NO_INTEGERS = [
+const NOT_INTEGERS = [
   '',
   'abc',
   '1.5',
@@ -51,35 +50,35 @@ export class RequestArbitraries {
     this.values = new Arbitraries(document, known);
   }
 
-  valid(place: Place): fc.Arbitrary<MadeRequest> {
-    return this.parts(place).map((parts) => encoded(place, parts));
+  valid(entry: OperationEntry): fc.Arbitrary<GeneratedRequest> {
+    return this.parts(entry).map((parts) => encoded(entry, parts));
   }
 
-  /** Generates requests with exactly one fault; null when the operation has no input. */
-  invalid(place: Place): fc.Arbitrary<MadeRequest> | null {
+  /** Generates requests with exactly one fault. Returns null if the operation has no input. */
+  invalid(entry: OperationEntry): fc.Arbitrary<GeneratedRequest> | null {
     const wrong = [
-      ...(isGuarded(place) ? [{ weight: 1, arbitrary: this.withoutAccess(place) }] : []),
-      ...this.parameters(place)
+      ...(isGuarded(entry) ? [{ weight: 1, arbitrary: this.withoutAccess(entry) }] : []),
+      ...this.parameters(entry)
         .filter((parameter) => isNeeded(parameter) || isBounded(parameter.schema))
-        .map((parameter) => ({ weight: 5, arbitrary: this.withWrong(place, parameter) })),
-      ...this.wrongBodies(place).map((arbitrary) => ({ weight: 20, arbitrary })),
+        .map((parameter) => ({ weight: 5, arbitrary: this.withWrong(entry, parameter) })),
+      ...this.wrongBodies(entry).map((arbitrary) => ({ weight: 20, arbitrary })),
     ];
-    return wrong.length === 0 ? null : fc.oneof(...wrong).map((parts) => encoded(place, parts));
+    return wrong.length === 0 ? null : fc.oneof(...wrong).map((parts) => encoded(entry, parts));
   }
 
-  private parts(place: Place): fc.Arbitrary<Parts> {
-    const schema = bodyOf(place);
+  private parts(entry: OperationEntry): fc.Arbitrary<Parts> {
+    const schema = bodyOf(entry);
     return fc.record({
-      path: this.part(place, 'path'),
-      query: this.part(place, 'query'),
-      header: this.part(place, 'header'),
+      path: this.part(entry, 'path'),
+      query: this.part(entry, 'query'),
+      header: this.part(entry, 'header'),
       body: schema ? this.values.valid(schema) : fc.constant(undefined),
-      authorization: fc.constant(isGuarded(place) ? `Bearer ${this.token}` : undefined),
+      authorization: fc.constant(isGuarded(entry) ? `Bearer ${this.token}` : undefined),
     });
   }
 
-  private part(place: Place, where: Parameter['in']): fc.Arbitrary<Part> {
-    const parameters = this.parameters(place).filter((one) => one.in === where);
+  private part(entry: OperationEntry, where: Parameter['in']): fc.Arbitrary<Part> {
+    const parameters = this.parameters(entry).filter((one) => one.in === where);
     return fc.record(
       Object.fromEntries(
         parameters.map(({ name, schema }) => [
@@ -91,66 +90,66 @@ export class RequestArbitraries {
     );
   }
 
-  private parameters({ operation }: Place): Parameter[] {
+  private parameters({ operation }: OperationEntry): Parameter[] {
     return operation.parameters ?? [];
   }
 
-  private withoutAccess(place: Place): fc.Arbitrary<Parts> {
+  private withoutAccess(entry: OperationEntry): fc.Arbitrary<Parts> {
     return fc
       .tuple(
-        this.parts(place),
+        this.parts(entry),
         fc.constantFrom(undefined, 'Bearer', 'Basic eDp5', 'Bearer svcat_x', `Token ${this.token}`),
       )
       .map(([parts, authorization]) => ({ ...parts, authorization }));
   }
 
-  private withWrong(place: Place, parameter: Parameter): fc.Arbitrary<Parts> {
+  private withWrong(entry: OperationEntry, parameter: Parameter): fc.Arbitrary<Parts> {
     const { name, in: where } = parameter;
     return fc
-      .tuple(this.parts(place), fc.oneof(...this.wrongValues(place, parameter)))
+      .tuple(this.parts(entry), fc.oneof(...this.wrongValues(entry, parameter)))
       .map(([parts, value]) => ({ ...parts, [where]: { ...parts[where], [name]: value } }));
   }
 
-  /** Generates invalid values of a parameter; undefined omits it. */
-  private wrongValues(place: Place, parameter: Parameter): fc.Arbitrary<unknown>[] {
+  /** Generates invalid values of a parameter. The value undefined omits it. */
+  private wrongValues(entry: OperationEntry, parameter: Parameter): fc.Arbitrary<unknown>[] {
     const { in: where, schema } = parameter;
     const type = schema.type === 'integer' ? 'number' : 'string';
     return [
       ...(isNeeded(parameter) ? [fc.constant(undefined)] : []),
-      ...(type === 'number' ? [fc.constantFrom(...NO_INTEGERS)] : []),
+      ...(type === 'number' ? [fc.constantFrom(...NOT_INTEGERS)] : []),
       ...(isBounded(schema)
         ? [
             this.values
               .invalid(schema)
               .filter((value) => typeof value === type && canBeSent(where, value))
               // An empty parameter of OAuth counts as omitted (RFC 6749 §3.1).
-              .filter((value) => value !== '' || !place.path.startsWith('/oauth/')),
+              .filter((value) => value !== '' || !entry.path.startsWith('/oauth/')),
           ]
         : []),
     ];
   }
 
-  private wrongBodies(place: Place): fc.Arbitrary<Parts>[] {
-    const schema = bodyOf(place);
+  private wrongBodies(entry: OperationEntry): fc.Arbitrary<Parts>[] {
+    const schema = bodyOf(entry);
     if (!schema) return [];
-    const bodies = this.values.invalid(schema).filter((body) => !isForm(place) || isFormLike(body));
-    return [fc.tuple(this.parts(place), bodies).map(([parts, body]) => ({ ...parts, body }))];
+    const bodies = this.values.invalid(schema).filter((body) => !isForm(entry) || isFormLike(body));
+    return [fc.tuple(this.parts(entry), bodies).map(([parts, body]) => ({ ...parts, body }))];
   }
 }
 
-export function isForm({ operation }: Place): boolean {
+export function isForm({ operation }: OperationEntry): boolean {
   return FORM in (operation.requestBody?.content ?? {});
 }
 
-function isGuarded({ operation }: Place): boolean {
+function isGuarded({ operation }: OperationEntry): boolean {
   return (operation.security ?? []).some((requirement) => 'oauth2' in requirement);
 }
 
-function bodyOf({ operation }: Place): Schema | undefined {
+function bodyOf({ operation }: OperationEntry): Schema | undefined {
   return Object.values(operation.requestBody?.content ?? {})[0]?.schema;
 }
 
-/** Whether a request without the parameter is invalid; a path is always complete. */
+/** Whether a request without the parameter is invalid. Path parameters are never omitted. */
 function isNeeded({ in: where, required }: Parameter): boolean {
   return where === 'query' && required === true;
 }
@@ -159,7 +158,7 @@ function isBounded(schema: Schema): boolean {
   return ['pattern', 'enum', 'format', 'maxLength', 'minimum'].some((rule) => rule in schema);
 }
 
-/** Form values are texts, and the total length is limited. */
+/** Form values are texts. */
 function isFormLike(body: unknown): boolean {
   return (
     typeof body === 'object' &&
@@ -175,21 +174,24 @@ function canBeSent(where: Parameter['in'], value: unknown): boolean {
     case 'header':
       return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
     case 'path':
-      // Clients resolve dot segments, and an empty segment makes another path.
+      // Clients resolve dot segments, and an empty segment results in another path.
       return text.isWellFormed() && !/^\.{0,2}$/.test(text);
     default:
       return text.isWellFormed();
   }
 }
 
-function encoded(place: Place, { path, query, header, body, authorization }: Parts): MadeRequest {
-  const filled = place.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+function encoded(
+  entry: OperationEntry,
+  { path, query, header, body, authorization }: Parts,
+): GeneratedRequest {
+  const filled = entry.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(path[name])),
   );
   const search = new URLSearchParams(texts(query)).toString();
-  const form = isForm(place);
+  const form = isForm(entry);
   return {
-    method: place.method.toUpperCase(),
+    method: entry.method.toUpperCase(),
     path: search === '' ? filled : `${filled}?${search}`,
     headers: {
       ...Object.fromEntries(texts(header)),

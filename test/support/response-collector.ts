@@ -5,8 +5,8 @@ import {
   type DeclaredResponse,
   type Header,
   type OpenApiDocument,
-  type Place,
-  placesOf,
+  type OperationEntry,
+  operationEntries,
   publishedDocument,
   type Schema,
   schemaChecks,
@@ -17,7 +17,7 @@ export type ResponseCounts = Record<string, number>;
 
 declare module 'vitest' {
   interface TaskMeta {
-    answers?: ResponseCounts;
+    responses?: ResponseCounts;
   }
 }
 
@@ -49,10 +49,10 @@ export interface Verdict {
 }
 
 /**
- * Headers that mean something to API clients and must be documented. Others belong to HTTP, browsers (CORS, policies) or proxies.
- * `ETag` is checked only where it is declared: Express sends one with every body.
+ * Headers of the API, which must be documented. Others belong to HTTP, browsers (CORS, policies) or proxies. `ETag` is checked
+ * only where it is declared, because Express sends one with every body.
  */
-const TELLING = [
+const CHECKED_HEADERS = [
   'x-request-id',
   'location',
   'link',
@@ -69,24 +69,29 @@ const TELLING = [
 
 /** Checks the status, headers and body of responses against the published document. */
 export class ResponseCheck {
-  private readonly places: readonly (Place & { pattern: RegExp })[];
+  private readonly entries: readonly (OperationEntry & { pattern: RegExp })[];
   private readonly checkOf: (schema: Schema) => Check;
 
   constructor(document: OpenApiDocument) {
     this.checkOf = schemaChecks(document, { closed: true });
-    this.places = placesOf(document).map((place) => ({ ...place, pattern: patternOf(place.path) }));
+    this.entries = operationEntries(document).map((entry) => ({
+      ...entry,
+      pattern: patternOf(entry.path),
+    }));
   }
 
-  check(answer: CollectedResponse): Verdict {
-    const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase();
-    const place = this.places.find((one) => one.method === method && one.pattern.test(answer.path));
-    if (!place) return { operationId: null, violations: [] };
-    const { operationId, responses } = place.operation;
-    const declared = responses[answer.status];
+  check(response: CollectedResponse): Verdict {
+    const method = response.method === 'HEAD' ? 'get' : response.method.toLowerCase();
+    const entry = this.entries.find(
+      (one) => one.method === method && one.pattern.test(response.path),
+    );
+    if (!entry) return { operationId: null, violations: [] };
+    const { operationId, responses } = entry.operation;
+    const declared = responses[response.status];
     const problems = declared
-      ? [...this.headerProblems(answer, declared), ...this.bodyProblems(answer, declared)]
+      ? [...this.headerProblems(response, declared), ...this.bodyProblems(response, declared)]
       : ['the status is not declared'];
-    const violations = problems.map((problem) => `${operationId} ${answer.status}: ${problem}`);
+    const violations = problems.map((problem) => `${operationId} ${response.status}: ${problem}`);
     return { operationId, violations };
   }
 
@@ -97,7 +102,7 @@ export class ResponseCheck {
       ...declaredHeaders.flatMap(([name, header]) =>
         this.valueProblems(name, header, headers[name.toLowerCase()]),
       ),
-      ...TELLING.filter((name) => name in headers && !names.has(name)).map(
+      ...CHECKED_HEADERS.filter((name) => name in headers && !names.has(name)).map(
         (name) => `the header ${name} is not declared`,
       ),
     ];
@@ -145,16 +150,16 @@ function parsed(body: string): unknown {
 
 /** Checks every response of this process against the published document. */
 class Collector {
-  private readonly document = new ResponseCheck(publishedDocument());
+  private readonly responseCheck = new ResponseCheck(publishedDocument());
   private counts: ResponseCounts = {};
   private violations: string[] = [];
 
-  add(answer: CollectedResponse): void {
-    const { operationId, violations } = this.document.check(answer);
-    const key = operationId === null ? UNDOCUMENTED : `${operationId} ${answer.status}`;
+  add(response: CollectedResponse): void {
+    const { operationId, violations } = this.responseCheck.check(response);
+    const key = operationId === null ? UNDOCUMENTED : `${operationId} ${response.status}`;
     this.counts[key] = (this.counts[key] ?? 0) + 1;
     this.violations.push(
-      ...violations.map((violation) => `${violation} (${answer.method} ${answer.path})`),
+      ...violations.map((violation) => `${violation} (${response.method} ${response.path})`),
     );
   }
 
@@ -171,13 +176,13 @@ class Collector {
 
 export const collector = new Collector();
 
-/** Checks every response of a server before it is sent, so that no test ends before the check. */
+/** Checks every response of a server before it is sent, so that the check ends before the test. */
 export function collectFrom(server: Server): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     // The server rejects invalid framing itself, before the API sees the request.
     if (validateFraming(request)) return;
     const chunks: Buffer[] = [];
-    const keep = (chunk: unknown, encoding: unknown): void => {
+    const collectChunk = (chunk: unknown, encoding: unknown): void => {
       if (typeof chunk === 'string')
         chunks.push(
           Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'),
@@ -187,11 +192,11 @@ export function collectFrom(server: Server): void {
     const write = response.write.bind(response);
     const end = response.end.bind(response);
     response.write = ((...parameters: Parameters<typeof write>) => {
-      keep(parameters[0], parameters[1]);
+      collectChunk(parameters[0], parameters[1]);
       return write(...parameters);
     }) as typeof write;
     response.end = ((...parameters: Parameters<typeof end>) => {
-      keep(parameters[0], parameters[1]);
+      collectChunk(parameters[0], parameters[1]);
       const ended = end(...parameters);
       collector.add({
         method: request.method ?? '',
@@ -199,14 +204,14 @@ export function collectFrom(server: Server): void {
         status: response.statusCode,
         headers: headersOf(response),
         // Node sends no body in these cases.
-        body: bodiless(request, response) ? '' : Buffer.concat(chunks).toString(),
+        body: hasNoBody(request, response) ? '' : Buffer.concat(chunks).toString(),
       });
       return ended;
     }) as typeof end;
   });
 }
 
-/** The origins of service processes, whose responses are checked on the client's side. */
+/** The origins of service processes. Their responses are checked in `fetch`. */
 const processes = new Set<string>();
 let isWatching = false;
 
@@ -219,24 +224,24 @@ export function collectFromProcess(baseUrl: string, ended: Promise<unknown>): vo
     isWatching = true;
     const { fetch } = globalThis;
     globalThis.fetch = async (input, init) => {
-      const answer = await fetch(input, init);
-      const { origin, pathname: path } = new URL(answer.url);
-      if (!processes.has(origin)) return answer;
-      // A test may abort the request: incomplete responses are not checked.
-      const body = await answer
+      const response = await fetch(input, init);
+      const { origin, pathname: path } = new URL(response.url);
+      if (!processes.has(origin)) return response;
+      // A test may abort the request. Incomplete responses are not checked.
+      const body = await response
         .clone()
         .text()
         .catch(() => null);
       const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
-      const headers = Object.fromEntries(answer.headers);
-      if (body !== null) collector.add({ method, path, status: answer.status, headers, body });
-      return answer;
+      const headers = Object.fromEntries(response.headers);
+      if (body !== null) collector.add({ method, path, status: response.status, headers, body });
+      return response;
     };
   }
   processes.add(service);
 }
 
-function bodiless({ method }: IncomingMessage, { statusCode }: ServerResponse): boolean {
+function hasNoBody({ method }: IncomingMessage, { statusCode }: ServerResponse): boolean {
   return method === 'HEAD' || statusCode === 204 || statusCode === 304;
 }
 

@@ -77,7 +77,7 @@ export function expectErrorRedirect(
   return expectErrorResponse(new URL(page.location ?? ''), page, client, error, expected);
 }
 
-/** Asserts the page that a visitor without a session gets instead, with a link to the same address (RFC 9700 §4.11.2). */
+/** Asserts the error page for a visitor without a session. It links to the redirect URI with the error (RFC 9700 §4.11.2). */
 export function expectReturnPage(
   page: Page,
   client: TestClient,
@@ -90,7 +90,7 @@ export function expectReturnPage(
   return expectErrorResponse(returnAddress(page.html), page, client, error, expected);
 }
 
-/** The address of the link "Return to <app>" of an error page. */
+/** The URL of the link "Return to <app>" of an error page. */
 export function returnAddress(html: string): URL {
   const [, href = ''] = /href="([^"]*[?;]error=[^"]*)"/.exec(html) ?? [];
   return new URL(href.replaceAll('&#39;', "'").replaceAll('&amp;', '&'));

@@ -8,19 +8,19 @@ import { newSmsFile, SmsInbox } from './doubles.js';
 import { freePort } from './free-port.js';
 import { expectNoCredential } from './invariants.js';
 import { collectFromProcess } from './response-collector.js';
-import { MANY_SIGN_INS, TestApp } from './test-app.js';
+import { UNLIMITED_SIGN_INS, TestApp } from './test-app.js';
 
-const START_MS = 30_000;
-const STOP_MS = 10_000;
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 10_000;
 
 export interface ProcessSettings {
   /** The `DATABASE_URL`. */
   url: string;
-  /** More environment variables, which override the defaults, such as a `PUBLIC_URL` shared by several processes. */
+  /** Environment variables that override the defaults, such as a `PUBLIC_URL` shared by several processes. */
   env?: Readonly<Record<string, string>>;
   /** Command line options of Node and V8. */
   nodeOptions?: readonly string[];
-  /** Another version of the service: its program and its working directory. Its responses are not checked. */
+  /** Another version of the service: program and working directory. Its responses are not checked. */
   version?: { readonly main: string; readonly folder: string };
 }
 
@@ -30,15 +30,15 @@ export interface ServiceProcess {
   readonly baseUrl: string;
   /** The file to which the process writes its SMS messages, one JSON line each. */
   readonly smsFile: string;
-  /** Everything printed so far to both streams. */
+  /** The output so far of both streams. */
   output(): string;
   /**
    * Sends SIGTERM, and SIGKILL after ten seconds. Returns the exit code, or -1 after SIGKILL.
-   * @throws when the process printed a client secret, code or token
+   * @throws when the output contains a client secret, code or token
    */
   stop(): Promise<number>;
-  /** Stops reading its output, like a log shipper that hangs, or continues. */
-  listen(isListening: boolean): void;
+  /** Resumes or pauses reading the output. Paused, it simulates a log shipper that hangs. */
+  readOutput(isReading: boolean): void;
   /** Sends a signal without waiting for its effect. */
   signal(name: NodeJS.Signals): void;
   /** Resolves to the exit code when the process ends. */
@@ -89,7 +89,7 @@ export async function startProcess({
   }
   const output = (): string => printed.join('');
   try {
-    await untilAlive(child, `${baseUrl}/livez`);
+    await waitUntilAlive(child, `${baseUrl}/livez`);
   } catch (error) {
     await stop(child);
     throw new Error(`The service did not start.\n${output()}`, { cause: error });
@@ -101,12 +101,12 @@ export async function startProcess({
     output,
     stop: async () => {
       const code = await stop(child);
-      expectNoCredential(output(), 'What the service printed');
+      expectNoCredential(output(), 'The output of the service');
       return code;
     },
-    listen: (isListening) => {
+    readOutput: (isReading) => {
       for (const stream of [child.stdout, child.stderr])
-        if (isListening) stream.resume();
+        if (isReading) stream.resume();
         else stream.pause();
     },
     signal: (name) => void child.kill(name),
@@ -116,10 +116,10 @@ export async function startProcess({
   };
 }
 
-async function untilAlive(child: ChildProcess, url: string): Promise<void> {
-  const deadline = Date.now() + START_MS;
+async function waitUntilAlive(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
-    if (hasEnded(child)) throw new Error(`It ended with exit code ${child.exitCode ?? 'none'}.`);
+    if (hasEnded(child)) throw new Error(`It exited with code ${child.exitCode ?? 'none'}.`);
     if (Date.now() > deadline) throw new Error(`${url} did not return 200 in time.`);
     const response = await fetch(url, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
     await response?.body?.cancel();
@@ -132,9 +132,9 @@ async function stop(child: ChildProcess): Promise<number> {
   if (!hasEnded(child)) {
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
-    const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     await ended;
-    clearTimeout(impatient);
+    clearTimeout(killTimer);
   }
   return child.exitCode ?? -1;
 }
@@ -155,9 +155,9 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** The built service in its own process, as it ships: with the real clock and its jobs. */
+/** The built service in its own process, with the real clock and its scheduled jobs. */
 export interface StartedService {
-  /** Set-up and assertions use this application; its requests go to the process. */
+  /** For set-up and assertions. Its requests go to the process. */
   readonly app: TestApp;
   stop(): Promise<void>;
 }
@@ -165,8 +165,8 @@ export interface StartedService {
 export interface StartServiceOptions {
   /** The `DATABASE_URL` of the process. */
   url: string;
-  /** A second URL of the same database, without faults, for set-up and assertions. */
-  besideUrl?: string;
+  /** A URL of the same database that bypasses the proxy, for set-up and assertions. */
+  directUrl?: string;
   /** More environment variables. */
   env?: Readonly<Record<string, string>>;
 }
@@ -174,17 +174,20 @@ export interface StartServiceOptions {
 /** Migrates the database and starts the service on it. */
 export async function startService({
   url,
-  besideUrl = url,
+  directUrl = url,
   env = {},
 }: StartServiceOptions): Promise<StartedService> {
   const port = String(await freePort());
   const smsFile = newSmsFile();
-  const own = { ...env, PUBLIC_URL: `http://127.0.0.1:${port}` };
-  const app = await TestApp.start({ url: besideUrl }, own, new SmsInbox([smsFile]));
+  const ownEnv = { ...env, PUBLIC_URL: `http://127.0.0.1:${port}` };
+  const app = await TestApp.start({ url: directUrl }, ownEnv, new SmsInbox([smsFile]));
   app.clock.set(new Date().toISOString());
   try {
     const settings = { PORT: port, SMS_FILE: smsFile, MIGRATE: '0', DEMO: '0' };
-    const service = await startProcess({ url, env: { ...MANY_SIGN_INS, ...settings, ...own } });
+    const service = await startProcess({
+      url,
+      env: { ...UNLIMITED_SIGN_INS, ...settings, ...ownEnv },
+    });
     return {
       app,
       stop: () =>

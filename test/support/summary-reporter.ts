@@ -2,7 +2,7 @@ import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 import { SUITE } from '../suite.js';
 import { addCounts, type ResponseCounts, UNDOCUMENTED } from './response-collector.js';
 
-/** Ends the output with what the run tested on, how many tests passed, failed and were skipped, and how long it took. */
+/** Prints the checked responses, the engines and programs, the numbers of tests and the duration at the end of a run. */
 export class SummaryReporter implements Reporter {
   private vitest: Vitest | undefined;
   private readonly startedAt = performance.now();
@@ -19,7 +19,7 @@ export class SummaryReporter implements Reporter {
     const responses: ResponseCounts = {};
     const counts = { passed: 0, failed: errors.length, skipped: 0 };
     for (const module of modules) {
-      addCounts(responses, module.meta().answers);
+      addCounts(responses, module.meta().responses);
       counts.failed += failuresOutsideTests(module);
       for (const test of module.children.allTests()) {
         const { state } = test.result();
@@ -50,7 +50,7 @@ function responsesLine({ [UNDOCUMENTED]: _others, ...documented }: ResponseCount
   return `${total} responses of ${operations.size} operations were checked against openapi/openapi.json.`;
 }
 
-/** How many files failed to load or had a hook that threw: no failed test shows these. */
+/** Counts the suites that failed to load or whose hooks threw. No failed test shows these. */
 export function failuresOutsideTests(module: TestModule): number {
   const suites = [module, ...module.children.allSuites()];
   return suites.filter((suite) => suite.errors().length > 0).length;

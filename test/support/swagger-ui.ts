@@ -2,7 +2,7 @@ import type { Locator, Page, Response } from 'playwright-core';
 import type { User } from '../../src/modules/users/user.entity.js';
 import type { Chromium } from './chromium.js';
 
-interface Shown {
+interface DisplayedResponse {
   status: string;
   body: string;
 }
@@ -31,14 +31,14 @@ export class SwaggerUi {
   }
 
   /** Authorizes with Allow. Returns the response of the token endpoint. */
-  async tokens(user: Pick<User, 'phone'>): Promise<Answer> {
+  async tokens(user: Pick<User, 'phone'>): Promise<TokenResponse> {
     const isToken = (response: Response): boolean =>
       response.url().endsWith('/oauth/token') && response.request().method() === 'POST';
-    const told = this.page.waitForResponse(isToken);
+    const tokenResponse = this.page.waitForResponse(isToken);
     await this.authorize(user, 'Allow');
-    const response = await told;
+    const response = await tokenResponse;
     await expect.poll(() => this.dialog.getByText('Authorized').count()).toBe(1);
-    return { status: response.status(), body: (await response.json()) as Answer['body'] };
+    return { status: response.status(), body: (await response.json()) as TokenResponse['body'] };
   }
 
   /** Closes the dialog, which has a Close button for each flow. */
@@ -46,28 +46,28 @@ export class SwaggerUi {
     await this.dialog.getByRole('button', { name: 'Close', exact: true }).first().click();
   }
 
-  tryMe(): Promise<Shown> {
+  executeGetMe(): Promise<DisplayedResponse> {
     return this.execute('getMe');
   }
 
-  /** Executes an operation with the offered values. Returns the displayed status and body. */
-  async execute(operationId: string): Promise<Shown> {
+  /** Executes an operation with its default values. Returns the displayed status and body. */
+  async execute(operationId: string): Promise<DisplayedResponse> {
     await this.operation(operationId).locator('.opblock-summary-control').click();
-    return this.answerOf(operationId);
+    return this.clickExecute(operationId);
   }
 
   /** Executes an open operation again with another body. */
-  async executeAgain(operationId: string, body: string): Promise<Shown> {
+  async executeAgain(operationId: string, body: string): Promise<DisplayedResponse> {
     await this.operation(operationId).locator('textarea.body-param__text').fill(body);
     await this.operation(operationId).getByRole('button', { name: 'Clear' }).click();
-    return this.answerOf(operationId);
+    return this.clickExecute(operationId);
   }
 
   private operation(operationId: string): Locator {
     return this.page.locator(`.opblock[id$="-${operationId}"]`);
   }
 
-  private async answerOf(operationId: string): Promise<Shown> {
+  private async clickExecute(operationId: string): Promise<DisplayedResponse> {
     const operation = this.operation(operationId);
     await operation.getByRole('button', { name: 'Execute' }).click();
     const live = operation.locator('.live-responses-table .response');
@@ -75,8 +75,8 @@ export class SwaggerUi {
     return { status: status.trim(), body: await live.locator('.highlight-code').innerText() };
   }
 
-  /** Posts a form by a script in the page. */
-  post(url: string, form: Record<string, string>): Promise<Answer> {
+  /** Posts a form with `fetch` in the page. */
+  post(url: string, form: Record<string, string>): Promise<TokenResponse> {
     return this.page.evaluate(
       async (request) => {
         const body = new URLSearchParams(request.form);
@@ -89,7 +89,7 @@ export class SwaggerUi {
 }
 
 /** A response of the token or revocation endpoint. */
-export interface Answer {
+export interface TokenResponse {
   status: number;
   body: Record<string, string>;
 }

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port.js';
 
-/** How the proxy treats connections: `refused` acts like a stopped server, `hung up` closes each connection at once. */
-type State = 'open' | 'refused' | 'hung up';
+/** `refused` acts like a stopped server. `closed` accepts each connection and closes it at once. */
+type State = 'open' | 'refused' | 'closed';
 
-/** The number of response bytes that a connection passes on, and whether it then closes or stays silent. */
-interface Allowance {
+/** Limits the response bytes of a connection, which then closes (`isCut`) or stays silent. */
+interface ResponseLimit {
   bytes: () => number;
   isCut: boolean;
 }
@@ -15,15 +15,15 @@ interface Allowance {
 export class TcpProxy {
   private state: State = 'open';
   private delayMs = 0;
-  private fuse: string | undefined;
-  private allowance: Allowance | undefined;
-  private unheard: string | undefined;
-  private swallowed: string | undefined;
-  private strand: { statement: RegExp; stranded: () => void } | undefined;
-  private heldBack: string | undefined;
+  private cutBeforeSql: string | undefined;
+  private responseLimit: ResponseLimit | undefined;
+  private cutAfterSql: string | undefined;
+  private droppedSql: string | undefined;
+  private blackhole: { statement: RegExp; reached: () => void } | undefined;
+  private heldSql: string | undefined;
   private isHolding = false;
   private readonly held: (() => void)[] = [];
-  private trap: { statement: string; sprung: (next: string) => void } | undefined;
+  private holdAfterSql: { statement: string; onNextData: (next: string) => void } | undefined;
   private server: Server | undefined;
   private readonly sockets = new Set<Socket>();
 
@@ -47,7 +47,7 @@ export class TcpProxy {
     return url.href;
   }
 
-  /** Closes open connections and breaks new ones. */
+  /** Closes open connections, and refuses or closes new ones. */
   async cut(how: Exclude<State, 'open'> = 'refused'): Promise<void> {
     this.state = how;
     this.dropAll();
@@ -58,13 +58,13 @@ export class TcpProxy {
   async repair(): Promise<void> {
     this.state = 'open';
     this.delayMs = 0;
-    this.fuse = undefined;
-    this.unheard = undefined;
-    this.swallowed = undefined;
-    this.strand = undefined;
-    this.allowance = undefined;
-    this.trap = undefined;
-    this.heldBack = undefined;
+    this.cutBeforeSql = undefined;
+    this.cutAfterSql = undefined;
+    this.droppedSql = undefined;
+    this.blackhole = undefined;
+    this.responseLimit = undefined;
+    this.holdAfterSql = undefined;
+    this.heldSql = undefined;
     this.isHolding = false;
     for (const pass of this.held.splice(0)) pass();
     if (!this.server) await this.listen();
@@ -77,37 +77,37 @@ export class TcpProxy {
 
   /** Closes a connection before it sends this statement to the server. */
   cutBefore(statement: string): void {
-    this.fuse = statement;
+    this.cutBeforeSql = statement;
   }
 
   /** Closes a connection when the server has responded to this statement. */
   cutAfterStatement(statement: string): void {
-    this.unheard = statement;
+    this.cutAfterSql = statement;
   }
 
   /** Drops this statement on every connection, so that it gets no response. */
-  swallow(statement: string): void {
-    this.swallowed = statement;
+  dropStatement(statement: string): void {
+    this.droppedSql = statement;
   }
 
   /**
-   * Passes this statement on once and drops everything after it on its connection, in both directions, including the end of the
-   * connection, as when a host or a network is gone. Resolves once it has.
+   * Passes this statement on once and then drops all data of its connection, in both directions, including its end. Simulates a
+   * lost host or network. Resolves when the statement has passed.
    */
-  strandAfter(statement: RegExp): Promise<void> {
-    return new Promise((stranded) => {
-      this.strand = { statement, stranded };
+  blackholeAfter(statement: RegExp): Promise<void> {
+    return new Promise((reached) => {
+      this.blackhole = { statement, reached };
     });
   }
 
   /** Closes each connection after a number of response bytes, which is chosen once per connection. */
-  cutAfter(bytes: () => number): void {
-    this.allowance = { bytes, isCut: true };
+  cutAfterBytes(bytes: () => number): void {
+    this.responseLimit = { bytes, isCut: true };
   }
 
   /** Drops all data of each connection after a number of response bytes, without closing it. */
-  loseAfter(bytes: () => number): void {
-    this.allowance = { bytes, isCut: false };
+  dropAfterBytes(bytes: () => number): void {
+    this.responseLimit = { bytes, isCut: false };
   }
 
   /** Holds all data from the application, like a suspended server. */
@@ -116,17 +116,17 @@ export class TcpProxy {
   }
 
   /**
-   * Holds this statement once. The server gets it after `repair`, even if the application has closed the connection, like a COMMIT
-   * that waits for a disk or a replica.
+   * Holds this statement once. The server gets it after `repair`, even if the application has closed the connection. Simulates a
+   * COMMIT that waits for a disk or a replica.
    */
-  holdBack(statement: string): void {
-    this.heldBack = statement;
+  holdStatement(statement: string): void {
+    this.heldSql = statement;
   }
 
-  /** Passes this statement on and holds the next data of its connection, which it returns. */
+  /** Passes this statement on and then holds all data from the application. Returns the next data of its connection. */
   holdAfter(statement: string): Promise<string> {
-    return new Promise((sprung) => {
-      this.trap = { statement, sprung };
+    return new Promise((onNextData) => {
+      this.holdAfterSql = { statement, onNextData };
     });
   }
 
@@ -150,63 +150,63 @@ export class TcpProxy {
   }
 
   private accept(client: Socket): void {
-    this.keep(client);
+    this.track(client);
     if (this.state !== 'open') {
       client.destroy();
       return;
     }
     const upstream = connect(Number(this.target.port || 3306), this.target.hostname);
-    this.keep(upstream);
+    this.track(upstream);
     const send = this.pass(client, upstream);
-    let isTrapped = false;
-    let isUnheard = false;
+    let isNextHeld = false;
+    let isCutOnResponse = false;
     client.on('data', (chunk: Buffer) => {
       const text = chunk.toString('latin1');
-      if (this.strand?.statement.test(text)) {
-        this.strand.stranded();
-        this.strand = undefined;
+      if (this.blackhole?.statement.test(text)) {
+        this.blackhole.reached();
+        this.blackhole = undefined;
         for (const socket of [client, upstream])
           socket.removeAllListeners('data').removeAllListeners('close').resume();
         upstream.write(chunk);
         return;
       }
-      if (this.heldBack !== undefined && text.endsWith(this.heldBack)) {
-        this.heldBack = undefined;
+      if (this.heldSql !== undefined && text.endsWith(this.heldSql)) {
+        this.heldSql = undefined;
         client.removeAllListeners('close');
         this.held.push(() => upstream.end(chunk));
         return;
       }
-      if (this.fuse !== undefined && text.endsWith(this.fuse)) {
-        void this.cut('hung up');
+      if (this.cutBeforeSql !== undefined && text.endsWith(this.cutBeforeSql)) {
+        void this.cut('closed');
         return;
       }
-      isUnheard = this.unheard !== undefined && text.endsWith(this.unheard);
-      if (this.swallowed !== undefined && text.endsWith(this.swallowed)) return;
-      if (isTrapped) this.trap?.sprung(text);
-      isTrapped = false;
+      isCutOnResponse = this.cutAfterSql !== undefined && text.endsWith(this.cutAfterSql);
+      if (this.droppedSql !== undefined && text.endsWith(this.droppedSql)) return;
+      if (isNextHeld) this.holdAfterSql?.onNextData(text);
+      isNextHeld = false;
       if (this.isHolding) this.held.push(() => send(chunk));
       else send(chunk);
-      if (this.trap === undefined || !text.includes(this.trap.statement)) return;
-      isTrapped = true;
+      if (this.holdAfterSql === undefined || !text.includes(this.holdAfterSql.statement)) return;
+      isNextHeld = true;
       this.isHolding = true;
     });
-    const answer = this.pass(upstream, client);
-    let allowance: Allowance | undefined;
-    let rest = Infinity;
+    const sendBack = this.pass(upstream, client);
+    let limit: ResponseLimit | undefined;
+    let bytesLeft = Infinity;
     upstream.on('data', (chunk: Buffer) => {
-      if (isUnheard) {
-        void this.cut('hung up');
+      if (isCutOnResponse) {
+        void this.cut('closed');
         return;
       }
-      // A connection has no gaps: nothing follows lost data.
-      if (rest <= 0) return;
-      if (allowance !== this.allowance) {
-        ({ allowance } = this);
-        rest = allowance?.bytes() ?? Infinity;
+      // TCP has no gaps: no data follows lost data.
+      if (bytesLeft <= 0) return;
+      if (limit !== this.responseLimit) {
+        ({ responseLimit: limit } = this);
+        bytesLeft = limit?.bytes() ?? Infinity;
       }
-      answer(chunk.subarray(0, rest));
-      rest -= chunk.length;
-      if (rest > 0 || !allowance?.isCut) return;
+      sendBack(chunk.subarray(0, bytesLeft));
+      bytesLeft -= chunk.length;
+      if (bytesLeft > 0 || !limit?.isCut) return;
       client.end();
       upstream.destroy();
     });
@@ -224,7 +224,7 @@ export class TcpProxy {
     };
   }
 
-  private keep(socket: Socket): void {
+  private track(socket: Socket): void {
     this.sockets.add(socket);
     socket.on('close', () => this.sockets.delete(socket));
     socket.on('error', () => socket.destroy());

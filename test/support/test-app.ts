@@ -32,26 +32,26 @@ import { freePort } from './free-port.js';
 import { recordQueries } from './queries.js';
 import { collectFrom } from './response-collector.js';
 
-/** Changes rate limits, beside the one that tests never run with: many test users sign in from one address within an hour. */
+/** Sets rate limits. Disables `address-messages-per-hour`: many test users sign in from one address within an hour. */
 export function rateLimits(limits: Partial<RateLimits>): { RATE_LIMITS: string } {
   const changed = Object.entries({ 'address-messages-per-hour': 0, ...limits });
   return { RATE_LIMITS: changed.map(([name, limit]) => `${name}=${limit}`).join(',') };
 }
 
-/** Everything else has its default; a test that needs another value names it. */
-export const MANY_SIGN_INS = rateLimits({});
+/** The environment of most tests: all other limits have their defaults. */
+export const UNLIMITED_SIGN_INS = rateLimits({});
 
-/** All defaults, for tests about limits. */
-export const EVERY_LIMIT = { RATE_LIMITS: '' };
+/** The defaults of the service, for tests about limits. */
+export const DEFAULT_LIMITS = { RATE_LIMITS: '' };
 
 export interface TestClient extends RegisteredApp {
-  /** Only a confidential app has one. */
+  /** Undefined for a public app. */
   secret?: string;
 }
 
-/** The real application over HTTP on a database of its own. Only the clock and the SMS gateway are doubles. */
+/** The real application over HTTP, with its own database. Only the clock and the SMS gateway are doubles. */
 export class TestApp {
-  private people = 0;
+  private addedUsers = 0;
 
   private constructor(
     readonly config: AppConfig,
@@ -73,7 +73,7 @@ export class TestApp {
       DATABASE_URL: url,
       DEMO: '0',
       LOG_LEVEL: 'fatal',
-      ...MANY_SIGN_INS,
+      ...UNLIMITED_SIGN_INS,
       ...env,
     });
     const clock = new FixedClock();
@@ -92,7 +92,7 @@ export class TestApp {
     await nest.get(Migrator).migrate();
     await nest.listen(port, '127.0.0.1');
     collectFrom(nest.getHttpServer());
-    // Tests run jobs themselves. Scheduled jobs follow the real clock and would change what a test counts.
+    // Tests run jobs themselves. Scheduled jobs follow the real clock and would change counted rows.
     for (const job of nest.get(SchedulerRegistry).getCronJobs().values()) await job.stop();
     return new TestApp(config, nest, clock, sms);
   }
@@ -131,10 +131,10 @@ export class TestApp {
   }
 
   addUser(user: Partial<NewUser> = {}): Promise<User> {
-    this.people += 1;
-    const phone = `+1415555${String(1000 + this.people)}`;
+    this.addedUsers += 1;
+    const phone = `+1415555${String(1000 + this.addedUsers)}`;
     return this.service(UsersService).add(
-      { phone, name: `Person ${this.people}`, ...user },
+      { phone, name: `Person ${this.addedUsers}`, ...user },
       { actor: 'test' },
     );
   }
@@ -160,16 +160,16 @@ export class TestApp {
     scopes: readonly Scope[] = SCOPES,
   ): Promise<IssuedTokens> {
     return this.service(TransactionRunner).run(async (tx) => {
-      const grant = await this.service(GrantsService).open(tx, user.id, clientId, scopes);
+      const grant = await this.service(GrantsService).create(tx, user.id, clientId, scopes);
       return this.service(TokenIssuer).issue(tx, grant, scopes);
     });
   }
 
-  async accessToken(...of: Parameters<TestApp['issueTokens']>): Promise<string> {
-    return (await this.issueTokens(...of)).accessToken;
+  async accessToken(...args: Parameters<TestApp['issueTokens']>): Promise<string> {
+    return (await this.issueTokens(...args)).accessToken;
   }
 
-  /** Returns the SQL statements that run during `work`, each on one line, including those that begin and end transactions. */
+  /** Returns the SQL statements that run during `work`, each on one line, including START TRANSACTION and COMMIT. */
   async statementsOf(work: () => Promise<unknown>): Promise<string[]> {
     const queries = await recordQueries(this.dataSource, work);
     return queries.map(({ query }) => query.replaceAll(/\s+/g, ' ').trim());
@@ -187,12 +187,12 @@ export function useTestApp(database: TestDatabase, env?: Record<string, string>)
     app = undefined;
   });
   return () => {
-    if (!app) throw new Error('The app starts before the tests, not while they are collected.');
+    if (!app) throw new Error('The app is not started: call this in a test or hook.');
     return app;
   };
 }
 
-/** The number of requests in flight, including those that wait. */
+/** The number of requests in flight, including queued ones. */
 export async function requestsInFlight(app: TestApp): Promise<number> {
   const gauge = app.service(Metrics).registry.getSingleMetric('http_requests_in_flight');
   const { values = [] } = (await gauge?.get()) ?? {};
@@ -206,9 +206,9 @@ export async function flushDeferredWrites(app: TestApp): Promise<void> {
 }
 
 /**
- * Whether a MySQL or MariaDB server is running a statement that begins like this in the app's database, for example waiting for
- * a lock. The server may list a statement for a moment after it has finished. Reads the process list, because the table of
- * transactions is stale when it is read more than ten times a second.
+ * Whether a MySQL or MariaDB server executes a statement with this prefix in the app's database, which may wait for a lock. The
+ * server may list a statement for a moment after it has finished. Reads the process list: `innodb_trx` is stale when it is read
+ * more than ten times a second.
  */
 export async function isStatementRunning(
   { dataSource }: TestApp,
@@ -223,17 +223,17 @@ export async function isStatementRunning(
 
 const RUNS = 3;
 
-/** The statements of the cheapest of three runs: a deferred write of the service may fall into one of them. */
+/** Returns the statements of the run with the fewest. A deferred write of the service may add statements to a run. */
 export async function fewestStatements(
   app: TestApp,
   work: () => Promise<unknown>,
 ): Promise<string[]> {
-  let least: string[] | undefined;
+  let fewest: string[] | undefined;
   for (let run = 0; run < RUNS; run += 1) {
-    // Statements of a background transaction could fall into every run, one into each.
+    // A background transaction could add one of its statements to each run.
     await flushDeferredWrites(app);
     const statements = await app.statementsOf(work);
-    if (!least || statements.length < least.length) least = statements;
+    if (!fewest || statements.length < fewest.length) fewest = statements;
   }
-  return least ?? [];
+  return fewest ?? [];
 }

@@ -3,15 +3,19 @@ import { RUNS, SEED } from '../support/arbitraries.js';
 import { times } from '../suite.js';
 import { onOneEngine } from '../support/database.js';
 import { Member } from '../support/member.js';
-import { placesOf, publishedDocument } from '../support/published-document.js';
-import { isForm, type MadeRequest, RequestArbitraries } from '../support/request-arbitraries.js';
+import { operationEntries, publishedDocument } from '../support/published-document.js';
+import {
+  isForm,
+  type GeneratedRequest,
+  RequestArbitraries,
+} from '../support/request-arbitraries.js';
 import { rateLimits, useTestApp } from '../support/test-app.js';
 
 /** A valid id that does not exist. */
 const UNKNOWN_ID = 'post_01kahq5f3veqdr8bn3tdmx3q0a';
 const TIMEOUT_MS = 300_000;
 const document = publishedDocument();
-const places = placesOf(document);
+const places = operationEntries(document);
 const named = places.map((place) => [place.operation.operationId, place] as const);
 /** The operations that have parameters, so that a request can be invalid. */
 const withParameters = named.filter(([operationId]) => operationId !== 'metadata');
@@ -50,14 +54,14 @@ onOneEngine('Requests generated from the published document', (database) => {
   });
 
   /** Retries once, since the server may close an idle connection while it is reused (RFC 9112 §9.3.1). */
-  const send = ({ path, ...init }: MadeRequest) =>
+  const send = ({ path, ...init }: GeneratedRequest) =>
     app()
       .fetch(path, init)
       .catch(() => app().fetch(path, init));
 
   /** Sends generated requests and fails with the smallest request whose response has a problem. */
   async function checkEach(
-    requests: fc.Arbitrary<MadeRequest>,
+    requests: fc.Arbitrary<GeneratedRequest>,
     problem: (status: number, body: string) => string | undefined,
   ): Promise<void> {
     await fc.assert(

@@ -92,7 +92,8 @@ function addCreate(app: CliCommand): void {
       const { app: created, secret } = await session
         .get('AppsService')
         .register({ name, kind, redirectUris, scope }, session.change, async (tx, clientId) => {
-          if (limit !== undefined) await quota.setIn(tx, clientId, limit, session.change);
+          if (limit !== undefined)
+            await quota.setInTransaction(tx, clientId, limit, session.change);
         });
       return appResult(created, secret);
     });

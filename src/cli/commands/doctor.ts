@@ -1,7 +1,7 @@
 import type { CliCommand, Result } from '../command.js';
 import type { Session } from '../session.js';
 import { WIDTH, wrapped } from '../tables.js';
-import type { ExamineSettings, NamedFinding } from '../../modules/operations/doctor/check.js';
+import type { CheckOptions, NamedFinding } from '../../modules/operations/doctor/check.js';
 
 const STATUS_WIDTH = 'warning'.length;
 
@@ -24,7 +24,7 @@ export function addDoctorCommand(program: CliCommand): void {
   doctor.anyStart = true;
 }
 
-async function findings(session: Session, settings: ExamineSettings): Promise<NamedFinding[]> {
+async function findings(session: Session, settings: CheckOptions): Promise<NamedFinding[]> {
   const [{ ConfigError, loadConfig }, checks] = await Promise.all([
     import('../../platform/config/load-config.js'),
     import('../../modules/operations/doctor/settings.checks.js'),
@@ -36,14 +36,14 @@ async function findings(session: Session, settings: ExamineSettings): Promise<Na
     if (error instanceof ConfigError) return checks.configurationFindings(error);
     throw error;
   }
-  const found = await checks.examineSettings(config, settings);
+  const found = await checks.checkSettings(config, settings);
   let doctor;
   try {
     doctor = session.get('Doctor');
   } catch (error) {
     return [...found, checks.startFinding(error)];
   }
-  return [...found, ...(await doctor.examine(settings))];
+  return [...found, ...(await doctor.run(settings))];
 }
 
 function doctorResult(found: readonly NamedFinding[]): Result {

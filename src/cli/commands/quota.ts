@@ -1,4 +1,4 @@
-import type { Difference } from '../../modules/quota/months/quota-reconciliation.service.js';
+import type { QuotaDiscrepancy } from '../../modules/quota/months/quota-reconciliation.service.js';
 import type {
   PlanAssignment,
   QuotaStatus,
@@ -124,7 +124,7 @@ function addReconcile(quota: CliCommand): void {
     )
     .execute(async (session, { period, fix = false }: { period?: string; fix?: boolean }) => {
       const reconciliation = session.get('QuotaReconciliation');
-      const differences = await reconciliation.differences(period);
+      const differences = await reconciliation.discrepancies(period);
       if (fix && differences.length > 0) {
         await session.confirm(`Set the counters of ${apps(differences)} to what is recorded?`);
         for (const difference of differences) await reconciliation.fix(difference, session.change);
@@ -133,7 +133,7 @@ function addReconcile(quota: CliCommand): void {
     });
 }
 
-function reconciliationResult(differences: readonly Difference[], fixed: boolean): Result {
+function reconciliationResult(differences: readonly QuotaDiscrepancy[], fixed: boolean): Result {
   const json = differences.map(({ clientId, period, used, recorded }) => ({
     client_id: clientId,
     period,
@@ -166,10 +166,10 @@ function addReset(quota: CliCommand): void {
     .audited()
     .examples('quota reset')
     .execute(async (session) => {
-      const { resetSentence } = await import('../../modules/operations/scheduled-jobs.service.js');
+      const { resetMessage } = await import('../../modules/operations/scheduled-jobs.service.js');
       const month = await session
         .get('ScheduledJobs')
         .runNow('quota-reset', session.change, () => session.get('QuotaMonths').closeEarlier());
-      return { json: month, text: resetSentence(month) };
+      return { json: month, text: resetMessage(month) };
     });
 }

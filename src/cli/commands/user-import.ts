@@ -46,7 +46,7 @@ async function importFile(
   format: Format,
   dryRun: boolean,
 ): Promise<Result> {
-  const { records, partRead } = await openImportFile(path, format, session.context.stdin);
+  const { records, progress } = await openImportFile(path, format, session.context.stdin);
   const problems: Problem[] = [];
   const started = performance.now();
   const report = await session.get('UserImport').run(records, {
@@ -56,7 +56,7 @@ async function importFile(
       if (problems.length < MAX_REPORTED) problems.push(problem);
     },
     onProgress: ({ lines }) =>
-      session.progress(progressOf(lines, partRead(), performance.now() - started)),
+      session.progress(progressOf(lines, progress(), performance.now() - started)),
   });
   return importResult(report, problems, dryRun);
 }

@@ -8,7 +8,7 @@ import { TIME } from '../../platform/http/validation/schemas.js';
 import { ApiPostId, PERMALINK, POST_ID } from '../posts/post-id.param.js';
 import { PostsService } from '../posts/posts.service.js';
 
-@ApiSchema({ name: 'Analytics', description: 'How a post is doing.' })
+@ApiSchema({ name: 'Analytics', description: 'Engagement counts of a post.' })
 export class AnalyticsResponse {
   @ApiProperty(POST_ID)
   id: string;
@@ -17,7 +17,7 @@ export class AnalyticsResponse {
     type: 'integer',
     minimum: 0,
     example: 12,
-    description: 'Members who like the post.',
+    description: 'Number of users who like the post.',
   })
   likes: number;
 
@@ -25,11 +25,14 @@ export class AnalyticsResponse {
     type: 'integer',
     minimum: 0,
     example: 3,
-    description: 'Comments that are not deleted.',
+    description: 'Number of comments on the post, without deleted ones.',
   })
   comments: number;
 
-  @ApiProperty({ ...TIME, description: 'When the post was published: UTC, with milliseconds.' })
+  @ApiProperty({
+    ...TIME,
+    description: 'Time at which the post was published (UTC, with milliseconds).',
+  })
   publishedAt: string;
 
   @ApiProperty(PERMALINK)
@@ -46,7 +49,7 @@ export class AnalyticsController {
   @Scopes('analytics.read')
   @ApiOperation({
     operationId: 'getPostAnalytics',
-    summary: "Read likes and comments of one of the user's posts",
+    summary: "Retrieve the like and comment counts of one of the user's posts",
   })
   @ApiOkResponse({ type: AnalyticsResponse })
   @ApiPostId()

@@ -10,23 +10,26 @@ export const COMMENT_ID = {
   example: 'cmt_01kahq5f3veqdr8bn3tdmx3q0a',
 };
 
-@ApiSchema({ name: 'Author', description: 'Who wrote a comment.' })
+@ApiSchema({ name: 'Author', description: 'Author of a comment.' })
 export class AuthorResponse {
   @ApiProperty({
-    description: 'Id of the member.',
+    description: 'Unique identifier of the user.',
     pattern: idPattern('usr').source,
     example: 'usr_01kahq5f3veqdr8bn3tdmx3q0a',
   })
   id: string;
 
-  @ApiProperty({ description: 'Display name.', example: 'Ben Okafor' })
+  @ApiProperty({
+    description: 'Display name, or an empty string if the user no longer exists.',
+    example: 'Ben Okafor',
+  })
   name: string;
 
   @ApiProperty({
     type: String,
     nullable: true,
     format: 'uri',
-    description: 'URL of a picture, or null.',
+    description: "URL of the user's profile photo, or null.",
     example: 'https://example.com/photos/ben.jpg',
   })
   avatar: string | null;
@@ -34,11 +37,11 @@ export class AuthorResponse {
 
 @ApiSchema({ name: 'Comment', description: 'A comment on a post.' })
 export class CommentResponse {
-  @ApiProperty({ description: 'Id of the comment.', ...COMMENT_ID })
+  @ApiProperty({ description: 'Unique identifier of the comment.', ...COMMENT_ID })
   id: string;
 
   @ApiProperty({
-    description: 'What the comment says, as it was sent.',
+    description: 'Text of the comment, as it was sent.',
     minLength: 1,
     maxLength: 2000,
     example: 'Count me in!',
@@ -48,7 +51,7 @@ export class CommentResponse {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Id of the comment replied to, or null.',
+    description: 'Identifier of the comment that this comment replies to, or null.',
     pattern: idPattern('cmt').source,
     example: null,
   })
@@ -57,10 +60,13 @@ export class CommentResponse {
   @ApiProperty()
   author: AuthorResponse;
 
-  @ApiProperty({ ...TIME, description: 'UTC, with milliseconds.' })
+  @ApiProperty({
+    ...TIME,
+    description: 'Time at which the comment was created (UTC, with milliseconds).',
+  })
   createdAt: string;
 
-  @ApiProperty({ ...PERMALINK, description: 'URL of the post.' })
+  @ApiProperty({ ...PERMALINK, description: 'Public URL of the post that the comment is on.' })
   permalink: string;
 
   static from(
@@ -78,9 +84,9 @@ export class CommentResponse {
   }
 }
 
-@ApiSchema({ name: 'CommentPage', description: 'A page of the comments, newest first.' })
+@ApiSchema({ name: 'CommentPage', description: 'A page of comments, newest first.' })
 export class CommentPageResponse implements PageResponse<CommentResponse> {
-  @ApiProperty({ type: [CommentResponse], description: 'Newest first.' })
+  @ApiProperty({ type: [CommentResponse], description: 'The comments of the page, newest first.' })
   data: CommentResponse[];
 
   @ApiProperty()

@@ -62,7 +62,10 @@ export class CommentsController {
     code: 'too_long',
     message: 'text must be at most 2000 characters.',
   })
-  @ApiOperation({ operationId: 'createComment', summary: "Comment on one of the user's posts" })
+  @ApiOperation({
+    operationId: 'createComment',
+    summary: "Create a comment on one of the user's posts",
+  })
   @ApiCreatedResponse({ type: CommentResponse, headers: REPLAYED_HEADER })
   @ApiErrors(parentNotOnPost())
   @ApiPostId()
@@ -74,7 +77,7 @@ export class CommentsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<CommentResponse> {
     const draft = { text, parentId };
-    const { result, replayed } = await this.comments.comment(caller, id, draft, key);
+    const { result, replayed } = await this.comments.create(caller, id, draft, key);
     setReplayed(response, replayed);
     const comment = { ...draft, ...result, createdAt: new Date(result.createdAt) };
     return CommentResponse.from(comment, result.permalink);
@@ -87,7 +90,7 @@ export class CommentsController {
   @ApiOkResponse({ type: DeletedResponse })
   @ApiParam({
     name: 'id',
-    description: 'Id of a comment that the user wrote.',
+    description: 'Identifier of a comment that the user wrote.',
     schema: { type: 'string', ...COMMENT_ID },
   })
   @ApiErrors(new CommentNotFound())

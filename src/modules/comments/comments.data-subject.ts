@@ -40,20 +40,23 @@ export class CommentsPersonalData implements PersonalData {
       }),
       {
         ...expiredRows(this.dataSource, Comment, { userId }, 'userId'),
-        delete: (tx, keys) => this.deleteAndUncount(tx, keys),
+        delete: (tx, keys) => this.deleteAndDecrementCounts(tx, keys),
       },
     ];
   }
 
-  private async deleteAndUncount(tx: Transaction, keys: readonly ObjectLiteral[]): Promise<number> {
+  private async deleteAndDecrementCounts(
+    tx: Transaction,
+    keys: readonly ObjectLiteral[],
+  ): Promise<number> {
     const where = { id: In(keys.map(({ id }) => id as string)) };
     const select = { id: true, postId: true, deletedAt: true };
     const comments = await deleteReturning(tx, Comment, where, select);
     const counts = new Map<string, number>();
-    // Comments marked as deleted are not in the counters.
+    // Soft-deleted comments are not counted.
     for (const { postId, deletedAt } of comments)
       if (deletedAt === null) counts.set(postId, (counts.get(postId) ?? 0) + 1);
-    await this.posts.uncountComments(tx, counts);
+    await this.posts.decrementCommentCounts(tx, counts);
     return comments.length;
   }
 }

@@ -49,10 +49,10 @@ export class CommentsRepository {
     return isId('cmt', id) && entities(tx).existsBy(Comment, { id, postId, deletedAt: IsNull() });
   }
 
-  /** Newest first, with one comment more than the page holds if the list continues. */
+  /** Newest first. One comment more than the page size if there is a next page. */
   async findPage(postId: string, paging: Paging, total: number): Promise<ListedComment[]> {
     const rows = await readRows<Row>(this.dataSource, ...this.pages.of(postId, paging, total));
-    // Without rest properties, which copy slowly.
+    // Rest properties would be slow here.
     return rows.map(({ id, text, parentId, createdAt, userId, name, photoUrl }) => ({
       id,
       text,
@@ -70,15 +70,15 @@ export class CommentsRepository {
     return postId;
   }
 
-  /** False if the user has no such comment. */
-  async markDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
+  /** Returns false if the user has no such comment. */
+  async softDelete(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
     if (!isId('cmt', id)) return false;
     const own = { id, userId, deletedAt: IsNull() };
     const { affected } = await entities(tx).update(Comment, own, { deletedAt: now });
     return affected === 1;
   }
 
-  /** The comments deleted at `moment` or before. */
+  /** The comments soft-deleted at `moment` or before. */
   deletedUntil(moment: Date): ExpiredRows {
     const where = { deletedAt: LessThanOrEqual(moment) };
     return expiredRows(this.dataSource, Comment, where, 'deletedAt');

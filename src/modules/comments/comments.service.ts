@@ -16,10 +16,10 @@ import { PostsService } from '../posts/posts.service.js';
 import { UsersService } from '../users/users.service.js';
 import { CommentsRepository, type ListedComment } from './comments.repository.js';
 
-/** The comment does not exist, was deleted, or has another author (source document, section 4.2, rule 4). */
+/** The comment does not exist, was deleted, or was written by another user (source document, section 4.2, rule 4). */
 export class CommentNotFound extends NotFound {
   constructor() {
-    super('There is no such comment by this user.');
+    super('The user has no comment with this id.');
   }
 }
 
@@ -67,11 +67,11 @@ export class CommentsService {
   }
 
   /**
-   * Adds a comment in the caller's name to one of the caller's posts. Repeating an Idempotency-Key returns the first result.
+   * Adds a comment by the user to one of the user's posts. Repeating an Idempotency-Key returns the first result.
    * @throws PostNotFound; InvalidRequest if `parentId` is not a comment on this post; IdempotencyKeyReused;
    *   IdempotencyKeyInUse
    */
-  comment(
+  create(
     { clientId, userId }: Caller,
     postId: string,
     draft: Draft,
@@ -95,7 +95,7 @@ export class CommentsService {
   ): Promise<AddedComment> {
     const createdAt = this.clock.now();
     const id = newId('cmt', createdAt);
-    // Read before the transaction: an error after the commit would look as if the comment was not added.
+    // Read before the transaction: after the commit, an error would hide that the comment was added.
     const author = (await this.users.author(authorId)) ?? {
       id: authorId,
       name: '',
@@ -105,7 +105,7 @@ export class CommentsService {
     const added = { id, author, createdAt: createdAt.toISOString(), permalink };
     await this.transactions.run(async (tx) => {
       await saveResult?.(tx, added);
-      await this.posts.countComment(tx, ownerId, postId);
+      await this.posts.incrementCommentCount(tx, ownerId, postId);
       if (parentId !== null && !(await this.repository.existsOnPost(tx, parentId, postId)))
         throw parentNotOnPost();
       const comment = { id, postId, userId: authorId, parentId, text, createdAt, deletedAt: null };
@@ -119,9 +119,9 @@ export class CommentsService {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
       // Write first: on SQLite, a transaction that reads first fails if another process writes in between.
-      if (!(await this.repository.markDeleted(tx, userId, id, now))) throw new CommentNotFound();
+      if (!(await this.repository.softDelete(tx, userId, id, now))) throw new CommentNotFound();
       const postId = await this.repository.findPostId(tx, id);
-      await this.posts.uncountComments(tx, new Map([[postId, 1]]));
+      await this.posts.decrementCommentCounts(tx, new Map([[postId, 1]]));
     });
   }
 
@@ -129,12 +129,12 @@ export class CommentsService {
     return this.repository.counters();
   }
 
-  /** Deleted comments past retention, which is as long as that of posts. */
+  /** Deleted comments past retention, which is the same as that of posts. */
   expired(now: Date): ExpiredRows {
     return this.repository.deletedUntil(this.posts.deletionCutoff(now));
   }
 
-  /** The comments on posts past retention, except those of `expired`. */
+  /** The comments on posts past retention that `expired` does not return. */
   expiredOnPosts(postIds: readonly string[], now: Date): ExpiredRows {
     return this.repository.othersOnPosts(postIds, this.posts.deletionCutoff(now));
   }

@@ -1,20 +1,21 @@
 import { TextField, ReferenceField } from '../../platform/http/validation/fields.js';
 import { RequestSchema } from '../../platform/http/validation/request-schema.js';
 
-@RequestSchema({ name: 'CreateComment', description: 'A comment to add.' })
+@RequestSchema({ name: 'CreateComment', description: 'The comment to create.' })
 export class CreateCommentRequest {
   @TextField({
     max: 2000,
     required: true,
     description:
-      'What the comment says: not blank, without control characters other than tab, line feed and carriage return.',
+      'Text of the comment. Not blank, without control characters other than tab, line feed and carriage return.',
     example: 'Count me in!',
   })
   text: string;
 
   @ReferenceField({
     prefix: 'cmt',
-    description: 'Id of the comment replied to, which must be on the same post; null for none.',
+    description:
+      'Identifier of the comment to reply to, which must be on the same post. Null if the comment is not a reply.',
     example: null,
   })
   parentId?: string | null;

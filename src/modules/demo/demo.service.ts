@@ -15,7 +15,7 @@ import type { PostDraft } from '../posts/create-post.request.js';
 import { PostsService } from '../posts/posts.service.js';
 import { type NewUser, PhoneTaken, UsersService } from '../users/users.service.js';
 
-/** The ids are fixed: they identify a demo database, and examples may use them. */
+/** Fixed ids, which identify a demo database and can be used in examples. */
 export const DEMO_USER_ID = 'usr_00000000000000000000000001';
 export const DEMO_PUBLIC_CLIENT_ID = 'svc_app_00000000000000000000000001';
 export const DEMO_CONFIDENTIAL_CLIENT_ID = 'svc_app_00000000000000000000000002';
@@ -101,7 +101,7 @@ export const anasPosts: readonly DemoPost[] = [
   },
 ];
 
-/** The secret is present only after the seeding that created the confidential app. */
+/** `clientSecret` is only present when this seeding created the confidential app. */
 export interface SeededDemo {
   clientSecret?: string;
 }
@@ -124,8 +124,9 @@ export class DemoService {
   ) {}
 
   /**
-   * Seeds three apps, two users and some posts into a database without users and apps, or continues an interrupted seeding.
-   * Returns undefined if there is nothing to do. Several processes may seed concurrently.
+   * Seeds three apps, two users and some posts into a database without users and apps, or continues an interrupted seeding. Safe
+   * to run concurrently.
+   * @returns undefined if nothing was seeded
    */
   async seedIfEmpty(): Promise<SeededDemo | undefined> {
     const present = (await this.apps.list()).map(({ clientId }) => clientId);
@@ -141,23 +142,23 @@ export class DemoService {
   }
 
   /**
-   * An access token of the demo user with every scope, without the consent page.
+   * Issues an access token of the demo user with every scope, without the consent page.
    * @throws InvalidRequest if the database is not a demo
    */
   async accessToken(): Promise<string> {
     if (this.config.production || !(await this.isSeeded())) {
       throw new InvalidRequest(
-        'This database is not a demo. Start the service once on an empty database to get one, with DEMO=1 on MySQL and MariaDB.',
+        'This database is not a demo. To create one, start the service on an empty database, with DEMO=1 on MySQL and MariaDB.',
       );
     }
     const { accessToken } = await this.transactions.run(async (tx) => {
-      const grant = await this.grants.open(tx, DEMO_USER_ID, DEMO_PUBLIC_CLIENT_ID, SCOPES);
+      const grant = await this.grants.create(tx, DEMO_USER_ID, DEMO_PUBLIC_CLIENT_ID, SCOPES);
       return this.tokens.issue(tx, grant, SCOPES);
     });
     return accessToken;
   }
 
-  /** Ben is added after the apps and Ana. The process that adds Ben publishes the posts. */
+  /** Ben is added last. The process that adds him publishes the posts. */
   private async isUnfinished(): Promise<boolean> {
     if (await this.users.isEmpty()) return true;
     return (await this.isSeeded()) && (await this.users.active(ben.id)) === null;
@@ -173,7 +174,7 @@ export class DemoService {
       if (!(await this.isSeeded())) await this.users.add(ana, CHANGE);
       await this.users.add(ben, CHANGE);
     } catch (error) {
-      // Another process is seeding, and does the rest.
+      // Another process is seeding and continues.
       if (isDuplicateKey(error) || error instanceof PhoneTaken) return { clientSecret };
       throw error;
     }

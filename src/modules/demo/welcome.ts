@@ -20,7 +20,7 @@ export function welcome(
     lines.push(
       ['Public app', DEMO_PUBLIC_CLIENT_ID],
       ['Confidential app', DEMO_CONFIDENTIAL_CLIENT_ID],
-      ['Its secret', demo.seeded?.clientSecret ?? 'told once, when the demo was seeded'],
+      ['Client secret', demo.seeded?.clientSecret ?? 'shown only when the demo was seeded'],
       ['Sign in with', ana.phone],
       ['One-time password', deliveryOf(sms)],
       ['Try', `${issuer}npm run example`],
@@ -31,6 +31,6 @@ export function welcome(
 }
 
 function deliveryOf(sms: AppConfig['sms']): string {
-  if (sms.sender === 'console') return 'appears here';
-  return sms.sender === 'file' ? `appears in ${sms.file}` : 'arrives by SMS';
+  if (sms.sender === 'console') return 'printed here';
+  return sms.sender === 'file' ? `written to ${sms.file}` : 'sent by SMS';
 }

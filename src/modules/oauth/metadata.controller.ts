@@ -14,8 +14,8 @@ import { AppConfig } from '../../platform/config/app-config.js';
 import { PROMPTS } from './authorize/authorize-checks.js';
 
 const ISSUER = 'https://dev.example.com';
-const CONFIDENTIAL = ['client_secret_basic', 'client_secret_post'];
-const ALL = [...CONFIDENTIAL, 'none'];
+const CONFIDENTIAL_CLIENT_METHODS = ['client_secret_basic', 'client_secret_post'];
+const ALL_CLIENT_METHODS = [...CONFIDENTIAL_CLIENT_METHODS, 'none'];
 const GRANT_TYPES = ['authorization_code', 'refresh_token'];
 
 const url = (path: string, description: string): ApiPropertyOptions => ({
@@ -31,52 +31,62 @@ const listOf = (values: readonly string[], description: string): ApiPropertyOpti
 
 @ApiSchema({ name: 'ServerMetadata', description: 'Authorization server metadata (RFC 8414 §2).' })
 class MetadataResponse {
-  @ApiProperty(url('', 'What `iss` of every redirect equals.'))
+  @ApiProperty(url('', 'Issuer identifier; `iss` of every redirect equals it.'))
   issuer: string;
 
-  @ApiProperty(url('/oauth/authorize', 'Where browsers are sent.'))
+  @ApiProperty(url('/oauth/authorize', 'Authorization endpoint, opened in a browser.'))
   authorization_endpoint: string;
 
-  @ApiProperty(url('/oauth/token', 'Where codes and refresh tokens are exchanged.'))
+  @ApiProperty(url('/oauth/token', 'Token endpoint for authorization codes and refresh tokens.'))
   token_endpoint: string;
 
-  @ApiProperty(url('/oauth/revoke', 'Where tokens are given back.'))
+  @ApiProperty(url('/oauth/revoke', 'Token revocation endpoint (RFC 7009).'))
   revocation_endpoint: string;
 
-  @ApiProperty(url('/oauth/introspect', 'Where a token is asked about.'))
+  @ApiProperty(url('/oauth/introspect', 'Token introspection endpoint (RFC 7662).'))
   introspection_endpoint: string;
 
-  @ApiProperty(listOf(['code'], 'What `response_type` may be.'))
+  @ApiProperty(listOf(['code'], 'Supported values of `response_type`.'))
   response_types_supported: string[];
 
-  @ApiProperty(listOf(['query'], 'How redirects carry parameters.'))
+  @ApiProperty(listOf(['query'], 'Supported response modes.'))
   response_modes_supported: string[];
 
-  @ApiProperty(listOf(GRANT_TYPES, 'What `grant_type` may be.'))
+  @ApiProperty(listOf(GRANT_TYPES, 'Supported values of `grant_type`.'))
   grant_types_supported: readonly string[];
 
-  @ApiProperty(listOf(ALL, 'How apps prove themselves there.'))
+  @ApiProperty(listOf(ALL_CLIENT_METHODS, 'Client authentication methods of the token endpoint.'))
   token_endpoint_auth_methods_supported: string[];
 
-  @ApiProperty(listOf(ALL, 'The same for revocation.'))
+  @ApiProperty(
+    listOf(ALL_CLIENT_METHODS, 'Client authentication methods of the revocation endpoint.'),
+  )
   revocation_endpoint_auth_methods_supported: string[];
 
-  @ApiProperty(listOf(CONFIDENTIAL, 'The same for introspection.'))
+  @ApiProperty(
+    listOf(
+      CONFIDENTIAL_CLIENT_METHODS,
+      'Client authentication methods of the introspection endpoint.',
+    ),
+  )
   introspection_endpoint_auth_methods_supported: string[];
 
-  @ApiProperty(listOf(['S256'], 'PKCE methods.'))
+  @ApiProperty(listOf(['S256'], 'Supported PKCE methods.'))
   code_challenge_methods_supported: string[];
 
-  @ApiProperty(listOf(SCOPES, 'Every scope.'))
+  @ApiProperty(listOf(SCOPES, 'All scopes.'))
   scopes_supported: readonly string[];
 
-  @ApiProperty(listOf(PROMPTS, 'What `prompt` may be.'))
+  @ApiProperty(listOf(PROMPTS, 'Supported values of `prompt`.'))
   prompt_values_supported: readonly string[];
 
-  @ApiProperty(listOf(LANGUAGES, 'What the pages can be asked for by `ui_locales`.'))
+  @ApiProperty(listOf(LANGUAGES, 'Languages of the pages, for `ui_locales`.'))
   ui_locales_supported: readonly string[];
 
-  @ApiProperty({ enum: [true], description: 'Every redirect names the issuer (RFC 9207 §3).' })
+  @ApiProperty({
+    enum: [true],
+    description: 'Every redirect has the parameter `iss` (RFC 9207 §3).',
+  })
   authorization_response_iss_parameter_supported: true;
 
   @ApiProperty(url('/docs', 'Documentation for developers.'))
@@ -95,8 +105,8 @@ export class MetadataController {
   @ApiOperation({
     operationId: 'metadata',
     security: [],
-    summary: 'What this authorization server can do',
-    description: 'RFC 8414. What is not listed here is refused.',
+    summary: 'Authorization server metadata',
+    description: 'RFC 8414. The server rejects values that are not listed.',
   })
   @ApiOkResponse({ type: MetadataResponse })
   metadata(): MetadataResponse {
@@ -110,9 +120,9 @@ export class MetadataController {
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: GRANT_TYPES,
-      token_endpoint_auth_methods_supported: ALL,
-      revocation_endpoint_auth_methods_supported: ALL,
-      introspection_endpoint_auth_methods_supported: CONFIDENTIAL,
+      token_endpoint_auth_methods_supported: ALL_CLIENT_METHODS,
+      revocation_endpoint_auth_methods_supported: ALL_CLIENT_METHODS,
+      introspection_endpoint_auth_methods_supported: CONFIDENTIAL_CLIENT_METHODS,
       code_challenge_methods_supported: ['S256'],
       scopes_supported: SCOPES,
       prompt_values_supported: PROMPTS,

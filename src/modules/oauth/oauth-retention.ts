@@ -10,7 +10,7 @@ import {
 } from '../../platform/database/retention/expired-rows.js';
 import { Authorization } from './authorize/authorization.entity.js';
 import { RateLimitHit } from './rate-limit/rate-limit.entity.js';
-import { GATE } from './rate-limit/rate-limit.repository.js';
+import { LOCK_SLOT } from './rate-limit/rate-limit.repository.js';
 import {
   OtpChallenge,
   OtpFailures,
@@ -19,19 +19,19 @@ import {
 } from './sign-in/sign-in.entities.js';
 import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './tokens/token.entities.js';
 
-/** More than the clocks of two processes differ. */
+/** Maximum difference between the clocks of two processes. */
 const CLOCK_SKEW_MS = MINUTE;
-/** Expired codes and refresh tokens, and ended grants, remain for support. */
+/** Expired codes, refresh tokens and ended grants remain for support. */
 const EXPIRED_CREDENTIALS_MS = DAY;
 const ENDED_GRANTS_MS = 90 * DAY;
 const FAILURES_MS = 2 * DAY;
 const TRUSTED_DEVICES_MS = 400 * DAY;
-/** The longest window is a day. */
+/** Twice the longest window. */
 const RATE_LIMIT_HITS_MS = 2 * DAY;
 
 type Credential = AccessToken | AuthorizationCode | RefreshToken;
 
-/** Retention of the OAuth tables. Each kind of row is found by an index that starts with its time. */
+/** Retention of the OAuth tables. Each query uses an index that starts with the time column. */
 @Injectable()
 export class OAuthPruneService {
   constructor(
@@ -43,8 +43,8 @@ export class OAuthPruneService {
   /**
    * The rows to delete now, children before their parents.
    *
-   * Used codes stay until their grant has ended, and used refresh tokens until they have expired: a repeated use means theft,
-   * and only the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+   * Used codes remain until their grant has ended, and used refresh tokens until they have expired. Reuse means theft, and only
+   * the row identifies the grant to revoke (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
    */
   expired(): ExpiredRows[] {
     const { dataSource } = this;
@@ -80,33 +80,33 @@ export class OAuthPruneService {
       expiredRows(
         dataSource,
         RateLimitHit,
-        { slot: And(MoreThan(GATE), before(RATE_LIMIT_HITS_MS)) },
+        { slot: And(MoreThan(LOCK_SLOT), before(RATE_LIMIT_HITS_MS)) },
         'slot',
       ),
-      this.gates(),
+      this.unusedLockRows(),
     ];
   }
 
-  /** The responses of used refresh tokens that can no longer be repeated: they are deleted from their rows, which stay. */
+  /** Stored responses of used refresh tokens that can no longer be repeated. Clears the columns; the rows remain. */
   cleared(): ExpiredRows {
     const ended = later(this.clock.now(), -CLOCK_SKEW_MS);
     return rowsToClear(
       this.dataSource,
       RefreshToken,
-      { answerExpiresAt: LessThanOrEqual(ended) },
-      'answerExpiresAt',
-      { sealedAnswer: null, answerExpiresAt: null },
+      { responseExpiresAt: LessThanOrEqual(ended) },
+      'responseExpiresAt',
+      { encryptedResponse: null, responseExpiresAt: null },
     );
   }
 
-  /** Codes and tokens of grants that ended, without those that have expired themselves. A revocation precedes an expiry. */
+  /** Unexpired codes and tokens of ended grants. A grant that was revoked and has expired counts as revoked. */
   private ofEndedGrants(end: 'revokedAt' | 'expiresAt', now: Date, usedMs: number): ExpiredRows[] {
     const times = {
       ended: later(now, -CLOCK_SKEW_MS),
       expiredSince: later(now, -EXPIRED_CREDENTIALS_MS),
       usedSince: later(now, -usedMs),
     };
-    const ofEnded = (entity: new () => Credential, condition: string): ExpiredRows =>
+    const ofEndedGrant = (entity: new () => Credential, condition: string): ExpiredRows =>
       matchingRows(this.dataSource, entity, (query) => {
         query
           .innerJoin(Grant, 'grant', 'grant.id = expired.grantId')
@@ -116,21 +116,20 @@ export class OAuthPruneService {
       });
     const unused = 'expired.consumedAt IS NULL AND expired.expiresAt > :expiredSince';
     return [
-      ofEnded(AccessToken, 'expired.expiresAt > :ended'),
-      ofEnded(AuthorizationCode, `(expired.consumedAt IS NOT NULL OR ${unused})`),
-      ofEnded(RefreshToken, `(expired.consumedAt > :usedSince OR ${unused})`),
+      ofEndedGrant(AccessToken, 'expired.expiresAt > :ended'),
+      ofEndedGrant(AuthorizationCode, `(expired.consumedAt IS NOT NULL OR ${unused})`),
+      ofEndedGrant(RefreshToken, `(expired.consumedAt > :usedSince OR ${unused})`),
     ];
   }
 
   /**
-   * Lock rows of keys without a hit. A counter locks its row or inserts it, so it is safe to delete a row while its key is
-   * counted.
+   * Lock rows of keys without hits. The counter upserts its lock row, so it is safe to delete the row while it counts.
    */
-  private gates(): ExpiredRows {
+  private unusedLockRows(): ExpiredRows {
     return matchingRows(this.dataSource, RateLimitHit, (query) =>
       query
-        .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :gate')
-        .where('expired.slot = :gate AND hit.hash IS NULL', { gate: GATE }),
+        .leftJoin(RateLimitHit, 'hit', 'hit.hash = expired.hash AND hit.slot > :lock')
+        .where('expired.slot = :lock AND hit.hash IS NULL', { lock: LOCK_SLOT }),
     );
   }
 }

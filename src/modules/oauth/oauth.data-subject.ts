@@ -16,7 +16,7 @@ import {
   TrustedDevice,
 } from './sign-in/sign-in.entities.js';
 
-/** Sign-ins and pending authorization requests. Rows by phone are only found while the person has one. */
+/** Sign-ins and pending authorization requests. Finds rows by phone only if the person has a phone. */
 @Injectable()
 export class SignInPersonalData implements PersonalData {
   constructor(
@@ -37,12 +37,12 @@ export class SignInPersonalData implements PersonalData {
     ];
   }
 
-  /** Attempts are found by the trusted devices, so they are deleted before them. */
+  /** Deletes attempts before the trusted devices, because it finds them by these. */
   rowsToErase({ userId, phone }: Person): ExpiredRows[] {
     const { dataSource } = this;
     const byPhone = <T extends { phone: string }>(entity: EntityTarget<T>): ExpiredRows =>
       expiredRows<T>(dataSource, entity, { phone } as never, 'phone');
-    const ofPhone = (ofNumber: string): ExpiredRows[] => [
+    const rowsOfPhone = (ofNumber: string): ExpiredRows[] => [
       byPhone(OtpChallenge),
       byPhone(OtpFailures),
       this.limits.attemptsOf(ofNumber),
@@ -50,7 +50,7 @@ export class SignInPersonalData implements PersonalData {
     ];
     return [
       expiredRows(dataSource, SignInSession, { userId }, 'userId'),
-      ...(phone === null ? [] : ofPhone(phone)),
+      ...(phone === null ? [] : rowsOfPhone(phone)),
       expiredRows(dataSource, Authorization, { userId }, 'userId'),
     ];
   }

@@ -7,7 +7,7 @@ import { AppSecretsService } from './clients/app-secrets.service.js';
 import { OAuthErrorFilter } from './clients/oauth-error.filter.js';
 import { MethodNotAllowed, UnknownEndpoint } from './protocol/oauth.errors.js';
 
-/** Errors of RFC 6749 for all other requests under `/oauth`. Must be the last of the controllers. */
+/** Returns OAuth errors for all other requests under `/oauth`. Must be the last controller. */
 @Public()
 @ApiExcludeController()
 @UseFilters(OAuthErrorFilter)
@@ -20,7 +20,7 @@ export class UnknownEndpointController {
 
   @All('*path')
   async unknown(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const exposed = await this.secrets.reportExposed(request.query);
+    const exposed = await this.secrets.reportSecretInQuery(request.query);
     const allow = this.allowed.of(request.path);
     if (allow === undefined) throw new UnknownEndpoint();
     if (request.method !== 'OPTIONS') throw new MethodNotAllowed(allow, exposed);

@@ -7,9 +7,9 @@ import { SignInRepository } from './sign-in/sign-in.repository.js';
 import { GrantsService, type AppName } from './tokens/grants.service.js';
 
 export interface EndedAccess {
-  /** Those that lost access. */
+  /** The apps that lost access. */
   apps: AppName[];
-  /** Number of browsers in which the user was signed in. */
+  /** Number of ended browser sessions. */
   sessions: number;
 }
 
@@ -35,13 +35,16 @@ export class UserAccess {
   ): Promise<EndedAccess> {
     const phone = await this.users.phoneOf(userId);
     let sessions = 0;
-    const apps = await this.grants.revokeOf(userId, 'all', change, async (tx) => {
-      // In the order of a sign-in: a concurrent one commits first, and its rows are deleted too.
+    const apps = await this.grants.revokeForUser(userId, 'all', change, async (tx) => {
+      // Locks in the order of a sign-in. A concurrent sign-in then commits first, and its rows are deleted too.
       await this.signIn.deleteChallengesOf(tx, phone);
       sessions = await this.signIn.deleteSessionsOf(tx, userId);
-      const begun = await this.authorizations.deleteOf(tx, userId);
-      if (sessions + begun > 0)
-        await this.audit.record(tx, 'user.signed_out', userId, change, { sessions, begun });
+      const pending = await this.authorizations.deleteForUser(tx, userId);
+      if (sessions + pending > 0)
+        await this.audit.record(tx, 'user.signed_out', userId, change, {
+          sessions,
+          begun: pending,
+        });
       await also(tx);
     });
     return { apps, sessions };

@@ -19,10 +19,10 @@ import { UsageRollup } from '../quota/calls/usage-rollup.service.js';
 
 const JOB_RUNS_RETENTION_MS = 90 * DAY;
 
-/** In every result, also when no post has expired. */
+/** Tables that every result lists, also when no post has expired. */
 const POSTS_TABLES: RowsByTable = { post_likes: 0, posts: 0 };
 
-/** Deletes expired rows. Only the size of the database depends on it. */
+/** Deletes expired rows. Pruning only affects the size of the database. */
 @Injectable()
 export class Prune {
   constructor(
@@ -46,8 +46,8 @@ export class Prune {
   }
 
   /**
-   * Deletes batch by batch. Safe to run twice, late, never, or concurrently.
-   * @param until time to stop, even if rows are left; the next run continues
+   * Deletes in batches. Idempotent and safe to run concurrently.
+   * @param until when to stop, even if rows are left; the next run continues
    * @param onBatch called after every batch with the number of rows deleted from a table so far
    */
   async run(until?: Date, onBatch?: BatchSettings['onBatch']): Promise<RowsByTable> {
@@ -55,11 +55,11 @@ export class Prune {
     const remove = (rows: ExpiredRows): Promise<number> =>
       deleteInBatches(this.transactions, rows, settings);
     await remove(this.oauth.cleared());
-    const calls = await this.usage.countExpiredCalls(until);
+    const calls = await this.usage.rollUpExpiredCalls(until);
     return { ...POSTS_TABLES, ...(await countByTable(this.expired(calls, until), remove)) };
   }
 
-  /** Children before parents, such as comments before their post. */
+  /** Child rows before their parents, such as comments before their post. */
   private async *expired(calls: ExpiredRows, until?: Date): AsyncGenerator<ExpiredRows> {
     const now = this.clock.now();
     const before = hourOf(later(now, -JOB_RUNS_RETENTION_MS)).name;

@@ -16,14 +16,14 @@ import { type ClosedMonths, QuotaMonths } from '../quota/months/quota-months.ser
 import { periodOf } from '../quota/quota-period.js';
 import { Prune } from './prune.service.js';
 
-/** The period that a run at a time belongs to. */
+/** The period of a run that starts at this time. */
 const PERIOD_OF: Readonly<Record<JobName, (time: Date) => string>> = {
   prune: (time) => hourOf(time).name,
   'quota-reset': periodOf,
   'usage-rollup': (time) => tenMinutesOf(time).name,
 };
 
-/** The scheduled jobs. One process runs a job in each period. */
+/** The scheduled jobs. In each period, a job runs in one process only. */
 @Injectable()
 export class ScheduledJobs {
   constructor(
@@ -44,15 +44,15 @@ export class ScheduledJobs {
       name: 'prune',
       period,
       work: () => this.pruner.run(end),
-      report: deletedSentence,
+      report: deletedMessage,
       failureMessage:
-        'Pruning failed; only the database grows by it. The next hour tries again, and so does the command "prune".',
+        'Pruning failed, so expired rows remain. It is retried in the next hour; to retry now, run "prune".',
     });
   }
 
   /**
-   * The quota reset at the start of a calendar month (source document, section 8). The month is part of the counters' key, so
-   * only the earlier months are to be closed. Tried every hour, in case the service was down when the month began.
+   * The quota reset at the start of a calendar month (source document, section 8). The month is part of the counters' key, so it
+   * only closes earlier months. Scheduled every hour, in case the service was down at the start of the month.
    */
   @Cron('0 * * * *', { name: 'quota-reset', timeZone: 'UTC' })
   resetQuotas(): Promise<void> {
@@ -60,13 +60,13 @@ export class ScheduledJobs {
       name: 'quota-reset',
       period: periodOf(this.clock.now()),
       work: () => this.months.closeEarlier(),
-      report: resetSentence,
+      report: resetMessage,
       failureMessage:
-        'The quota reset failed; quotas are right without it. The next hour tries again, and so does the command "quota reset".',
+        'The quota reset failed, but quotas are still enforced. It is retried in the next hour; to retry now, run "quota reset".',
     });
   }
 
-  /** Adds up the call log. */
+  /** Aggregates the call log by day. */
   @Cron('*/10 * * * *', { name: 'usage-rollup', timeZone: 'UTC' })
   rollUpUsage(): Promise<void> {
     const { name: period, end } = tenMinutesOf(this.clock.now());
@@ -76,11 +76,11 @@ export class ScheduledJobs {
       work: () => this.usage.run({ stopAt: end }),
       report: () => undefined,
       failureMessage:
-        'The roll-up failed; totals are late, and no call is pruned without it. The next one tries again in ten minutes, and so does the command "usage rollup".',
+        'The usage roll-up failed, so totals are out of date. It is retried in ten minutes; to retry now, run "usage rollup".',
     });
   }
 
-  /** Runs `work` for an operator, also while or after a process runs the job, and records the run in the audit log. */
+  /** Runs a job for an operator, even if a process already ran it in this period, and writes an audit event. */
   async runNow<T>(job: JobName, change: Change, work: () => Promise<T>): Promise<T> {
     const startedAt = this.clock.now();
     const result = await work();
@@ -94,12 +94,12 @@ export class ScheduledJobs {
   }
 }
 
-function deletedSentence(deleted: RowsByTable): string | undefined {
+function deletedMessage(deleted: RowsByTable): string | undefined {
   const tables = Object.entries(deleted).filter(([, rows]) => rows > 0);
   if (tables.length === 0) return undefined;
-  return `Deleted ${tables.map(([table, rows]) => `${rows} of ${table}`).join(', ')}.`;
+  return `Deleted rows: ${tables.map(([table, rows]) => `${table} ${rows}`).join(', ')}.`;
 }
 
-export function resetSentence({ closed, previous }: ClosedMonths): string {
+export function resetMessage({ closed, previous }: ClosedMonths): string {
   return `Closed earlier months of ${closed} apps. ${previous.period}: ${previous.posts} posts by ${previous.apps} apps.`;
 }

@@ -4,7 +4,7 @@ import { Migrator } from '../../platform/database/migrations/migrator.js';
 import type { Release } from '../../platform/database/migrations/releases.js';
 import { TransactionRunner } from '../../platform/database/transaction.js';
 
-/** Migrates for an operator, with audit events. */
+/** Migrates the schema for an operator, with audit events. */
 @Injectable()
 export class SchemaUpgrade {
   constructor(
@@ -23,7 +23,7 @@ export class SchemaUpgrade {
     return applied;
   }
 
-  /** Undoes the migrations after a release. @returns their names, newest first. @throws SchemaIsNewer */
+  /** Reverts the migrations after a release. @returns their names, newest first. @throws SchemaIsNewer */
   revert(release: Release, change: Change): Promise<string[]> {
     return this.migrator.revert(release, (tx, undone) =>
       this.audit.insertOnAnySchema(

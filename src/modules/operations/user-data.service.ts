@@ -27,7 +27,7 @@ import { CallsPersonalData } from '../quota/calls/calls.data-subject.js';
 import { UsersPersonalData } from '../users/users.data-subject.js';
 import { UsersService } from '../users/users.service.js';
 
-/** The personal data of every module. */
+/** The personal data of all modules. */
 @Injectable()
 export class AllPersonalData {
   private readonly parts: readonly PersonalData[];
@@ -42,7 +42,7 @@ export class AllPersonalData {
     calls: CallsPersonalData,
     audit: AuditPersonalData,
   ) {
-    // Comments before posts, because they are found by their post.
+    // Comments before posts, because they are found through their post.
     this.parts = [comments, posts, grants, signIn, idempotency, calls, audit];
   }
 
@@ -50,12 +50,12 @@ export class AllPersonalData {
     return [this.users, ...this.parts].flatMap((part) => part.rowsToExport(person));
   }
 
-  /** In the order of deletion, without the user's own row, which is deleted last. */
+  /** In the order of deletion, without the row of the user, which is deleted last. */
   rowsToErase(person: Person): ExpiredRows[] {
     return this.parts.flatMap((part) => part.rowsToErase(person));
   }
 
-  own(person: Person): ExpiredRows[] {
+  userRow(person: Person): ExpiredRows[] {
     return this.users.rowsToErase(person);
   }
 }
@@ -71,7 +71,7 @@ export class UserExport {
     private readonly clock: Clock,
   ) {}
 
-  /** One JSON document in chunks: a member for each table, with one row a line. @throws UnknownUser */
+  /** One JSON document in chunks. Each table is a property, each row a line. @throws UnknownUser */
   async document(userId: string): Promise<AsyncIterable<string>> {
     const phone = await this.users.phoneOf(userId);
     return inChunks(this.lines({ userId, phone }));
@@ -104,7 +104,7 @@ async function* inChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
   yield chunk;
 }
 
-/** Longer than calls are buffered before they are in the call log. */
+/** Longer than the call log buffers calls. */
 const CALL_LOG_DELAY_MS = 2 * SECOND;
 
 interface ErasureSettings extends Pick<BatchSettings, 'onBatch'> {
@@ -121,7 +121,7 @@ export class UserErasure {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** The user's name, or the id of an erased user. @throws UnknownUser */
+  /** Returns the user's name, or the id of an erased user. @throws UnknownUser */
   async nameOf(userId: string): Promise<string> {
     const { phone } = await this.personOf(userId);
     return phone === null ? userId : (await this.users.show(userId)).name;
@@ -130,21 +130,21 @@ export class UserErasure {
   /** Counts the rows that would be deleted. @throws UnknownUser */
   async preview(userId: string): Promise<RowsByTable> {
     const person = await this.personOf(userId);
-    const rows = [...this.personal.rowsToErase(person), ...this.personal.own(person)];
+    const rows = [...this.personal.rowsToErase(person), ...this.personal.userRow(person)];
     return countByTable(rows, (part) => part.count());
   }
 
   /**
-   * Blocks the user first, so that no rows are added, then deletes batch by batch, the user's own row last. Safe to stop and
-   * to run again, also concurrently.
-   * @returns the deleted rows; for an erased user, rows that were added after the erasure
+   * Blocks the user first, so that no rows are added, then deletes in batches, the row of the user last. An interrupted erasure
+   * can be repeated, also concurrently.
+   * @returns the number of deleted rows by table; for an erased user, those added after the erasure
    * @throws UnknownUser
    */
   async run(userId: string, { change, onBatch }: ErasureSettings): Promise<RowsByTable> {
     const person = await this.personOf(userId);
     if (person.phone !== null) {
       await this.access.end(userId, change, async (tx) => {
-        await this.users.changeStatusIn(tx, userId, 'blocked', change);
+        await this.users.changeStatusInTransaction(tx, userId, 'blocked', change);
       });
       await sleep(CALL_LOG_DELAY_MS);
     }
@@ -155,19 +155,19 @@ export class UserErasure {
     return counts;
   }
 
-  /** Deletes the user's own row with its audit event, and adds it to `counts`. */
+  /** Deletes the row of the user, writes the audit event, and adds the row to `counts`. */
   private async finish(person: Person, change: Change, counts: RowsByTable): Promise<void> {
-    for (const own of this.personal.own(person)) {
-      const keys = await own.keys(1);
+    for (const row of this.personal.userRow(person)) {
+      const keys = await row.keys(1);
       await this.transactions.run(async (tx) => {
-        counts[own.table] = keys.length > 0 ? await own.delete(tx, keys) : 0;
+        counts[row.table] = keys.length > 0 ? await row.delete(tx, keys) : 0;
         if (totalOf(counts) > 0)
           await this.audit.record(tx, 'user.erased', person.userId, change, counts);
       });
     }
   }
 
-  /** Also for an erased user: requests that ran during the erasure may have added rows. @throws UnknownUser */
+  /** Also for an erased user, because requests during the erasure may have added rows. @throws UnknownUser */
   private async personOf(userId: string): Promise<Person> {
     const wasErased = await this.audit.hasEvent('user.erased', userId);
     return { userId, phone: wasErased ? null : await this.users.phoneOf(userId) };

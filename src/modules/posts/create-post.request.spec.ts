@@ -14,8 +14,8 @@ async function draftOf(body: unknown): Promise<object> {
   return (await validate(body)).toDraft();
 }
 
-/** A body of these fields and content, read from JSON text: no object literal holds 1e400. */
-function parsed(fields: string): unknown {
+/** Parses a body with these fields and a content from JSON text, because no object literal can contain 1e400. */
+function bodyOf(fields: string): unknown {
   return JSON.parse(fields.replace('{', '{"content":"x",'));
 }
 
@@ -56,7 +56,7 @@ describe('CreatePostRequest: required fields', () => {
     expect(request.toDraft()).toStrictEqual({ content: 'a' });
   });
 
-  it('keeps an empty list', async () => {
+  it('passes empty lists through', async () => {
     expect(await draftOf({ content: 'a', images: [], tags: [] })).toStrictEqual({
       content: 'a',
       images: [],
@@ -154,7 +154,7 @@ describe('CreatePostRequest: type', () => {
   );
 
   it.each(['', 'For Sale', 'A', '1a', '-a', '_a', 'a.b', 'a ', 'a\n', '\u00e9', 'a'.repeat(33)])(
-    'C77 rejects %j: wrong form',
+    'C77 rejects %j: invalid format',
     async (type) => {
       expect(await violationsOf(validate({ content: 'x', type }))).toEqual(['type invalid_format']);
     },
@@ -265,7 +265,7 @@ describe('CreatePostRequest: images', () => {
     'https://256.256.256.256/',
     'https://a|b/',
     'https://%00/',
-  ])('C72 rejects %j: no absolute web address', async (image) => {
+  ])('C72 rejects %j: not an absolute http or https URL', async (image) => {
     expect(await violationsOf(validate({ content: 'x', images: [image] }))).toEqual([
       'images invalid_format',
     ]);
@@ -314,7 +314,7 @@ describe('CreatePostRequest: latitude and longitude', () => {
     ['{"latitude":[1],"longitude":0}', 'latitude wrong_type'],
     ['{"latitude":{},"longitude":0}', 'latitude wrong_type'],
   ])('C73 rejects %s: %s', async (fields, violation) => {
-    expect(await violationsOf(validate(parsed(fields)))).toEqual([violation]);
+    expect(await violationsOf(validate(bodyOf(fields)))).toEqual([violation]);
   });
 
   it.each([
@@ -323,7 +323,7 @@ describe('CreatePostRequest: latitude and longitude', () => {
     ['{"latitude":null,"longitude":1}', 'latitude', 'longitude'],
     ['{"latitude":1,"longitude":null}', 'longitude', 'latitude'],
   ])('C73 C74 rejects %s: %s is missing', async (fields, missing, present) => {
-    expect(await fieldErrorsOf(validate(parsed(fields)))).toEqual([
+    expect(await fieldErrorsOf(validate(bodyOf(fields)))).toEqual([
       {
         field: missing,
         code: 'pair_required',
@@ -332,12 +332,12 @@ describe('CreatePostRequest: latitude and longitude', () => {
     ]);
   });
 
-  it('C74 reports the missing number beside the violation of the other', async () => {
-    expect(await violationsOf(validate(parsed('{"latitude":91}')))).toEqual([
+  it('C74 reports a missing coordinate and the violation of the other one', async () => {
+    expect(await violationsOf(validate(bodyOf('{"latitude":91}')))).toEqual([
       'latitude too_large',
       'longitude pair_required',
     ]);
-    expect(await violationsOf(validate(parsed('{"longitude":"x"}')))).toEqual([
+    expect(await violationsOf(validate(bodyOf('{"longitude":"x"}')))).toEqual([
       'latitude pair_required',
       'longitude wrong_type',
     ]);
@@ -362,7 +362,7 @@ describe('CreatePostRequest: reachKm', () => {
     ['"1"', 'wrong_type'],
     ['[]', 'wrong_type'],
   ])('C76 rejects %s: %s', async (value, code) => {
-    expect(await violationsOf(validate(parsed(`{"reachKm":${value}}`)))).toEqual([
+    expect(await violationsOf(validate(bodyOf(`{"reachKm":${value}}`)))).toEqual([
       `reachKm ${code}`,
     ]);
   });

@@ -9,14 +9,14 @@ import {
 import { RequestSchema } from '../../platform/http/validation/request-schema.js';
 import { VISIBILITIES, type Visibility } from './post.entities.js';
 
-/** The members that were sent, without those that are null (source document, section 2). */
+/** The fields of the request that are present and not null (source document, section 2). */
 export type PostDraft = {
   [K in keyof Omit<CreatePostRequest, 'toDraft'>]: NonNullable<CreatePostRequest[K]>;
 };
 
 @RequestSchema({
   name: 'CreatePost',
-  description: 'A post to publish.',
+  description: 'The post to publish.',
   atLeastOneOf: ['title', 'content', 'images'],
   together: ['latitude', 'longitude'],
 })
@@ -24,7 +24,7 @@ export class CreatePostRequest {
   @TextField({
     max: 300,
     singleLine: true,
-    description: 'Headline: one line, not blank, without control characters.',
+    description: 'Headline. One line, not blank, without control characters.',
     example: 'Block party on Saturday',
   })
   title?: string | null;
@@ -32,7 +32,7 @@ export class CreatePostRequest {
   @TextField({
     max: 10_000,
     description:
-      'Body text: not blank, without control characters other than tab, line feed and carriage return.',
+      'Body text. Not blank, without control characters other than tab, line feed and carriage return.',
     example: 'Bring a chair and something to share.',
   })
   content?: string | null;
@@ -42,7 +42,7 @@ export class CreatePostRequest {
     requirement:
       'must be 1 to 32 lower-case letters, digits, hyphens or underscores, and start with a letter',
     description:
-      'Category, such as general, event, question, for_sale or lost_and_found; general by default.',
+      'Category, such as general, event, question, for_sale or lost_and_found. Defaults to general.',
     example: 'event',
   })
   type?: string | null;
@@ -51,7 +51,7 @@ export class CreatePostRequest {
     maxItems: 10,
     max: 2048,
     description:
-      'Image URLs: absolute, http or https, without user name, password, spaces or backslashes; each at most 2,048 characters, of which at most 1,000 are not ASCII.',
+      'Image URLs. Each is an absolute http or https URL without user name, password, spaces or backslashes. It has at most 2,048 characters, of which at most 1,000 are not ASCII.',
     example: ['https://example.com/party.jpg'],
   })
   images?: string[] | null;
@@ -60,7 +60,7 @@ export class CreatePostRequest {
     maxItems: 20,
     max: 50,
     description:
-      'Topic tags, kept as they are sent: each on one line, not blank, without control characters.',
+      'Topic tags, stored as sent. Each is one line, not blank, without control characters.',
     example: ['party', 'Saturday'],
   })
   tags?: string[] | null;
@@ -70,7 +70,7 @@ export class CreatePostRequest {
     max: 90,
     pairedWith: 'longitude',
     description:
-      "Latitude of the post, with longitude. Without both, the user's saved neighbourhood is used.",
+      "Latitude of the post in degrees; requires longitude. If both are absent, the user's saved location is used.",
     example: 37.7749,
   })
   latitude?: number | null;
@@ -79,7 +79,7 @@ export class CreatePostRequest {
     min: -180,
     max: 180,
     pairedWith: 'latitude',
-    description: 'Longitude of the post, with latitude.',
+    description: 'Longitude of the post in degrees; requires latitude.',
     example: -122.4194,
   })
   longitude?: number | null;
@@ -87,14 +87,14 @@ export class CreatePostRequest {
   @NumberField({
     min: 0.001,
     max: 100,
-    description: 'How far the post reaches, in kilometres.',
+    description: 'Reach of the post in kilometres.',
     example: 2.5,
   })
   reachKm?: number | null;
 
   @ChoiceField({
     values: VISIBILITIES,
-    description: 'Who can see the post; public by default.',
+    description: 'Who can see the post. Defaults to public.',
     example: 'public',
   })
   visibility?: Visibility | null;

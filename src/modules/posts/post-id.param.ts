@@ -9,20 +9,20 @@ const ID = {
   example: 'post_01kahq5f3veqdr8bn3tdmx3q0a',
 };
 
-/** Documentation of the fields that all responses about a post share. */
-export const POST_ID = { description: 'Id of the post.', ...ID };
+/** OpenAPI schemas of the fields that all responses about a post share. */
+export const POST_ID = { description: 'Unique identifier of the post.', ...ID };
 export const PERMALINK = {
   format: 'uri',
   description: 'Public URL of the post.',
   example: 'https://example.com/post/post_01kahq5f3veqdr8bn3tdmx3q0a',
 };
 
-/** Documents the post id in the path, and the error for an unknown post. */
+/** Documents the path parameter `id`, and the 404 for an unknown post. */
 export const ApiPostId = (): MethodDecorator =>
   applyDecorators(
     ApiParam({
       name: 'id',
-      description: "Id of one of the user's own posts.",
+      description: "Identifier of one of the user's posts.",
       schema: { type: 'string', ...ID },
     }),
     ApiErrors(new PostNotFound()),

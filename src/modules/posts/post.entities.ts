@@ -13,7 +13,7 @@ import {
 export const VISIBILITIES = ['public', 'neighborhood', 'private'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** A post (source document, section 2). Deletion sets `deletedAt`, and reads skip the post. */
+/** A post (source document, section 2). Soft-deleted by `deletedAt`. */
 @Entity('posts')
 @Index('ix_posts_user_id', ['userId', 'deletedAt', 'id'])
 @Index('ix_posts_deleted_at', ['deletedAt'])
@@ -24,7 +24,7 @@ export class Post {
   @Column(ID)
   userId: string;
 
-  /** The app that published it; null if the network itself did. */
+  /** The app that published the post; null if it was published in the network itself. */
   @Column(optional(ID))
   clientId: string | null;
 
@@ -72,7 +72,7 @@ export class Post {
   deletedAt: Date | null;
 }
 
-/** The network writes these; `posts.like_count` is their number. */
+/** Written by the network. `posts.like_count` caches their number. */
 @Entity('post_likes')
 @Index('ix_post_likes_user_id', ['userId', 'postId'])
 export class PostLike {

@@ -12,10 +12,13 @@ const CONTENT = {
   description: 'Body text, or null.',
   example: 'Bring a chair and something to share.',
 };
-const CREATED_AT = { ...TIME, description: 'When it was published: UTC, with milliseconds.' };
+const CREATED_AT = {
+  ...TIME,
+  description: 'Time at which the post was published (UTC, with milliseconds).',
+};
 const VISIBILITY = {
   pattern: '^[a-z][a-z_]*$',
-  description: 'One of public, neighborhood, private. Expect new values.',
+  description: 'Who can see the post: public, neighborhood or private. New values may be added.',
   example: 'public',
 };
 
@@ -44,7 +47,7 @@ export class PostResponse {
 
   @ApiProperty({
     type: [String],
-    description: 'Topic tags, as they were sent.',
+    description: 'Topic tags, as sent.',
     example: ['party', 'Saturday'],
   })
   tags: string[];
@@ -52,7 +55,7 @@ export class PostResponse {
   @ApiProperty({
     type: Number,
     nullable: true,
-    description: 'How far the post reaches, in kilometres, or null.',
+    description: 'Reach of the post in kilometres, or null.',
     example: 2.5,
   })
   reachKm: number | null;
@@ -69,7 +72,7 @@ export class PostResponse {
 
 @ApiSchema({
   name: 'CreatedPost',
-  description: 'The fields that were supplied, and what the service added.',
+  description: 'The published post: the fields of the request, and those that the server added.',
 })
 export class CreatedPostResponse implements PostDraft {
   @ApiProperty(ID)
@@ -107,7 +110,7 @@ export class CreatedPostResponse implements PostDraft {
   @ApiPropertyOptional({ description: 'Longitude of the post.', example: -122.4194 })
   longitude?: number;
 
-  @ApiPropertyOptional({ description: 'Reach in kilometres.', example: 2.5 })
+  @ApiPropertyOptional({ description: 'Reach of the post in kilometres.', example: 2.5 })
   reachKm?: number;
 
   @ApiPropertyOptional({ type: String, ...VISIBILITY })
@@ -122,7 +125,7 @@ export class CreatedPostResponse implements PostDraft {
 
 @ApiSchema({ name: 'PostPage', description: "A page of the user's posts, newest first." })
 export class PostPageResponse implements PageResponse<PostItemResponse> {
-  @ApiProperty({ type: [PostItemResponse], description: 'Newest first.' })
+  @ApiProperty({ type: [PostItemResponse], description: 'The posts of the page, newest first.' })
   data: PostItemResponse[];
 
   @ApiProperty()

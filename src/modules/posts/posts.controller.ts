@@ -45,12 +45,12 @@ export class PostsController {
     code: 'too_large',
     message: 'latitude must be at most 90.',
   })
-  @ApiOperation({ operationId: 'createPost', summary: "Publish a post in the user's name" })
+  @ApiOperation({ operationId: 'createPost', summary: 'Publish a post on behalf of the user' })
   @ApiCreatedResponse({
     type: CreatedPostResponse,
     headers: {
       Location: {
-        description: 'Path of the new post.',
+        description: 'Path of the published post.',
         required: true,
         schema: { type: 'string' },
         example: `/${DEV_V1}/posts/post_01kahq5f3veqdr8bn3tdmx3q0a`,
@@ -95,7 +95,7 @@ export class PostsController {
 
   @Get(':id')
   @Scopes('posts.read')
-  @ApiOperation({ operationId: 'getPost', summary: "Read one of the user's posts" })
+  @ApiOperation({ operationId: 'getPost', summary: "Retrieve one of the user's posts" })
   @ApiOkResponse({ type: PostResponse })
   @ApiPostId()
   async getPost(@CallerOf() { userId }: Caller, @Param('id') id: string): Promise<PostResponse> {

@@ -15,7 +15,7 @@ import { deleteReturning } from '../../platform/database/sql.js';
 import { entities } from '../../platform/database/transaction.js';
 import { Post, PostLike } from './post.entities.js';
 
-/** Posts, including deleted ones that are still stored, and likes. */
+/** Posts, including soft-deleted ones, and likes. */
 @Injectable()
 export class PostsPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
@@ -40,7 +40,7 @@ export class PostsPersonalData implements PersonalData {
     ];
   }
 
-  /** Deleting these likes lowers the counters of the posts. */
+  /** Deletes likes and decrements the like counts of their posts. */
   private likesBy(userId: string): ExpiredRows {
     return {
       ...expiredRows(this.dataSource, PostLike, { userId }, 'userId'),
@@ -55,7 +55,7 @@ export class PostsPersonalData implements PersonalData {
   }
 }
 
-/** A user's posts, as two conditions: the index has the ids of each in order. */
+/** A user's posts. Two conditions, because the index is sorted by id within each of them. */
 export function postsOf(userId: string): FindOptionsWhere<Post>[] {
   return [
     { userId, deletedAt: IsNull() },

@@ -39,24 +39,24 @@ const FIND_OWN = `
 const FIND_OWN_COUNTS = `
   SELECT id, user_id AS userId, like_count AS likeCount, comment_count AS commentCount, created_at AS createdAt
   FROM posts`;
-const COUNT_OWN_COMMENT = `
+const INCREMENT_OWN_COMMENT_COUNT = `
   UPDATE posts SET comment_count = comment_count + 1
   WHERE id = ? AND user_id = ? AND deleted_at IS NULL`;
 
-/** Rows whose comments and likes one statement deletes. */
-const DELETED_PAGE_SIZE = 1000;
+/** Posts whose comments and likes are found by one statement. */
+const DELETED_BATCH_SIZE = 1000;
 
-/** A row as the drivers return it. */
-type Stored<T extends { createdAt: Date }> = {
+/** A row as the database drivers return it. */
+type RawRow<T extends { createdAt: Date }> = {
   [K in keyof T]: K extends 'createdAt' ? Date | string : T[K] extends string[] ? string : T[K];
 };
 
-/** Methods named "own" return the posts of one user only. They find nothing by an id that is not valid. */
+/** Methods named "own" only access the posts of one user. They treat a malformed id as unknown. */
 @Injectable()
 export class PostsRepository {
   private readonly pages: PageStatements;
-  private readonly own: BatchLoader<Stored<PostDetails>>;
-  private readonly ownCounts: BatchLoader<Stored<PostCounts>>;
+  private readonly own: BatchLoader<RawRow<PostDetails>>;
+  private readonly ownCounts: BatchLoader<RawRow<PostCounts>>;
 
   constructor(private readonly dataSource: DataSource) {
     this.pages = new PageStatements(dataSource, {
@@ -66,9 +66,9 @@ export class PostsRepository {
       columns: 'item.id, item.content, item.created_at AS createdAt',
     });
     const key = { id: 'id', userId: 'user_id' };
-    const present = `${useIndex(dataSource, 'PRIMARY')} WHERE deleted_at IS NULL AND`;
-    this.own = new BatchLoader(dataSource, `${FIND_OWN} ${present}`, key);
-    this.ownCounts = new BatchLoader(dataSource, `${FIND_OWN_COUNTS} ${present}`, key);
+    const notDeleted = `${useIndex(dataSource, 'PRIMARY')} WHERE deleted_at IS NULL AND`;
+    this.own = new BatchLoader(dataSource, `${FIND_OWN} ${notDeleted}`, key);
+    this.ownCounts = new BatchLoader(dataSource, `${FIND_OWN_COUNTS} ${notDeleted}`, key);
   }
 
   insertAll(tx: Transaction, posts: readonly Post[]): Promise<void> {
@@ -88,16 +88,16 @@ export class PostsRepository {
   }
 
   /**
-   * Newest first, with one post more than the page holds if the list continues.
-   * @param total number of the user's posts, if known
+   * Newest first. One post more than the page size if there is a next page.
+   * @param total the number of the user's posts, if known
    */
   async findOwnPage(userId: string, paging: Paging, total?: number): Promise<PostItem[]> {
     const statement = this.pages.of(userId, paging, total);
-    const posts = await readRows<Stored<PostItem>>(this.dataSource, ...statement);
+    const posts = await readRows<RawRow<PostItem>>(this.dataSource, ...statement);
     return posts.map((post) => ({ ...post, createdAt: storedTime(post.createdAt) }));
   }
 
-  /** Null also for a post that is not public. */
+  /** Returns null for a post that is not public. */
   findPublic(id: string): Promise<PublicPost | null> {
     return this.dataSource.manager.findOne(Post, {
       select: PUBLIC_COLUMNS,
@@ -105,15 +105,15 @@ export class PostsRepository {
     });
   }
 
-  /** False if the user has no such post. */
-  async markOwnDeleted(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
+  /** Returns false if the user has no such post. */
+  async softDeleteOwn(tx: Transaction, userId: string, id: string, now: Date): Promise<boolean> {
     if (!isId('post', id)) return false;
     const own = { id, userId, deletedAt: IsNull() };
     const { affected } = await entities(tx).update(Post, own, { deletedAt: now });
     return affected === 1;
   }
 
-  /** False if the post does not exist, is not deleted, or was deleted at `since` or before. */
+  /** Returns false if the post does not exist, is not deleted, or was deleted at `since` or before. */
   async undelete(tx: Transaction, id: string, since: Date): Promise<boolean> {
     const deleted = { id, deletedAt: MoreThan(since) };
     const { affected } = await entities(tx).update(Post, deleted, { deletedAt: null });
@@ -128,13 +128,18 @@ export class PostsRepository {
     });
   }
 
-  /** False if the user has no such post. */
-  async countOwnComment(tx: Transaction, userId: string, id: string): Promise<boolean> {
-    return isId('post', id) && (await writeRows(tx, COUNT_OWN_COMMENT, [id, userId])) === 1;
+  /** Returns false if the user has no such post. */
+  async incrementOwnCommentCount(tx: Transaction, userId: string, id: string): Promise<boolean> {
+    return (
+      isId('post', id) && (await writeRows(tx, INCREMENT_OWN_COMMENT_COUNT, [id, userId])) === 1
+    );
   }
 
-  /** Subtracts the number of comments given for each post id. */
-  async uncountComments(tx: Transaction, counts: ReadonlyMap<string, number>): Promise<void> {
+  /** @param counts the number of deleted comments by post id */
+  async decrementCommentCounts(
+    tx: Transaction,
+    counts: ReadonlyMap<string, number>,
+  ): Promise<void> {
     for (const count of new Set(counts.values())) {
       const ids = [...counts.keys()].filter((id) => counts.get(id) === count);
       await entities(tx).decrement(Post, { id: In(ids) }, 'commentCount', count);
@@ -158,15 +163,15 @@ export class PostsRepository {
         .andWhere('(post.deletedAt > :deletedAt OR post.id > :id)', last)
         .orderBy('post.deletedAt')
         .addOrderBy('post.id')
-        .limit(DELETED_PAGE_SIZE)
+        .limit(DELETED_BATCH_SIZE)
         .getMany();
       if (posts.length > 0) yield posts.map(({ id }) => id);
-      if (posts.length < DELETED_PAGE_SIZE) return;
+      if (posts.length < DELETED_BATCH_SIZE) return;
       last = posts.at(-1) as Post;
     }
   }
 
-  /** The likes of these posts, then those of the posts that were deleted at `moment` or before. */
+  /** The likes of these posts, then the posts themselves if they were deleted at `moment` or before. */
   expired(ids: readonly string[], moment: Date): ExpiredRows[] {
     const deletedAt = LessThanOrEqual(moment);
     return [

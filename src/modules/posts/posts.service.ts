@@ -26,7 +26,7 @@ import {
   type PublicPost,
 } from './posts.repository.js';
 
-/** More than the clocks of two processes may differ by: no process erases a post that another may still restore. */
+/** More than the clock skew between processes, so that none deletes a post that another may still restore. */
 const CLOCK_MARGIN_MS = MINUTE;
 
 const DEFAULTS = {
@@ -44,10 +44,10 @@ const DEFAULTS = {
   deletedAt: null,
 } satisfies Partial<Post>;
 
-/** The same for a missing, a deleted and another user's post, so that callers cannot tell them apart (source document, section 4.2, rule 2). */
+/** One error for missing, deleted and other users' posts, so that apps cannot distinguish them (source document, section 4.2, rule 2). */
 export class PostNotFound extends NotFound {
   constructor() {
-    super('There is no such post among the posts of this user.');
+    super('The user has no post with this id.');
   }
 }
 
@@ -73,7 +73,7 @@ export interface Restoration {
 
 @Injectable()
 export class PostsService {
-  private readonly commits: GroupCommit<Publish, unknown>;
+  private readonly commits: GroupCommit<Publish, void>;
 
   constructor(
     private readonly repository: PostsRepository,
@@ -87,7 +87,10 @@ export class PostsService {
     private readonly config: AppConfig,
   ) {
     this.commits = new GroupCommit(transactions, {
-      batch: (tx, publishes) => this.write(tx, publishes),
+      batch: async (tx, publishes) => {
+        await this.write(tx, publishes);
+        return publishes.map(() => undefined);
+      },
       single: (tx, publish) => this.write(tx, [publish]),
       groupOf,
       keyOf: ({ post }) => post.userId,
@@ -95,8 +98,9 @@ export class PostsService {
   }
 
   /**
-   * Publishes in the caller's name and spends one post of the app's month. Idempotency key, post, counter, call record and quota
-   * commit together (source document, sections 3 and 8). Repeating an Idempotency-Key returns the first result.
+   * Publishes a post on behalf of the user and counts it against the app's monthly quota. Idempotency key, post, counter, call
+   * record and quota commit in one transaction (source document, sections 3 and 8). Repeating an Idempotency-Key returns the
+   * first result.
    * @throws QuotaExceeded if the app has no posts left in this UTC month; InvalidToken if the user was blocked in the meantime;
    *   IdempotencyKeyReused; IdempotencyKeyInUse
    */
@@ -124,14 +128,14 @@ export class PostsService {
     return outcome;
   }
 
-  /** Writes one group. The app's quota row comes last, so that it is locked for one round trip only. */
-  private async write(tx: Transaction, publishes: readonly Publish[]): Promise<unknown[]> {
+  /** Writes the posts of one transaction. The app's quota row comes last, so that it is locked for one round trip only. */
+  private async write(tx: Transaction, publishes: readonly Publish[]): Promise<void> {
     const posts = publishes.map(({ post }) => post);
     const [first] = publishes as [Publish];
     for (const { saveResult } of publishes) await saveResult?.(tx);
     await this.repository.insertAll(tx, posts);
     const userIds = posts.map(({ userId }) => userId);
-    if (!(await this.users.countPosts(tx, userIds))) throw InvalidToken.unknown();
+    if (!(await this.users.incrementPostCounts(tx, userIds))) throw InvalidToken.unknown();
     const now = this.clock.now().getTime();
     const calls = publishes.map(({ caller: { clientId, userId, requestId, receivedAt }, post }) => {
       const durationMs = now - receivedAt.getTime();
@@ -139,8 +143,7 @@ export class PostsService {
     });
     await this.calls.recordPublishes(tx, calls);
     const { clientId, postLimit } = first.caller;
-    await this.quota.spend(tx, clientId, postLimit, first.post.createdAt, posts.length);
-    return posts;
+    await this.quota.consume(tx, clientId, postLimit, first.post.createdAt, posts.length);
   }
 
   /** A page of the user's posts, newest first. */
@@ -168,7 +171,7 @@ export class PostsService {
     return counts;
   }
 
-  /** @throws PostNotFound also if the post is not public, or permalinks lead to another site */
+  /** @throws PostNotFound also if the post is not public, or if permalinks point to another site */
   async readPublic(id: string): Promise<PublicPost & { author: string }> {
     if (this.config.siteUrl !== this.config.publicUrl) throw new PostNotFound();
     const post = isId('post', id) ? await this.repository.findPublic(id) : null;
@@ -182,14 +185,13 @@ export class PostsService {
   async delete(userId: string, id: string): Promise<void> {
     const now = this.clock.now();
     await this.transactions.run(async (tx) => {
-      if (!(await this.repository.markOwnDeleted(tx, userId, id, now))) throw new PostNotFound();
-      await this.users.uncountPost(tx, userId);
+      if (!(await this.repository.softDeleteOwn(tx, userId, id, now))) throw new PostNotFound();
+      await this.users.decrementPostCount(tx, userId);
     });
   }
 
   /**
-   * Restores a post that was deleted by mistake, for operators. Its comments return with it, except those that were deleted
-   * themselves.
+   * Restores a deleted post, for operators. Its comments become visible again, except those that were deleted themselves.
    * @throws NotFound if the post or its author was erased; InvalidRequest if the post was deleted too long ago
    */
   restore(id: string, change: Change): Promise<Restoration> {
@@ -204,30 +206,28 @@ export class PostsService {
       const { userId, deletedAt } = post;
       if (deletedAt)
         throw new InvalidRequest(
-          `${id} was deleted at ${deletedAt.toISOString()}, more than ${days} days ago (DELETED_POST_DAYS): it is about to be erased, and cannot be restored.`,
+          `${id} was deleted at ${deletedAt.toISOString()}, more than ${days} days ago (DELETED_POST_DAYS). It can no longer be restored.`,
         );
       if (restored) {
-        if (!(await this.users.countRestoredPost(tx, userId)))
-          throw new NotFound(
-            `The author of ${id} was erased, and a post without an author is not shown.`,
-          );
+        if (!(await this.users.incrementPostCount(tx, userId)))
+          throw new NotFound(`The author of ${id} was erased, so the post cannot be restored.`);
         await this.audit.record(tx, 'post.restored', id, change, { userId });
       }
       return { id, userId, restored };
     });
   }
 
-  /** Counts a new comment on the user's post, and locks the post until the transaction ends. @throws PostNotFound */
-  async countComment(tx: Transaction, userId: string, id: string): Promise<void> {
-    if (!(await this.repository.countOwnComment(tx, userId, id))) throw new PostNotFound();
+  /** Locks the user's post until the transaction ends, and counts a new comment. @throws PostNotFound */
+  async incrementCommentCount(tx: Transaction, userId: string, id: string): Promise<void> {
+    if (!(await this.repository.incrementOwnCommentCount(tx, userId, id))) throw new PostNotFound();
   }
 
-  /** @param counts the number of removed comments by post id */
-  uncountComments(tx: Transaction, counts: ReadonlyMap<string, number>): Promise<void> {
-    return this.repository.uncountComments(tx, counts);
+  /** @param counts the number of deleted comments by post id */
+  decrementCommentCounts(tx: Transaction, counts: ReadonlyMap<string, number>): Promise<void> {
+    return this.repository.decrementCommentCounts(tx, counts);
   }
 
-  /** For the network itself and the demo: the developer API has no endpoint for likes. */
+  /** Used by the demo. The developer API has no endpoint for likes. */
   async like(userId: string, postId: string): Promise<void> {
     const createdAt = this.clock.now();
     await this.transactions.run((tx) =>
@@ -239,12 +239,12 @@ export class PostsService {
     return this.repository.counters();
   }
 
-  /** Posts and comments deleted at this moment or before have passed their retention. */
+  /** Posts and comments deleted at this time or before are past retention. */
   deletionCutoff(now: Date): Date {
     return later(now, -this.config.retention.deletedPosts * DAY - CLOCK_MARGIN_MS);
   }
 
-  /** The ids of the posts past retention, in batches. Rows that belong to a post are deleted before it. */
+  /** The ids of the posts past retention, in batches. Child rows must be deleted before their post. */
   expiredIds(now: Date): AsyncIterable<string[]> {
     return this.repository.findDeletedIds(this.deletionCutoff(now));
   }
@@ -262,11 +262,11 @@ export class PostsService {
 
 function unknownPost(id: string): NotFound {
   return new NotFound(
-    `There is no post ${id}: it never existed, or it was erased for good. The id is in the app's request, and in the post's permalink.`,
+    `There is no post ${id}: it never existed or was permanently deleted. Check the id in the post's permalink.`,
   );
 }
 
-/** Groups share the month of one app, so that no app waits for another. Publishes with an idempotency key are not grouped. */
+/** A transaction updates the quota of one app only, so that apps do not wait for each other. Publishes with an idempotency key are not grouped. */
 function groupOf({ caller, post, saveResult }: Publish): string | undefined {
   const { clientId, postLimit } = caller;
   return saveResult ? undefined : `${clientId} ${postLimit} ${periodOf(post.createdAt)}`;

@@ -25,7 +25,7 @@ import { ERROR_STATUS } from '../../platform/http/errors/api-errors.js';
 import { toClientError } from '../../platform/http/errors/http-error.js';
 import { PostsService } from './posts.service.js';
 
-/** Renders errors as pages. The page does not say why a post is missing. */
+/** Renders errors as HTML pages. One page covers missing, deleted and private posts. */
 @Catch()
 export class PostPageErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(PostPageErrorFilter.name);
@@ -55,12 +55,12 @@ export class PostPageErrorFilter implements ExceptionFilter {
 }
 
 function textFor({ code }: AppError, requestId: string, { post, errors }: Catalogue): ErrorText {
-  if (code === 'not_found') return post.missing;
+  if (code === 'not_found') return post.notFound;
   const texts = errors(post.openAgain);
   return code === 'service_unavailable' ? texts.unavailable : texts.fault(requestId);
 }
 
-/** Public posts at their permalinks, if this service is the site. */
+/** Serves public posts at their permalinks, if SITE_URL is this service. */
 @ApiExcludeController()
 @Public()
 @UseFilters(PostPageErrorFilter)

@@ -5,7 +5,7 @@ import { periodOf } from './quota-period.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
 
-/** Usage and limits of the apps that have published in the current month. */
+/** Gauges of the usage and limit of each app that published in the current month. */
 @Injectable()
 export class QuotaMetrics {
   constructor(
@@ -25,7 +25,7 @@ export class QuotaMetrics {
     });
     const limit = {
       name: 'quota_limit_posts',
-      help: 'Posts that an app may publish this month; absent where there is no limit.',
+      help: 'Posts that an app may publish this month; absent if unlimited.',
       labelNames: ['client_id'],
     };
     registerStoredGauge(registry, limit, async () => {

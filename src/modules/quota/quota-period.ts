@@ -16,13 +16,13 @@ export function nextPeriodStart(time: Date): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1));
 }
 
-/** From the start of the month to the start of the next one. */
+/** The start of the month (inclusive) and of the next month (exclusive). */
 export function rangeOf(period: Period): { from: Date; to: Date } {
   const from = new Date(`${period}-01T00:00:00.000Z`);
   return { from, to: nextPeriodStart(from) };
 }
 
-/** The RateLimit headers for the month of `now`; none without a limit. */
+/** The RateLimit headers for the month of `now`. Returns none if the limit is null. */
 export function postsMonthHeaders(
   { limit, remaining }: { limit: number | null; remaining: number | null },
   now: Date,

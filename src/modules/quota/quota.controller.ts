@@ -6,25 +6,30 @@ import { DEV_V1 } from '../../platform/http/developer-api.js';
 import { ApiServerErrors } from '../../platform/http/errors/api-errors.js';
 import { QuotaService } from './quota.service.js';
 
-@ApiSchema({ name: 'Quota', description: 'What the app may still publish in this calendar month.' })
+@ApiSchema({ name: 'Quota', description: "The app's quota in the current calendar month." })
 export class QuotaResponse {
   @ApiProperty({
     type: 'integer',
     nullable: true,
     minimum: 0,
-    description: 'Posts per month; null is unlimited.',
+    description: 'Maximum number of posts per month, or null if unlimited.',
     example: 100,
   })
   limit: number | null;
 
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'Posts published.', example: 13 })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    description: 'Number of posts published this month.',
+    example: 13,
+  })
   used: number;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
     minimum: 0,
-    description: 'Posts left; null is unlimited.',
+    description: 'Number of posts left this month, or null if unlimited.',
     example: 87,
   })
   remaining: number | null;
@@ -38,7 +43,7 @@ export class QuotaResponse {
 
   @ApiProperty({
     format: 'date-time',
-    description: 'When the next month begins; UTC, with milliseconds.',
+    description: 'Time at which the quota resets (UTC, with milliseconds).',
     example: '2026-12-01T00:00:00.000Z',
   })
   resetsAt: string;
@@ -54,8 +59,8 @@ export class QuotaController {
   @AnyScope()
   @ApiOperation({
     operationId: 'getQuota',
-    summary: 'Read what the app may still publish this month',
-    description: 'Costs nothing of it.',
+    summary: "Retrieve the app's quota for the current month",
+    description: 'This request does not count against the quota.',
   })
   @ApiOkResponse({ type: QuotaResponse })
   async getQuota(@CallerOf() { clientId, postLimit }: Caller): Promise<QuotaResponse> {

@@ -19,12 +19,12 @@ export class AppQuota {
   @Column(text(32))
   plan: string;
 
-  /** Posts per calendar month; null is unlimited. Of a plan: its limit at the time of the assignment. */
+  /** Posts per calendar month; null means unlimited. For a plan, its limit at the time of the assignment. */
   @Column(optional(INTEGER))
   monthlyPostLimit: number | null;
 }
 
-/** Posts that an app published in a calendar month. The month is part of the key, so a new one starts at zero by itself. */
+/** Number of posts that an app published in a calendar month. The month is part of the key, so no reset is needed. */
 @Entity('quota_usage')
 @Index('ix_quota_usage_period', ['period'])
 export class QuotaUsage {
@@ -38,7 +38,7 @@ export class QuotaUsage {
   @Column(COUNTER)
   used: number;
 
-  /** Plan and limit (null is unlimited) at the end of the month. Set when the month is closed. */
+  /** Plan and limit (null means unlimited) when the month was closed. Null before. */
   @Column(optional(text(32)))
   closedPlan: string | null;
 
@@ -70,7 +70,7 @@ export class ApiCall {
   @Column(text(100))
   route: string;
 
-  /** Of the response; 499 if the client disconnected before it. */
+  /** HTTP status; 499 if the client disconnected before the response. */
   @Column({ type: 'smallint' })
   status: number;
 
@@ -80,12 +80,12 @@ export class ApiCall {
   @Column(text(64))
   requestId: string;
 
-  /** Whether it cost one of the month's posts. A replayed publish did not. */
+  /** Whether the call counts against the quota. A replayed publish does not. */
   @Column(FLAG)
   metered: boolean;
 }
 
-/** The number of calls of one app to one route with one status on one UTC day. */
+/** Number of calls by UTC day, app, route and status. */
 @Entity('api_usage_daily')
 export class ApiUsageDaily {
   /** Such as `2026-11-21`. */

@@ -6,8 +6,8 @@ import { entities, type Transaction } from '../../platform/database/transaction.
 import { AppQuota, QuotaUsage } from './quota.entities.js';
 import type { Period } from './quota-period.js';
 
-const COUNT = 'UPDATE quota_usage SET used = used + ? WHERE client_id = ? AND period = ?';
-const SPEND = `${COUNT} AND used <= ?`;
+const INCREMENT = 'UPDATE quota_usage SET used = used + ? WHERE client_id = ? AND period = ?';
+const INCREMENT_WITHIN_LIMIT = `${INCREMENT} AND used <= ?`;
 const FIND_USED = 'SELECT client_id AS clientId, period, used FROM quota_usage WHERE';
 
 @Injectable()
@@ -22,10 +22,10 @@ export class QuotaRepository {
   }
 
   /**
-   * Adds posts to the period's count unless they exceed the limit (null: none). One statement: no read-then-write.
-   * False if they do, or if the period has no row.
+   * Adds posts to the period's counter in one statement, unless they exceed the limit (null means unlimited).
+   * @returns false if they exceed it, or if the period has no row
    */
-  async spend(
+  async consume(
     tx: Transaction,
     clientId: string,
     period: Period,
@@ -34,17 +34,17 @@ export class QuotaRepository {
   ): Promise<boolean> {
     const affected =
       limit === null
-        ? await writeRows(tx, COUNT, [posts, clientId, period])
-        : await writeRows(tx, SPEND, [posts, clientId, period, limit - posts]);
+        ? await writeRows(tx, INCREMENT, [posts, clientId, period])
+        : await writeRows(tx, INCREMENT_WITHIN_LIMIT, [posts, clientId, period, limit - posts]);
     return affected === 1;
   }
 
-  isOpen(tx: Transaction, clientId: string, period: Period): Promise<boolean> {
+  hasPeriod(tx: Transaction, clientId: string, period: Period): Promise<boolean> {
     return entities(tx).existsBy(QuotaUsage, { clientId, period });
   }
 
   /** Inserts the period's row unless it exists. */
-  async open(tx: Transaction, clientId: string, period: Period): Promise<void> {
+  async insertPeriod(tx: Transaction, clientId: string, period: Period): Promise<void> {
     await insertMissing(tx, QuotaUsage, [{ clientId, period, used: 0 }]);
   }
 
@@ -72,9 +72,9 @@ export class QuotaRepository {
   }
 
   /**
-   * Locks the app's counter, so that publishes wait until the transaction ends. The write changes nothing: SQLite has no other
-   * lock.
-   * @returns the counter, or null if there is no row to lock
+   * Locks the app's counter until the transaction ends, so that publishes wait. Uses an UPDATE without effect, because SQLite has
+   * no row locks.
+   * @returns the counter, or null if it has no row
    */
   async lockUsed(tx: Transaction, clientId: string, period: Period): Promise<number | null> {
     const key = { clientId, period };
@@ -88,7 +88,7 @@ export class QuotaRepository {
     await entities(tx).update(QuotaUsage, { clientId, period }, { used });
   }
 
-  /** The months before `period` that have rows that are not closed, oldest first. */
+  /** The months before `period` that have unclosed rows, oldest first. */
   async findUnclosedPeriods(period: Period): Promise<Period[]> {
     const rows = await this.dataSource.manager
       .createQueryBuilder(QuotaUsage, 'usage')
@@ -99,7 +99,7 @@ export class QuotaRepository {
     return rows.map((row) => row.period).toSorted();
   }
 
-  /** The ids of at most `limit` apps whose month is not closed. */
+  /** At most `limit` ids of apps whose month is not closed. */
   async findUnclosed(period: Period, limit: number): Promise<string[]> {
     const rows = await this.dataSource.manager.find(QuotaUsage, {
       select: { clientId: true, period: true },
@@ -122,7 +122,7 @@ export class QuotaRepository {
     return affected ?? 0;
   }
 
-  /** The assignments of these apps, or of all, by client id. */
+  /** The plan assignments of these apps, or of all apps, by client id. */
   async findAssignments(clientIds?: readonly string[]): Promise<ReadonlyMap<string, AppQuota>> {
     const rows = await this.dataSource.manager.find(AppQuota, {
       where: clientIds && { clientId: In(clientIds) },
@@ -135,7 +135,7 @@ export class QuotaRepository {
     return manager.findOneBy(AppQuota, { clientId });
   }
 
-  /** Locks the app's row, if there is one, as `lockUsed` does. A transaction that read first would fail on SQLite. */
+  /** Locks the app's assignment, if it exists. Write first: on SQLite, a transaction that reads first may fail. */
   async lockAssignment(tx: Transaction, clientId: string): Promise<void> {
     await entities(tx).update(AppQuota, { clientId }, { plan: unchanged('plan') });
   }

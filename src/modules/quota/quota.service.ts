@@ -15,13 +15,13 @@ export class QuotaExceeded extends AppError {
   static readonly code = 'quota_exceeded';
 
   constructor(limit: number, now: Date) {
-    const opens = nextPeriodStart(now);
+    const resetsAt = nextPeriodStart(now);
     super(
       QuotaExceeded.code,
-      `The app's quota of ${limit} ${limit === 1 ? 'post' : 'posts'} per month is spent. Publishing opens again at ${opens.toISOString()}; the operator can raise the quota.`,
+      `The app has used its quota of ${limit} ${limit === 1 ? 'post' : 'posts'} per month. It resets at ${resetsAt.toISOString()}; the operator can raise it.`,
       {
         headers: {
-          'Retry-After': String(secondsUntil(opens, now)),
+          'Retry-After': String(secondsUntil(resetsAt, now)),
           ...postsMonthHeaders({ limit, remaining: 0 }, now),
         },
       },
@@ -29,7 +29,7 @@ export class QuotaExceeded extends AppError {
   }
 }
 
-/** An app's quota in the current month. A null limit is unlimited. */
+/** An app's quota in the current month. A null limit means unlimited. */
 export interface CurrentQuota {
   limit: number | null;
   used: number;
@@ -38,10 +38,10 @@ export interface CurrentQuota {
   resetsAt: Date;
 }
 
-/** A plan by its name, or a limit of the app's own, where null is unlimited. */
+/** The name of a plan, or a custom limit, where null means unlimited. */
 export type PlanAssignment = { plan: string } | { limit: number | null };
 
-/** The posts that an app may publish in a month, and the name of its plan. A null limit is unlimited. */
+/** The name of an app's plan, and its limit in posts per month. A null limit means unlimited. */
 export interface EffectiveQuota {
   plan: string;
   limit: number | null;
@@ -49,7 +49,7 @@ export interface EffectiveQuota {
 
 export type QuotaStatus = CurrentQuota & EffectiveQuota;
 
-type Assigned = Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null | undefined;
+type StoredAssignment = Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null | undefined;
 
 /** Posts of an app per calendar month (source document, section 8). */
 @Injectable()
@@ -64,24 +64,24 @@ export class QuotaService {
     private readonly clock: Clock,
   ) {}
 
-  /** The default limit without an assignment. The configured limit of a plan counts, or the stored one if the plan no longer exists. */
-  limitOf(assigned: Assigned): number | null {
+  /** The configured limit of the assigned plan, or the stored limit if the plan no longer exists. The default limit without an assignment. */
+  limitOf(assigned: StoredAssignment): number | null {
     const { defaultLimit, plans } = this.config.quota;
     if (!assigned) return defaultLimit;
     const { plan, monthlyPostLimit } = assigned;
     return Object.hasOwn(plans, plan) ? (plans[plan] ?? null) : monthlyPostLimit;
   }
 
-  effectiveQuota(assigned: Assigned): EffectiveQuota {
+  effectiveQuota(assigned: StoredAssignment): EffectiveQuota {
     return { plan: assigned?.plan ?? DEFAULT_PLAN, limit: this.limitOf(assigned) };
   }
 
   /**
-   * Spends posts of the month of `now`: all or none. Runs as the last statement of the publish's transaction, so that the app's
-   * row is locked for one round trip only.
+   * Counts posts against the quota of the month of `now`, all or none. Call it last in a transaction, so that the app's row is
+   * locked for one round trip only.
    * @throws QuotaExceeded
    */
-  async spend(
+  async consume(
     tx: Transaction,
     clientId: string,
     limit: number | null,
@@ -89,11 +89,12 @@ export class QuotaService {
     posts: number,
   ): Promise<void> {
     const period = periodOf(now);
-    const spend = (): Promise<boolean> => this.repository.spend(tx, clientId, period, limit, posts);
-    if (await spend()) return;
-    if (!(await this.repository.isOpen(tx, clientId, period)))
-      await this.repository.open(tx, clientId, period);
-    if (await spend()) return;
+    const consume = (): Promise<boolean> =>
+      this.repository.consume(tx, clientId, period, limit, posts);
+    if (await consume()) return;
+    if (!(await this.repository.hasPeriod(tx, clientId, period)))
+      await this.repository.insertPeriod(tx, clientId, period);
+    if (await consume()) return;
     throw new QuotaExceeded(limit ?? 0, now);
   }
 
@@ -111,29 +112,29 @@ export class QuotaService {
     return { limit, used, remaining, period, resetsAt: nextPeriodStart(now) };
   }
 
-  /** The RateLimit headers after a publish. None if they cannot be read: an error would hide that the post was published. */
+  /** The RateLimit headers after a publish. Returns none if the quota cannot be read, because the post is already published. */
   async rateLimitHeaders(clientId: string, limit: number | null): Promise<Record<string, string>> {
     if (limit === null) return {};
     try {
       return postsMonthHeaders(await this.current(clientId, limit), this.clock.now());
     } catch (error) {
-      this.logger.warn('The RateLimit headers of a publish could not be told.', error);
+      this.logger.warn('Cannot read the quota for the RateLimit headers of a publish.', error);
       return {};
     }
   }
 
   /**
-   * Takes effect at once and for all later months.
+   * Assigns a plan or limit, effective immediately.
    * @returns the status in the current month
    * @throws InvalidRequest if the plan does not exist
    */
   async set(clientId: string, assignment: PlanAssignment, change: Change): Promise<QuotaStatus> {
-    await this.transactions.run((tx) => this.setIn(tx, clientId, assignment, change));
+    await this.transactions.run((tx) => this.setInTransaction(tx, clientId, assignment, change));
     return this.status(clientId);
   }
 
-  /** The same inside the caller's transaction. @throws InvalidRequest if the plan does not exist */
-  async setIn(
+  /** @throws InvalidRequest if the plan does not exist */
+  async setInTransaction(
     tx: Transaction,
     clientId: string,
     assignment: PlanAssignment,
@@ -148,7 +149,7 @@ export class QuotaService {
     await this.audit.record(tx, 'quota.set', clientId, change, { ...quota, before });
   }
 
-  /** Null for the default plan, which has no row. */
+  /** Returns null for the default plan, which has no row. */
   private assignedQuota(assignment: PlanAssignment): Omit<AppQuota, 'clientId'> | null {
     if ('limit' in assignment) return { plan: 'custom', monthlyPostLimit: assignment.limit };
     const { plan } = assignment;

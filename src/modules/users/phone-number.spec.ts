@@ -27,14 +27,14 @@ describe('parsePhone', () => {
     ['00 44 20 7946 0958', 'FR'],
     ['011442079460958', 'US'],
   ])(
-    'O150 parses "%s", the prefix for calls abroad of %s, with this default country only',
+    'O150 parses "%s", with the international prefix of %s, with this default country only',
     (typed, country) => {
       expect(parsePhone(typed, country)).toBe('+442079460958');
       expect(parsePhone(typed)).toBeUndefined();
     },
   );
 
-  it('O150 rejects the prefix of another country', () => {
+  it('O150 rejects the international prefix of another country', () => {
     expect(parsePhone('00442079460958', 'US')).toBeUndefined();
   });
 

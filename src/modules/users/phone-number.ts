@@ -4,8 +4,8 @@ import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js'
 const E164 = /^\+[1-9]\d{1,14}$/;
 
 /**
- * Converts a phone number to E.164; undefined if it is not valid. A number without `+` is read as dialled in `defaultCountry`:
- * national, or with the international prefix, such as 00 or 011.
+ * Converts a phone number to E.164. Returns undefined if it is invalid. A number without `+` is parsed as dialled in
+ * `defaultCountry`: national, or with an international prefix such as 00 or 011.
  */
 export function parsePhone(typed: string, defaultCountry?: string): string | undefined {
   const text = typed.normalize('NFKC').trim();
@@ -16,14 +16,14 @@ export function parsePhone(typed: string, defaultCountry?: string): string | und
   return number?.isPossible() && E164.test(number.number) ? number.number : undefined;
 }
 
-/** Hides all but the country code and the last two digits: `+1 ••• ••01`. */
+/** Masks all but the country code and the last two digits: `+1 ••• ••01`. */
 export function maskPhone(phone: string): string {
   const calling = parsePhoneNumberFromString(phone)?.countryCallingCode ?? '';
   return `+${calling} ••• ••${phone.slice(-2)}`;
 }
 
 /**
- * The ISO 3166 two-letter country of an E.164 number. Undefined for satellite and toll-free networks, and for unassigned areas
+ * The ISO 3166-1 alpha-2 country of an E.164 number. Undefined for satellite and toll-free numbers, and for unassigned area codes
  * of a numbering plan that countries share, such as +1.
  */
 export function countryOf(phone: string): string | undefined {

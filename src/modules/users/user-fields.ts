@@ -1,6 +1,6 @@
 import { numberBetween, textUpTo, webUrl } from '../../platform/typed-values.js';
 
-/** Parsers for the text of a user's fields, by column. @throws InvalidValue */
+/** Parsers for the fields of a user, by column. @throws InvalidValue */
 export const readers = {
   name: textUpTo(200),
   neighborhood: textUpTo(200),
@@ -9,5 +9,5 @@ export const readers = {
   longitude: numberBetween(-180, 180),
 };
 
-/** The end of the message for an invalid phone number. */
+/** Error text for an invalid phone number, without a subject. */
 export const PHONE_WANTED = 'must be a phone number with its country code, such as +14155550101';

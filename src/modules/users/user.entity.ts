@@ -9,7 +9,7 @@ import {
   URL_TEXT,
 } from '../../platform/database/columns.js';
 
-/** A member of the neighbourhood network (source document, section 2). */
+/** A user of the neighbourhood network (source document, section 2). */
 @Entity('users')
 @Index('ux_users_phone', ['phone'], { unique: true })
 export class User {
@@ -41,7 +41,7 @@ export class User {
   @Column(optional(DOUBLE))
   longitude: number | null;
 
-  /** Number of posts that are not deleted. Updated in the transaction that publishes or deletes. */
+  /** Number of posts that are not deleted. Updated in the transaction that publishes or deletes a post. */
   @Column(COUNTER)
   postCount: number;
 

@@ -10,7 +10,7 @@ import { UsersService } from './users.service.js';
 @ApiSchema({ name: 'User', description: 'The user who authorized the app.' })
 export class ProfileResponse {
   @ApiProperty({
-    description: 'Id of the user.',
+    description: 'Unique identifier of the user.',
     pattern: idPattern('usr').source,
     example: 'usr_01kahq5f3veqdr8bn3tdmx3q0a',
   })
@@ -23,18 +23,18 @@ export class ProfileResponse {
     type: String,
     nullable: true,
     format: 'uri',
-    description: 'URL of a photo, or null.',
+    description: "URL of the user's profile photo, or null.",
     example: 'https://example.com/photos/ana.jpg',
   })
   photoUrl: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'Standing in the network.', example: 128 })
+  @ApiProperty({ type: 'integer', description: 'Reputation score in the network.', example: 128 })
   karma: number;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The saved neighbourhood, or null.',
+    description: "The user's saved neighbourhood, or null.",
     example: 'Riverside',
   })
   neighborhood: string | null;
@@ -50,7 +50,7 @@ export class UsersController {
   @Scopes('profile.read')
   @ApiOperation({
     operationId: 'getMe',
-    summary: 'Read the profile of the user who authorized the app',
+    summary: 'Retrieve the profile of the user who authorized the app',
   })
   @ApiOkResponse({ type: ProfileResponse })
   async getMe(@CallerOf() { userId }: Caller): Promise<ProfileResponse> {

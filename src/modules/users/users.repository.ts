@@ -12,25 +12,26 @@ import { BatchLoader } from '../../platform/database/batch-loader.js';
 import { entities, type Transaction } from '../../platform/database/transaction.js';
 import { User } from './user.entity.js';
 
-export type Member = Omit<User, 'status' | 'phone' | 'createdAt'>;
+export type UserProfile = Omit<User, 'status' | 'phone' | 'createdAt'>;
 export type SignInUser = Pick<User, 'id' | 'name' | 'phone'>;
 
-const FIND_MEMBER = `
+const FIND_PROFILE = `
   SELECT id, name, photo_url AS photoUrl, karma, neighborhood, latitude, longitude, post_count AS postCount
   FROM users WHERE`;
-const COUNT_POST = "UPDATE users SET post_count = post_count + 1 WHERE status = 'active' AND id IN";
+const INCREMENT_POST_COUNT =
+  "UPDATE users SET post_count = post_count + 1 WHERE status = 'active' AND id IN";
 
 @Injectable()
 export class UsersRepository {
-  private readonly members: BatchLoader<Member>;
+  private readonly profiles: BatchLoader<UserProfile>;
 
   constructor(private readonly dataSource: DataSource) {
-    this.members = new BatchLoader(dataSource, FIND_MEMBER, { id: 'id' });
+    this.profiles = new BatchLoader(dataSource, FIND_PROFILE, { id: 'id' });
   }
 
-  /** A user of any status, without the fields for sign-in. Batches concurrent lookups. */
-  findMember(id: string): Promise<Member | undefined> {
-    return this.members.find(id);
+  /** Finds a user of any status. Batches concurrent lookups. */
+  findProfile(id: string): Promise<UserProfile | undefined> {
+    return this.profiles.find(id);
   }
 
   findById(id: string): Promise<User | null> {
@@ -59,7 +60,7 @@ export class UsersRepository {
     return manager.find(User, { where: { phone: In(phones) } });
   }
 
-  /** Finds the users with these phones, and locks their rows until the end of the transaction. */
+  /** Finds the users with these phones, and locks their rows until the transaction ends. */
   async lockByPhones(tx: Transaction, phones: readonly string[]): Promise<User[]> {
     await entities(tx).update(User, { phone: In(phones) }, { status: unchanged('status') });
     return this.findByPhones(phones, tx);
@@ -78,22 +79,24 @@ export class UsersRepository {
     return insertRow(tx, User, user);
   }
 
-  /** Adds one post to each user. False if a user is not active, or is listed twice. */
-  async countPosts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
-    return (await writeRows(tx, `${COUNT_POST} ${placeholdersFor(ids)}`, ids)) === ids.length;
+  /** Returns false if a user is not active, or is listed twice. */
+  async incrementPostCounts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
+    return (
+      (await writeRows(tx, `${INCREMENT_POST_COUNT} ${placeholdersFor(ids)}`, ids)) === ids.length
+    );
   }
 
-  /** Also for a user who is not active. False if there is no such user. */
-  async countRestoredPost(tx: Transaction, id: string): Promise<boolean> {
+  /** Also for users who are not active. Returns false if the user does not exist. */
+  async incrementPostCount(tx: Transaction, id: string): Promise<boolean> {
     const { affected } = await entities(tx).increment(User, { id }, 'postCount', 1);
     return affected === 1;
   }
 
-  async uncountPost(tx: Transaction, id: string): Promise<void> {
+  async decrementPostCount(tx: Transaction, id: string): Promise<void> {
     await entities(tx).decrement(User, { id }, 'postCount', 1);
   }
 
-  /** False if the user already has this status, or does not exist. */
+  /** Returns false if the user already has this status, or does not exist. */
   async changeStatus(tx: Transaction, id: string, status: User['status']): Promise<boolean> {
     const { affected } = await entities(tx).update(User, { id, status: Not(status) }, { status });
     return affected === 1;

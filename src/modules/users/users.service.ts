@@ -6,28 +6,28 @@ import { type Transaction, TransactionRunner } from '../../platform/database/tra
 import { InvalidRequest, NotFound } from '../../platform/errors.js';
 import { isId, newId } from '../../platform/ids.js';
 import type { User } from './user.entity.js';
-import { type Member, type SignInUser, UsersRepository } from './users.repository.js';
+import { type UserProfile, type SignInUser, UsersRepository } from './users.repository.js';
 
 export class PhoneTaken extends InvalidRequest {
   constructor() {
-    super('A user with this phone number exists already.');
+    super('A user with this phone number already exists.');
   }
 }
 
 export class UnknownUser extends NotFound {
   constructor(id: string) {
-    super(`No user has the id ${id}. "user show --phone" finds it by the phone number.`);
+    super(`No user has the id ${id}. Find the id by phone number with "user show --phone".`);
   }
 }
 
-type Author = Pick<Member, 'id' | 'name' | 'photoUrl'>;
-type Location = Pick<Member, 'latitude' | 'longitude' | 'neighborhood'>;
+type Author = Pick<UserProfile, 'id' | 'name' | 'photoUrl'>;
+type Location = Pick<UserProfile, 'latitude' | 'longitude' | 'neighborhood'>;
 
 /** `phone` is E.164. */
 export type NewUser = Pick<User, 'phone' | 'name'> &
   Partial<Pick<User, 'id' | 'photoUrl' | 'neighborhood' | 'latitude' | 'longitude' | 'karma'>>;
 
-/** Fills in the initial values of a user. */
+/** Builds an active user with default values. */
 export function newUser(user: NewUser, now: Date): User {
   return {
     id: newId('usr', now),
@@ -54,59 +54,59 @@ export class UsersService {
   ) {}
 
   /** @throws NotFound if the user no longer exists */
-  async profile(id: string): Promise<Member> {
-    const member = await this.repository.findMember(id);
-    if (!member) throw new NotFound('The user does not exist any more.');
-    return member;
+  async profile(id: string): Promise<UserProfile> {
+    const profile = await this.repository.findProfile(id);
+    if (!profile) throw new NotFound('The user no longer exists.');
+    return profile;
   }
 
-  /** The location of the user's posts that have none of their own (source document, section 4.2, rule 1). */
+  /** The location of a post that the app sends without one (source document, section 4.2, rule 1). */
   async savedLocation(id: string): Promise<Location> {
-    const member = await this.repository.findMember(id);
-    const { latitude = null, longitude = null, neighborhood = null } = member ?? {};
+    const profile = await this.repository.findProfile(id);
+    const { latitude = null, longitude = null, neighborhood = null } = profile ?? {};
     return { latitude, longitude, neighborhood };
   }
 
   /** The number of the user's posts that are not deleted. */
   async postCount(id: string): Promise<number> {
-    return (await this.repository.findMember(id))?.postCount ?? 0;
+    return (await this.repository.findProfile(id))?.postCount ?? 0;
   }
 
   async author(id: string): Promise<Author | null> {
-    const member = await this.repository.findMember(id);
-    return member ? { id, name: member.name, photoUrl: member.photoUrl } : null;
+    const profile = await this.repository.findProfile(id);
+    return profile ? { id, name: profile.name, photoUrl: profile.photoUrl } : null;
   }
 
-  /** Null if the user is blocked or does not exist. */
+  /** Returns null if the user is blocked or does not exist. */
   active(id: string, tx?: Transaction): Promise<SignInUser | null> {
     return this.repository.findActive({ id }, tx);
   }
 
-  /** Null if the user is blocked or does not exist. */
+  /** Returns null if the user is blocked or does not exist. */
   activeByPhone(phone: string): Promise<SignInUser | null> {
     return this.repository.findActive({ phone });
   }
 
-  /** A user of any status. @throws UnknownUser */
+  /** Returns a user of any status. @throws UnknownUser */
   async show(id: string): Promise<User> {
     const user = isId('usr', id) ? await this.repository.findById(id) : null;
     if (!user) throw new UnknownUser(id);
     return user;
   }
 
-  /** A user of any status. @throws NotFound */
+  /** Returns a user of any status. @throws NotFound */
   async showByPhone(phone: string): Promise<User> {
     const user = await this.repository.findByPhone(phone);
     if (!user) throw new NotFound('No user has this phone number.');
     return user;
   }
 
-  /** The phone of a user of any status. @throws UnknownUser */
+  /** Returns the phone of a user of any status. @throws UnknownUser */
   async phoneOf(id: string): Promise<string> {
     return (await this.show(id)).phone;
   }
 
-  /** Takes effect with the next request, because every token and sign-in checks the status. @throws UnknownUser */
+  /** Takes effect on the next request, because tokens and sign-ins check the status. @throws UnknownUser */
   async changeStatus(
     id: string,
     status: User['status'],
@@ -114,13 +114,13 @@ export class UsersService {
   ): Promise<{ user: User; changedNow: boolean }> {
     const user = await this.show(id);
     const changedNow = await this.transactions.run((tx) =>
-      this.changeStatusIn(tx, id, status, change),
+      this.changeStatusInTransaction(tx, id, status, change),
     );
     return { user: Object.assign(user, { status }), changedNow };
   }
 
-  /** The same inside the caller's transaction. False if the user already has this status, or does not exist. */
-  async changeStatusIn(
+  /** Returns false if the user already has this status, or does not exist. */
+  async changeStatusInTransaction(
     tx: Transaction,
     id: string,
     status: User['status'],
@@ -137,20 +137,20 @@ export class UsersService {
   }
 
   /**
-   * Counts a new post for each of these users, and locks their rows until the transaction ends. False if a user was blocked or
-   * erased in the meantime: then the posts must not be published.
+   * Increments the post count of each user, and locks the rows until the transaction ends.
+   * @returns false if a user was blocked or erased in the meantime; the posts must not be published then
    */
-  countPosts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
-    return this.repository.countPosts(tx, ids);
+  incrementPostCounts(tx: Transaction, ids: readonly string[]): Promise<boolean> {
+    return this.repository.incrementPostCounts(tx, ids);
   }
 
-  /** Also for a blocked user. False if the user was erased. */
-  countRestoredPost(tx: Transaction, id: string): Promise<boolean> {
-    return this.repository.countRestoredPost(tx, id);
+  /** Also for a blocked user. Returns false if the user was erased. */
+  incrementPostCount(tx: Transaction, id: string): Promise<boolean> {
+    return this.repository.incrementPostCount(tx, id);
   }
 
-  uncountPost(tx: Transaction, id: string): Promise<void> {
-    return this.repository.uncountPost(tx, id);
+  decrementPostCount(tx: Transaction, id: string): Promise<void> {
+    return this.repository.decrementPostCount(tx, id);
   }
 
   /** @throws PhoneTaken */

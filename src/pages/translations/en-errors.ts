@@ -1,4 +1,4 @@
-import { inWords, LOCALES } from '../language.js';
+import { formatDuration, LOCALES } from '../language.js';
 import type { Text } from './markup.js';
 
 const LOCALE = LOCALES.en;
@@ -12,108 +12,104 @@ export function page(title: string, ...paragraphs: Text[]): ErrorText {
   return { title, paragraphs };
 }
 
-const TELL_THE_APP = 'Tell the people who run the app. Nothing was shared with it.';
+const CONTACT_DEVELOPER = 'Contact the developer of the app. Nothing was shared with it.';
 
-/** The pages of errors. `startAgain` is the sentence that says how to start again. */
+/** Error pages. `startAgain` is a sentence that says how to start again. */
 export const errors = (startAgain: string) => ({
   unknownApp: page(
-    'This app is not known here',
-    'The link that brought you here names an app that is not registered or was switched off.',
-    TELL_THE_APP,
+    'Unknown app',
+    'The app that sent you here is not registered or was disabled.',
+    CONTACT_DEVELOPER,
   ),
   wrongRedirectUri: page(
-    'This link is not safe to follow',
-    'The link that brought you here wants to send you to an address that is not registered for the app.',
-    TELL_THE_APP,
+    'This link is not safe',
+    'It would send you to an address that is not registered for the app.',
+    CONTACT_DEVELOPER,
   ),
   removedRedirectUri: page(
     'The app has changed its registration',
-    'The address that your answer would have been sent to is not registered for the app any more.',
+    'The address that you would return to is no longer registered for the app.',
     'Nothing was shared with it.',
     startAgain,
   ),
   removedScopes: page(
     'The app has changed its registration',
-    'None of the access that it asked you for is registered for the app any more.',
+    'The app may no longer request the access that it asked you for.',
     'Nothing was shared with it.',
     startAgain,
   ),
   malformedLink: page(
     'This link is broken',
-    'The link that brought you here cannot be read.',
+    'We could not read the link that brought you here.',
     startAgain,
   ),
   stateTooLong: page(
     'This link is too long',
-    'The app sent more text with its request than it may.',
+    'The app sent more data with its request than we accept.',
     startAgain,
   ),
-  expired: page(
-    'This page has expired',
-    'You took longer than this page may stay open.',
-    startAgain,
-  ),
+  expired: page('This page has expired', 'Your sign-in timed out.', startAgain),
   foreignForm: page(
-    'This form did not come from your browser',
-    'The page you sent does not belong to this browser, or it is out of date: another tab may have started anew, or you signed in as somebody else since.',
-    'It had no effect.',
+    'This form is no longer valid',
+    'It is out of date or belongs to another browser. You may have started again in another tab, or signed in as another user.',
+    'Nothing was changed.',
     startAgain,
   ),
   noCookies: page(
-    'Your browser did not keep our cookie',
-    'Signing in needs one cookie, to know that it is still you. Allow cookies for this site.',
+    'A required cookie is missing',
+    'Your browser did not send the cookie that signing in requires. Allow cookies for this site.',
     startAgain,
   ),
-  alreadyAnswered: page(
-    'This request was already answered',
-    'You, or another tab, answered this request before. It counts once.',
-    'If the app did not go on, start again from there.',
+  alreadyDecided: page(
+    'You have already responded to this request',
+    'You allowed or denied it before, perhaps in another tab. Only the first response counts.',
+    'If the app did not continue, go back to it and start again.',
   ),
   notAPage: page(
-    'This page cannot be opened by itself',
-    'It is one step of signing in, which an app begins.',
+    'This page cannot be opened directly',
+    'It is one step of a sign-in that starts in an app.',
     startAgain,
   ),
   malformedForm: page(
-    'Something is missing from this form',
-    'The page you sent is incomplete.',
+    'This form is incomplete',
+    'Required fields are missing or invalid.',
     startAgain,
   ),
   notConnected: page(
     'This app is not connected',
-    'It has no access to your account. Maybe it was removed before.',
+    'It has no access to your account. You may have removed its access already.',
   ),
   signedOut: page(
-    'You are not signed in any more',
-    'You were away for a while, or signed out in another tab. The page you sent had no effect.',
+    'You are no longer signed in',
+    'Your session expired, or you signed out in another tab. Nothing was changed.',
     startAgain,
   ),
   tooManyAttempts: (seconds: number): ErrorText =>
     page(
       'Too many attempts',
-      `Too many attempts. Try again in ${inWords(seconds, LOCALE)}. This page may have expired by then.`,
+      `Try again in ${formatDuration(seconds, LOCALE)}. This page may have expired by then.`,
       startAgain,
-      'Your account is safe; nothing was shared.',
+      'Your account is safe. Nothing was shared.',
     ),
   lockedPhone: (seconds: number): ErrorText =>
     page(
       'Too many attempts',
-      `Too many wrong codes were typed for this phone number. Nobody can sign in with it for ${inWords(seconds, LOCALE)}.`,
-      'If it is yours and you cannot wait, ask support to let you sign in before that.',
+      `Too many wrong codes were entered for this phone number, so it is locked for ${formatDuration(seconds, LOCALE)}.`,
+      'If this is your number and you cannot wait, ask support to unlock it.',
       startAgain,
     ),
-  unavailable: page('We cannot answer right now', 'Try again in a few seconds.'),
+  unavailable: page('Temporarily unavailable', 'Try again in a few seconds.'),
   fault: (requestId: string): ErrorText =>
     page(
       'Something went wrong on our side',
       startAgain,
-      `If it happens again, tell support ${requestId}.`,
+      `If it happens again, contact support and mention ${requestId}.`,
     ),
   /** `description` is in English. */
   refused: (app: string, code: string, description: string): ErrorText =>
     page(
       'This link does not work',
-      `${app} sent you here with a request that we cannot accept. Nothing was shared with it.`,
+      `${app} sent an invalid request. Nothing was shared with it.`,
       'You can close this page, or return to the app and try again.',
       `For the developers of the app: ${code}. ${description}`,
     ),

@@ -1,10 +1,10 @@
 import { markup } from './markup.js';
 
-/** The front page, for developers. */
+/** The landing page, for developers. */
 export const landing = {
   title: 'For developers',
-  heading: 'Build on the neighbourhood',
-  lead: "An OAuth 2.0 server and a JSON API. With a member's consent your app can read their profile, publish and list their posts, answer comments and see how each post does.",
+  heading: 'Build apps for your neighbourhood',
+  lead: 'An OAuth 2.0 server and a JSON API. With the consent of a user, your app can read their profile, publish and list their posts, reply to comments, and see how many likes and comments each post has.',
   documentation: 'Read the documentation',
   guide: 'Integration guide',
   errorCodes: 'Error codes',
@@ -12,30 +12,30 @@ export const landing = {
   how: 'How it works',
   steps: [
     {
-      title: 'Register',
-      text: markup`The operator registers your app's name, redirect URIs and scopes, and gives you a <code>client_id</code>. Apps that run on a server also get a <code>client_secret</code>.`,
+      title: 'Register your app',
+      text: markup`The operator registers the name, redirect URIs and scopes of your app, and gives you a <code>client_id</code>. Apps that run on a server also get a <code>client_secret</code>.`,
     },
     {
-      title: 'Ask',
-      text: markup`Send the browser to <code>/oauth/authorize</code> with your scopes, a random <code>state</code> and a PKCE challenge (<code>S256</code>).`,
+      title: 'Request access',
+      text: markup`Redirect the browser to <code>/oauth/authorize</code> with your scopes, a random <code>state</code> and a PKCE challenge (<code>S256</code>).`,
     },
     {
-      title: 'The member decides',
-      text: 'They sign in with a code sent to their phone, see who asks for what, and allow all of it, some of it or none.',
+      title: 'The user decides',
+      text: 'They sign in with a code sent to their phone, review the requested scopes, and allow all, some or none of them.',
     },
     {
-      title: 'Exchange',
-      text: markup`Compare the <code>state</code>, then post the code and its verifier to <code>/oauth/token</code>. Read <code>scope</code> in the answer: it lists what was granted.`,
+      title: 'Exchange the code',
+      text: markup`Verify the <code>state</code>, then send the code and the PKCE verifier to <code>/oauth/token</code>. The <code>scope</code> of the response lists what the user granted.`,
     },
-    { title: 'Call', text: 'Send the token in the header of each call.' },
+    { title: 'Call the API', text: 'Send the access token in a header of each request.' },
   ],
   demoOn: 'The demo is on',
   demoOnText:
-    "A demo app and a demo user exist on this server, so you can run the whole flow right away. Keep real people's details out of it.",
+    'This server has a demo app and a demo user, so you can try the whole flow now. Do not enter real personal data.',
   demoHow: (phone: string) =>
-    markup`To run it, open the documentation, press &ldquo;Authorize&rdquo; and sign in with <span class="phone">${phone}</span>. The code appears where this server prints its messages, or in the file that it writes them to.`,
+    markup`To try it, open the documentation, click &ldquo;Authorize&rdquo; and sign in with <span class="phone">${phone}</span>. The server prints the code on its console or writes it to its SMS file.`,
   demoOff: 'The demo is off',
   demoOffText:
-    'This server has no demo app and no demo user. Ask its operator to register your app.',
-  footer: 'Apps are registered by the operator of this server.',
+    'This server has no demo app and no demo user. Ask the operator to register your app.',
+  footer: 'The operator of this server registers apps.',
 };

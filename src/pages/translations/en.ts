@@ -1,5 +1,5 @@
 import type { Scope } from '../../platform/access/scopes.js';
-import { inWords, LOCALES } from '../language.js';
+import { formatDuration, LOCALES } from '../language.js';
 import { errors } from './en-errors.js';
 import { landing } from './en-landing.js';
 import { markup } from './markup.js';
@@ -13,7 +13,7 @@ const scopes: Readonly<Record<Scope, string>> = {
   'analytics.read': 'See how many likes and comments your posts have',
 };
 
-/** English, and the shape of every other catalogue. Sections are pages; functions take what a sentence is about. */
+/** English. Its type is the type of every catalogue. Each section is a page; functions take the values of a text. */
 export const en = {
   scopes,
   layout: {
@@ -23,105 +23,105 @@ export const en = {
   },
   signIn: {
     toApp: (app: string) => markup`to continue to <strong><bdi>${app}</bdi></strong>`,
-    toAccount: 'to see which apps have access to your account',
-    footer: 'Check the address of this page before you type a code: we ask for it only here.',
+    toAccount: 'to manage your connected apps',
+    footer: 'Check the address of this page before you enter a code. We ask for codes only here.',
   },
   phone: {
     title: 'Sign in',
     label: 'Your phone number',
-    hint: 'The one of your account, with the country code, like +1\u00a0415\u00a0555\u00a00100.',
+    hint: 'The number on your account, with country code, like +1\u00a0415\u00a0555\u00a00100.',
     send: 'Send me a code',
-    byMessage: 'We send a one-time code by text message.',
-    appSeesNothing: (app: string) =>
-      markup`<bdi>${app}</bdi> does not get to see your number, and gets no access before you have agreed on the next pages.`,
-    notAPhone: 'Enter your phone number with its country code, such as +1 415 555 0100.',
-    notOurCountry: 'We cannot send messages to numbers of this country.',
+    byMessage: 'We send you a one-time code by text message.',
+    hiddenFromApp: (app: string) =>
+      markup`<bdi>${app}</bdi> does not see your number and gets no access until you allow it.`,
+    invalid: 'Enter your phone number with country code, like +1 415 555 0100.',
+    unsupportedCountry: 'We cannot send codes to phone numbers in this country.',
   },
   code: {
     title: 'Enter your code',
     sent: (phone: string) =>
-      markup`If there is an account for <strong class="phone">${phone}</strong>, we have sent a 6-digit code to it.`,
+      markup`If there is an account for <strong class="phone">${phone}</strong>, we sent a 6-digit code to this number.`,
     label: '6-digit code',
-    hint: 'It works once. Do not give it to anyone, whoever asks.',
+    hint: 'It works once. Never share it with anyone.',
     submit: 'Continue',
-    notReceived: 'Not received a message?',
-    patience: 'It can take a minute. Check that the number is right and belongs to an account.',
+    notReceived: "Didn't get a code?",
+    notReceivedHelp:
+      'It can take a minute. Check that the number is correct and belongs to an account.',
     sendNew: 'Send a new code',
     otherNumber: 'Use another number',
     sentAgain:
-      'If there is an account for this number, a new code is on its way. Only the newest one works.',
-    notACode: 'Enter the 6 digits of the code.',
-    wrong: 'That is not the code we sent. Look at the newest message and try again.',
-    closed: 'This code does not work any more. Send a new one.',
-    wait: (seconds: number) =>
-      `Too many messages were asked for. Try again in ${inWords(seconds, LOCALE)}.`,
-    expiredByThen:
-      'This page will have expired by then: go back to where you came from and start again.',
-    lastWorks: 'The last code we sent still works.',
+      'If there is an account for this number, a new code is on its way. Only the newest code works.',
+    invalid: 'Enter the 6 digits of the code.',
+    wrong: 'That code is wrong. Check the newest message and try again.',
+    closed: 'This code has expired. Request a new one.',
+    wait: (seconds: number) => `You can request a new code in ${formatDuration(seconds, LOCALE)}.`,
+    pageExpiresFirst:
+      'This page expires before then. Go back to where you came from and start again later.',
+    lastCodeWorks: 'The last code we sent still works.',
   },
-  message: {
-    password: (password: string, seconds: number) =>
-      `${password} is your code to sign in. It works for ${inWords(seconds, LOCALE)}. Never tell it to anyone.`,
+  sms: {
+    oneTimePassword: (password: string, seconds: number) =>
+      `${password} is your sign-in code. It expires in ${formatDuration(seconds, LOCALE)}. Never share it with anyone.`,
   },
-  who: {
-    signedInAs: 'You are signed in as',
+  currentUser: {
+    signedInAs: 'Signed in as',
     notYou: 'Not you?',
   },
   consent: {
     title: 'Allow access?',
-    asks: (app: string) => markup`<bdi>${app}</bdi> asks for access to your account`,
-    recipient: (host: string) =>
-      markup`Your answer is sent to <strong class="host">${host}</strong>. Allow it only if you know this app and trust it.`,
-    may: 'What may it do?',
-    untick: 'Untick what you do not want. With nothing ticked, it gets no access.',
-    mayNot: 'What it cannot do',
+    heading: (app: string) => markup`<bdi>${app}</bdi> wants to access your account`,
+    returnTo: (host: string) =>
+      markup`You'll return to <strong class="host">${host}</strong>. Allow access only if you know and trust this app.`,
+    permissions: (app: string) => markup`<bdi>${app}</bdi> will be able to:`,
+    permissionsHint: "Clear anything you don't want to share.",
+    neverTitle: 'It will never be able to:',
     never: [
       'See your phone number',
       'Read your messages',
       'Change your profile',
-      'Act as anyone but you',
+      'Act on behalf of anyone else',
     ],
-    howLong: 'For how long',
-    until: (unused: number, atMost: number) =>
-      `Until you take it back. Access that is not used ends after ${inWords(unused, LOCALE)}, and all of it ends after ${inWords(atMost, LOCALE)} at the latest.`,
-    changedMind: 'Changed your mind?',
-    takeBack: (path: string, url: string) =>
-      markup`At any time, remove its access at <a href="${path}">${url}</a>.`,
+    durationTitle: 'How long access lasts',
+    duration: (unused: number, atMost: number) =>
+      `Access lasts up to ${formatDuration(atMost, LOCALE)} and ends after ${formatDuration(unused, LOCALE)} without use.`,
+    removeTitle: 'Changed your mind?',
+    removeHint: (path: string, url: string) =>
+      markup`You can remove access at any time at <a href="${path}">${url}</a>.`,
     deny: 'Deny',
     allow: 'Allow',
-    footer: 'You opened this page from an app. If you did not, choose Deny.',
+    footer: 'If you did not open this page from an app, choose Deny.',
   },
   apps: {
     title: 'Connected apps',
     none: 'No app has access to your account.',
-    some: 'These apps have access to your account, because you allowed it.',
+    some: 'You allowed these apps to access your account.',
     yours: 'Your apps',
-    tick: 'Tick those that should lose their access.',
+    selectHint: 'Select the apps to disconnect.',
     granted: 'Granted',
     lastUsed: 'Last used',
-    notYet: 'not yet',
+    notUsedYet: 'Not used yet',
     remove: 'Remove access',
     removeAll: 'Remove all apps',
-    allOfThem:
-      'Every app in this list loses its access at once, and so does one that you allowed since this page was opened.',
-    removeThemAll: (count: number) => `Remove all ${count.toLocaleString(LOCALE)} apps`,
+    removeAllHint:
+      'All apps lose access immediately, including any that you allowed after you opened this page.',
+    confirmRemoveAll: (count: number) => `Remove all ${count.toLocaleString(LOCALE)} apps`,
     footer:
-      'Removing access works at once. It does not delete what an app has copied before: for that, ask the people who run it.',
-    one: 'Connected app',
-    titleOfOne: (app: string) => `Connected app: ${app}`,
-    may: 'What it may do',
-    all: 'All connected apps',
-    nothingTicked: 'Nothing was removed, because no app is ticked.',
-    removedBefore: 'This access was removed before.',
+      'Apps lose access immediately, but keep the data they have already copied. To have it deleted, contact the developer of the app.',
+    single: 'Connected app',
+    singleTitle: (app: string) => `Connected app: ${app}`,
+    permissions: 'This app can:',
+    showAll: 'All connected apps',
+    noneSelected: 'No app is selected. Select the apps to disconnect.',
+    alreadyRemoved: 'This access was already removed.',
     removed: (app: string) => `${app} no longer has access.`,
     removedSeveral: (count: number) =>
       `${count.toLocaleString(LOCALE)} apps no longer have access.`,
   },
-  wayOn: {
-    toApp: 'Go back to the app and start again from there.',
-    ofApp: 'Nothing is shared with an app before you have allowed it.',
-    toAccount: 'Open your connected apps and start again from there.',
-    ofAccount: 'Apps have access to your account only while you allow it.',
+  recovery: {
+    backToApp: 'Go back to the app and start again.',
+    appFooter: 'Nothing is shared with an app until you allow it.',
+    backToAccount: 'Open your connected apps and start again.',
+    accountFooter: 'Apps can access your account only while you allow it.',
     returnTo: (app: string) => `Return to ${app}`,
   },
   post: {
@@ -132,12 +132,12 @@ export const en = {
     images: 'Images',
     imageOn: (number: number, host: string) => `Image ${number.toLocaleString(LOCALE)} on ${host}`,
     tags: 'Tags',
-    footer: 'This post is public. Everyone who has its address can read it.',
-    missing: {
-      title: 'There is no such post',
-      paragraphs: ['It was deleted, it is not public, or its address is wrong.'],
+    footer: 'This post is public. Anyone with the link can read it.',
+    notFound: {
+      title: 'Post not found',
+      paragraphs: ['It was deleted, it is not public, or the link is wrong.'],
     },
-    openAgain: 'Open its address again.',
+    openAgain: 'Open the link again.',
   },
   errors,
   landing,

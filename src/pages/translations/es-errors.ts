@@ -1,100 +1,100 @@
-import { inWords, LOCALES } from '../language.js';
+import { formatDuration, LOCALES } from '../language.js';
 import { type ErrorTexts, page } from './en-errors.js';
 import { markup } from './markup.js';
 
 const LOCALE = LOCALES.es;
 
-const TELL_THE_APP =
-  'Avise a los responsables de la aplicación. No se ha compartido nada con ella.';
+const CONTACT_DEVELOPER =
+  'Diríjase al desarrollador de la aplicación. No se ha compartido nada con ella.';
 
 export const errors = (startAgain: string): ErrorTexts => ({
   unknownApp: page(
-    'Aquí no se conoce esta aplicación',
-    'El enlace por el que llegó aquí nombra una aplicación que no está registrada o que se ha desactivado.',
-    TELL_THE_APP,
+    'Aplicación desconocida',
+    'La aplicación que le ha enviado aquí no está registrada o se ha desactivado.',
+    CONTACT_DEVELOPER,
   ),
   wrongRedirectUri: page(
-    'No es seguro seguir este enlace',
-    'El enlace por el que llegó aquí lleva a una dirección que no está registrada para la aplicación.',
-    TELL_THE_APP,
+    'Este enlace no es seguro',
+    'Lleva a una dirección que no está registrada para la aplicación.',
+    CONTACT_DEVELOPER,
   ),
   removedRedirectUri: page(
     'La aplicación ha cambiado su registro',
-    'La dirección a la que se habría enviado su respuesta ya no está registrada para la aplicación.',
+    'La dirección a la que usted volvería ya no está registrada para la aplicación.',
     'No se ha compartido nada con ella.',
     startAgain,
   ),
   removedScopes: page(
     'La aplicación ha cambiado su registro',
-    'Ninguno de los accesos que le pidió sigue registrado para la aplicación.',
+    'La aplicación ya no puede solicitar el acceso que le pidió.',
     'No se ha compartido nada con ella.',
     startAgain,
   ),
   malformedLink: page(
     'Este enlace está dañado',
-    'No se puede leer el enlace por el que llegó aquí.',
+    'No hemos podido leer el enlace por el que llegó aquí.',
     startAgain,
   ),
   stateTooLong: page(
     'Este enlace es demasiado largo',
-    'La aplicación ha enviado con su solicitud más texto del permitido.',
+    'La aplicación ha enviado con su solicitud más datos de los que aceptamos.',
     startAgain,
   ),
   expired: page(
     'Esta página ha caducado',
-    'Ha pasado más tiempo del que esta página puede permanecer abierta.',
+    'Se ha agotado el tiempo para iniciar sesión.',
     startAgain,
   ),
   foreignForm: page(
-    'Este formulario no procede de su navegador',
-    'La página que envió no pertenece a este navegador o ya no es actual: quizá se empezó de nuevo en otra pestaña, o desde entonces usted ha iniciado sesión como otra persona.',
-    'No ha tenido ningún efecto.',
+    'Este formulario ya no es válido',
+    'No es actual o pertenece a otro navegador. Quizá ha empezado de nuevo en otra pestaña o ha iniciado sesión con otra cuenta.',
+    'No se ha cambiado nada.',
     startAgain,
   ),
   noCookies: page(
-    'Su navegador no ha guardado nuestra cookie',
-    'Para iniciar sesión hace falta una cookie, que nos permite saber que sigue siendo usted. Permita las cookies en este sitio.',
+    'Falta una cookie necesaria',
+    'Su navegador no ha enviado la cookie que hace falta para iniciar sesión. Permita las cookies en este sitio.',
     startAgain,
   ),
-  alreadyAnswered: page(
-    'Ya se ha respondido a esta solicitud',
-    'Usted ya respondió a esta solicitud, quizá en otra pestaña. Solo cuenta una respuesta.',
-    'Si la aplicación no ha continuado, empiece de nuevo desde ella.',
+  alreadyDecided: page(
+    'Ya ha respondido a esta solicitud',
+    'Ya la permitió o la denegó, quizá en otra pestaña. Solo cuenta la primera respuesta.',
+    'Si la aplicación no ha continuado, vuelva a ella y empiece de nuevo.',
   ),
   notAPage: page(
-    'Esta página no se puede abrir por sí sola',
-    'Es un paso del inicio de sesión, que comienza en una aplicación.',
+    'Esta página no se puede abrir directamente',
+    'Es un paso de un inicio de sesión que comienza en una aplicación.',
     startAgain,
   ),
   malformedForm: page(
-    'Falta algo en este formulario',
-    'La página que envió está incompleta.',
+    'Este formulario está incompleto',
+    'Faltan campos obligatorios o alguno no es válido.',
     startAgain,
   ),
   notConnected: page(
     'Esta aplicación no está conectada',
-    'No tiene acceso a su cuenta. Quizá se le retiró antes.',
+    'No tiene acceso a su cuenta. Quizá usted ya se lo ha retirado.',
   ),
   signedOut: page(
     'Su sesión ha terminado',
-    'Ha pasado un tiempo sin actividad, o usted cerró la sesión en otra pestaña. La página que envió no ha tenido ningún efecto.',
+    'Su sesión ha caducado o usted la ha cerrado en otra pestaña. No se ha cambiado nada.',
     startAgain,
   ),
   tooManyAttempts: (seconds) =>
     page(
       'Demasiados intentos',
-      `Ha habido demasiados intentos. Inténtelo de nuevo dentro de ${inWords(seconds, LOCALE)}. Es posible que para entonces esta página haya caducado.`,
+      `Inténtelo de nuevo dentro de ${formatDuration(seconds, LOCALE)}. Es posible que para entonces esta página haya caducado.`,
       startAgain,
-      'Su cuenta está a salvo; no se ha compartido nada.',
+      'Su cuenta está a salvo. No se ha compartido nada.',
     ),
   lockedPhone: (seconds) =>
     page(
       'Demasiados intentos',
-      `Se han escrito demasiados códigos equivocados para este número de teléfono. Durante ${inWords(seconds, LOCALE)} nadie podrá iniciar sesión con él.`,
-      'Si el número es suyo y no puede esperar, pida al servicio de asistencia que le permita entrar antes.',
+      `Se han introducido demasiados códigos incorrectos para este número de teléfono, así que estará bloqueado durante ${formatDuration(seconds, LOCALE)}.`,
+      'Si el número es suyo y no puede esperar, pida al servicio de asistencia que lo desbloquee.',
       startAgain,
     ),
-  unavailable: page('Ahora mismo no podemos responder', 'Inténtelo de nuevo en unos segundos.'),
+  unavailable: page('No disponible por el momento', 'Inténtelo de nuevo en unos segundos.'),
   fault: (requestId) =>
     page(
       'Algo ha fallado por nuestra parte',
@@ -104,7 +104,7 @@ export const errors = (startAgain: string): ErrorTexts => ({
   refused: (app, code, description) =>
     page(
       'Este enlace no funciona',
-      `${app} le ha enviado aquí con una solicitud que no podemos aceptar. No se ha compartido nada con esa aplicación.`,
+      `${app} ha enviado una solicitud no válida. No se ha compartido nada con esa aplicación.`,
       'Puede cerrar esta página, o volver a la aplicación e intentarlo de nuevo.',
       markup`Para los desarrolladores de la aplicación: <span lang="en">${code}. ${description}</span>`,
     ),

@@ -1,11 +1,11 @@
 import type { Catalogue } from './en.js';
 import { markup } from './markup.js';
 
-/** The front page, for developers. What its links lead to is in English. */
+/** The landing page, for developers. Its links lead to English pages. */
 export const landing: Catalogue['landing'] = {
   title: 'Para desarrolladores',
-  heading: 'Desarrolle para el vecindario',
-  lead: 'Un servidor OAuth 2.0 y una API JSON. Con el consentimiento de un miembro de la red, una aplicación puede leer su perfil, crear y consultar sus publicaciones, responder a comentarios y ver qué acogida tiene cada publicación.',
+  heading: 'Desarrolle aplicaciones para su vecindario',
+  lead: 'Un servidor OAuth 2.0 y una API JSON. Con el consentimiento de un usuario, su aplicación puede leer el perfil de esa persona, crear y consultar sus publicaciones, responder a comentarios y ver cuántos «me gusta» y comentarios tiene cada publicación.',
   documentation: 'Leer la documentación (en inglés)',
   guide: 'Guía de integración (en inglés)',
   errorCodes: 'Códigos de error (en inglés)',
@@ -13,30 +13,33 @@ export const landing: Catalogue['landing'] = {
   how: 'Cómo funciona',
   steps: [
     {
-      title: 'Registro',
+      title: 'Registre su aplicación',
       text: markup`El operador registra el nombre de su aplicación, sus URI de redirección y sus permisos, y le da un <code>client_id</code>. Las aplicaciones que se ejecutan en un servidor reciben además un <code>client_secret</code>.`,
     },
     {
-      title: 'Solicitud',
-      text: markup`Envíe el navegador a <code>/oauth/authorize</code> con los permisos que necesita, un <code>state</code> aleatorio y un desafío PKCE (<code>S256</code>).`,
+      title: 'Solicite acceso',
+      text: markup`Redirija el navegador a <code>/oauth/authorize</code> con los permisos que necesita, un <code>state</code> aleatorio y un desafío PKCE (<code>S256</code>).`,
     },
     {
-      title: 'El miembro decide',
-      text: 'Inicia sesión con un código que recibe en su teléfono, ve quién pide qué y lo permite todo, una parte o nada.',
+      title: 'El usuario decide',
+      text: 'Inicia sesión con un código que recibe en su teléfono, revisa los permisos solicitados y los concede todos, solo algunos o ninguno.',
     },
     {
-      title: 'Intercambio',
-      text: markup`Compare el <code>state</code> y después envíe el código y su verificador a <code>/oauth/token</code>. Lea <code>scope</code> en la respuesta: contiene los permisos que se han concedido.`,
+      title: 'Canjee el código',
+      text: markup`Verifique el <code>state</code> y después envíe el código y el verificador PKCE a <code>/oauth/token</code>. El <code>scope</code> de la respuesta contiene los permisos concedidos.`,
     },
-    { title: 'Llamada', text: 'Envíe el token en la cabecera de cada llamada.' },
+    {
+      title: 'Llame a la API',
+      text: 'Envíe el token de acceso en una cabecera de cada solicitud.',
+    },
   ],
   demoOn: 'La demostración está activada',
   demoOnText:
     'En este servidor hay una aplicación y un usuario de demostración, así que puede probar todo el proceso ahora mismo. No introduzca datos de personas reales.',
   demoHow: (phone) =>
-    markup`Para probarlo, abra la documentación, pulse «Authorize» e inicie sesión con <span class="phone">${phone}</span>. El código aparece donde este servidor muestra sus mensajes, o en el archivo en que los guarda.`,
+    markup`Para probarlo, abra la documentación, pulse «Authorize» e inicie sesión con <span class="phone">${phone}</span>. El servidor muestra el código en su consola o lo guarda en su archivo de SMS.`,
   demoOff: 'La demostración está desactivada',
   demoOffText:
-    'En este servidor no hay aplicación ni usuario de demostración. Pida a su operador que registre su aplicación.',
+    'En este servidor no hay aplicación ni usuario de demostración. Pida al operador que registre su aplicación.',
   footer: 'El operador de este servidor registra las aplicaciones.',
 };

@@ -1,12 +1,12 @@
 import type { Catalogue } from './en.js';
-import { inWords, LOCALES } from '../language.js';
+import { formatDuration, LOCALES } from '../language.js';
 import { errors } from './es-errors.js';
 import { landing } from './es-landing.js';
 import { markup } from './markup.js';
 
 const LOCALE = LOCALES.es;
 
-/** Spanish as it is understood everywhere, which addresses members as "usted". */
+/** International Spanish. Addresses the user as "usted". */
 export const es: Catalogue = {
   scopes: {
     'profile.read': 'Ver su nombre, su foto, su karma y su vecindario',
@@ -21,109 +21,107 @@ export const es: Catalogue = {
   },
   signIn: {
     toApp: (app) => markup`para continuar en <strong><bdi>${app}</bdi></strong>`,
-    toAccount: 'para ver qué aplicaciones tienen acceso a su cuenta',
+    toAccount: 'para administrar sus aplicaciones conectadas',
     footer:
-      'Compruebe la dirección de esta página antes de escribir un código: solo lo pedimos aquí.',
+      'Compruebe la dirección de esta página antes de escribir un código. Solo pedimos códigos aquí.',
   },
   phone: {
     title: 'Iniciar sesión',
     label: 'Su número de teléfono',
-    hint: 'El de su cuenta, con el prefijo del país, como +1\u00a0415\u00a0555\u00a00100.',
+    hint: 'El número de su cuenta, con el prefijo del país, como +1\u00a0415\u00a0555\u00a00100.',
     send: 'Enviarme un código',
     byMessage: 'Le enviaremos un código de un solo uso por mensaje de texto.',
-    appSeesNothing: (app) =>
-      markup`<bdi>${app}</bdi> no verá su número, y no tendrá acceso hasta que usted lo autorice en las páginas siguientes.`,
-    notAPhone: 'Escriba su número de teléfono con el prefijo del país, como +1 415 555 0100.',
-    notOurCountry: 'No podemos enviar mensajes a números de ese país.',
+    hiddenFromApp: (app) =>
+      markup`<bdi>${app}</bdi> no verá su número ni tendrá acceso hasta que usted lo permita.`,
+    invalid: 'Escriba su número de teléfono con el prefijo del país, como +1 415 555 0100.',
+    unsupportedCountry: 'No podemos enviar códigos a números de teléfono de ese país.',
   },
   code: {
     title: 'Escriba su código',
     sent: (phone) =>
-      markup`Si hay una cuenta con el número <strong class="phone">${phone}</strong>, le hemos enviado un código de 6 cifras.`,
+      markup`Si hay una cuenta con el número <strong class="phone">${phone}</strong>, hemos enviado un código de 6 cifras a ese número.`,
     label: 'Código de 6 cifras',
-    hint: 'Sirve una sola vez. No se lo dé a nadie, sea quien sea.',
+    hint: 'Sirve una sola vez. No lo comparta con nadie.',
     submit: 'Continuar',
-    notReceived: '¿No ha recibido el mensaje?',
-    patience:
+    notReceived: '¿No ha recibido el código?',
+    notReceivedHelp:
       'Puede tardar un minuto. Compruebe que el número es correcto y que pertenece a una cuenta.',
     sendNew: 'Enviar un código nuevo',
     otherNumber: 'Usar otro número',
     sentAgain:
-      'Si hay una cuenta con este número, le llegará un código nuevo. Solo sirve el más reciente.',
-    notACode: 'Escriba las 6 cifras del código.',
-    wrong: 'Ese no es el código que enviamos. Mire el mensaje más reciente e inténtelo de nuevo.',
-    closed: 'Este código ya no sirve. Pida uno nuevo.',
-    wait: (seconds) =>
-      `Se han pedido demasiados mensajes. Inténtelo de nuevo dentro de ${inWords(seconds, LOCALE)}.`,
-    expiredByThen:
-      'Para entonces esta página habrá caducado: vuelva al sitio del que venía y empiece de nuevo.',
-    lastWorks: 'El último código que enviamos todavía sirve.',
+      'Si hay una cuenta con este número, recibirá un código nuevo. Solo sirve el más reciente.',
+    invalid: 'Escriba las 6 cifras del código.',
+    wrong: 'Ese código no es correcto. Compruebe el mensaje más reciente e inténtelo de nuevo.',
+    closed: 'Este código ha caducado. Pida uno nuevo.',
+    wait: (seconds) => `Podrá pedir un código nuevo dentro de ${formatDuration(seconds, LOCALE)}.`,
+    pageExpiresFirst:
+      'Esta página caducará antes. Vuelva más tarde al sitio del que venía y empiece de nuevo.',
+    lastCodeWorks: 'El último código que enviamos todavía sirve.',
   },
-  message: {
-    /** Without "código" and "sesión": an accent outside of the letters of GSM 03.38 doubles what a message costs. */
-    password: (password, seconds) =>
-      `Use ${password} para entrar en su cuenta. Sirve durante ${inWords(seconds, LOCALE)}. No se lo diga a nadie.`,
+  sms: {
+    /** Avoids "código" and "sesión": GSM 03.38 has no "ó", and one such letter doubles the price of a message. */
+    oneTimePassword: (password, seconds) =>
+      `Use ${password} para entrar en su cuenta. Sirve durante ${formatDuration(seconds, LOCALE)}. No se lo diga a nadie.`,
   },
-  who: {
-    signedInAs: 'Ha iniciado sesión como',
+  currentUser: {
+    signedInAs: 'Sesión iniciada como',
     notYou: '¿No es usted?',
   },
   consent: {
     title: '¿Permitir el acceso?',
-    asks: (app) => markup`<bdi>${app}</bdi> solicita acceso a su cuenta`,
-    recipient: (host) =>
-      markup`Su respuesta se enviará a <strong class="host">${host}</strong>. Permita el acceso solo si conoce esta aplicación y confía en ella.`,
-    may: '¿Qué podrá hacer?',
-    untick:
-      'Desmarque lo que no quiera permitir. Si no queda nada marcado, la aplicación no tendrá acceso.',
-    mayNot: 'Lo que no podrá hacer',
+    heading: (app) => markup`<bdi>${app}</bdi> quiere acceder a su cuenta`,
+    returnTo: (host) =>
+      markup`Volverá a <strong class="host">${host}</strong>. Permita el acceso solo si conoce esta aplicación y confía en ella.`,
+    permissions: (app) => markup`<bdi>${app}</bdi> podrá:`,
+    permissionsHint: 'Desmarque lo que no quiera compartir.',
+    neverTitle: 'Nunca podrá:',
     never: [
       'Ver su número de teléfono',
       'Leer sus mensajes',
       'Cambiar su perfil',
       'Actuar en nombre de otra persona',
     ],
-    howLong: 'Por cuánto tiempo',
-    until: (unused, atMost) =>
-      `Hasta que usted lo retire. Si no se usa, el acceso termina después de ${inWords(unused, LOCALE)} y, en cualquier caso, a más tardar después de ${inWords(atMost, LOCALE)}.`,
-    changedMind: 'Si cambia de opinión',
-    takeBack: (path, url) =>
-      markup`Puede retirarle el acceso en cualquier momento en <a href="${path}">${url}</a>.`,
+    durationTitle: 'Duración del acceso',
+    duration: (unused, atMost) =>
+      `El acceso dura hasta ${formatDuration(atMost, LOCALE)} y termina tras ${formatDuration(unused, LOCALE)} sin uso.`,
+    removeTitle: '¿Ha cambiado de opinión?',
+    removeHint: (path, url) =>
+      markup`Puede retirar el acceso en cualquier momento en <a href="${path}">${url}</a>.`,
     deny: 'Denegar',
     allow: 'Permitir',
-    footer: 'Usted abrió esta página desde una aplicación. Si no fue así, elija Denegar.',
+    footer: 'Si no abrió esta página desde una aplicación, elija Denegar.',
   },
   apps: {
     title: 'Aplicaciones conectadas',
     none: 'Ninguna aplicación tiene acceso a su cuenta.',
-    some: 'Estas aplicaciones tienen acceso a su cuenta porque usted lo ha permitido.',
+    some: 'Usted ha permitido que estas aplicaciones accedan a su cuenta.',
     yours: 'Sus aplicaciones',
-    tick: 'Marque las que deban perder el acceso.',
+    selectHint: 'Seleccione las aplicaciones que quiera desconectar.',
     granted: 'Permitido el',
     lastUsed: 'Último uso',
-    notYet: 'ninguno',
+    notUsedYet: 'Aún sin usar',
     remove: 'Retirar el acceso',
     removeAll: 'Retirar el acceso a todas',
-    allOfThem:
-      'Todas las aplicaciones de esta lista perderán el acceso de inmediato, y también cualquiera que usted haya permitido desde que se abrió esta página.',
-    removeThemAll: (count) =>
+    removeAllHint:
+      'Todas las aplicaciones de esta lista perderán el acceso de inmediato, incluso las que haya permitido después de abrir esta página.',
+    confirmRemoveAll: (count) =>
       `Retirar el acceso a las ${count.toLocaleString(LOCALE)} aplicaciones`,
     footer:
-      'El acceso se retira de inmediato. Eso no borra lo que una aplicación haya copiado antes: para ello, diríjase a sus responsables.',
-    one: 'Aplicación conectada',
-    titleOfOne: (app) => `Aplicación conectada: ${app}`,
-    may: 'Lo que puede hacer',
-    all: 'Todas las aplicaciones conectadas',
-    nothingTicked: 'No se ha retirado ningún acceso, porque no hay ninguna aplicación marcada.',
-    removedBefore: 'Este acceso ya se había retirado.',
+      'Las aplicaciones pierden el acceso de inmediato, pero conservan los datos que ya hayan copiado. Para que se eliminen, diríjase al desarrollador de la aplicación.',
+    single: 'Aplicación conectada',
+    singleTitle: (app) => `Aplicación conectada: ${app}`,
+    permissions: 'Esta aplicación puede:',
+    showAll: 'Todas las aplicaciones conectadas',
+    noneSelected: 'No ha seleccionado ninguna aplicación. Seleccione las que quiera desconectar.',
+    alreadyRemoved: 'Este acceso ya se había retirado.',
     removed: (app) => `${app} ya no tiene acceso.`,
     removedSeveral: (count) => `${count.toLocaleString(LOCALE)} aplicaciones ya no tienen acceso.`,
   },
-  wayOn: {
-    toApp: 'Vuelva a la aplicación y empiece de nuevo desde allí.',
-    ofApp: 'No se comparte nada con una aplicación antes de que usted lo permita.',
-    toAccount: 'Abra sus aplicaciones conectadas y empiece de nuevo desde allí.',
-    ofAccount: 'Las aplicaciones solo tienen acceso a su cuenta mientras usted lo permita.',
+  recovery: {
+    backToApp: 'Vuelva a la aplicación y empiece de nuevo.',
+    appFooter: 'No se comparte nada con una aplicación hasta que usted lo permita.',
+    backToAccount: 'Abra sus aplicaciones conectadas y empiece de nuevo.',
+    accountFooter: 'Las aplicaciones solo pueden acceder a su cuenta mientras usted lo permita.',
     returnTo: (app) => `Volver a ${app}`,
   },
   post: {
@@ -134,9 +132,9 @@ export const es: Catalogue = {
     images: 'Imágenes',
     imageOn: (number, host) => `Imagen ${number.toLocaleString(LOCALE)} en ${host}`,
     tags: 'Etiquetas',
-    footer: 'Esta publicación es pública. Puede leerla quien tenga el enlace.',
-    missing: {
-      title: 'No existe esa publicación',
+    footer: 'Esta publicación es pública. Cualquiera que tenga el enlace puede leerla.',
+    notFound: {
+      title: 'Publicación no encontrada',
       paragraphs: ['Se eliminó, no es pública o el enlace es incorrecto.'],
     },
     openAgain: 'Abra de nuevo el enlace.',

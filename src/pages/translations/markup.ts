@@ -13,12 +13,12 @@ export type Text = string | Markup;
 
 const escape = new Eta().config.escapeFunction;
 
-/** Escapes any value but markup. */
+/** Escapes the value unless it is `Markup`. */
 export function toHtml(value: unknown): string {
   return value instanceof Markup ? value.toString() : escape(value);
 }
 
-/** A template tag: the template is HTML, its values are escaped unless they are markup. */
+/** Template tag for HTML. Escapes the values unless they are `Markup`. */
 export function markup(template: TemplateStringsArray, ...values: Text[]): Markup {
   return new Markup(String.raw({ raw: template }, ...values.map(toHtml)));
 }

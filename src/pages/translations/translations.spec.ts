@@ -2,72 +2,72 @@ import { LANGUAGES } from '../language.js';
 import { CATALOGUES } from './translations.js';
 import { markup, Markup, toHtml } from './markup.js';
 
-/** Stands for everything that a sentence is about: names, hosts, seconds, numbers of apps. */
-const FILLING = 7_200;
+/** The argument for every parameter: names, hosts, seconds, numbers of apps. */
+const ARGUMENT = 7_200;
 
-/** What is the same word in both languages. */
+/** Texts that are equal in both languages. */
 const SAME = ['layout.error'];
 
-/** Every sentence of a catalogue by its place in it, with functions called. */
-function sentencesOf(entry: unknown, place: string[] = []): [string, string][] {
+/** Every text of a catalogue by its path, with functions called. */
+function textsOf(entry: unknown, path: string[] = []): [string, string][] {
   if (typeof entry === 'string' || entry instanceof Markup)
-    return [[place.join('.'), entry.toString()]];
-  if (typeof entry === 'function') return sentencesOf(entry(FILLING, FILLING, FILLING), place);
+    return [[path.join('.'), entry.toString()]];
+  if (typeof entry === 'function') return textsOf(entry(ARGUMENT, ARGUMENT, ARGUMENT), path);
   return Object.entries(entry as object).flatMap(([name, inner]) =>
-    sentencesOf(inner, [...place, name]),
+    textsOf(inner, [...path, name]),
   );
 }
 
-const english = sentencesOf(CATALOGUES.en);
-const spanish = new Map(sentencesOf(CATALOGUES.es));
+const english = textsOf(CATALOGUES.en);
+const spanish = new Map(textsOf(CATALOGUES.es));
 
-describe('The catalogue', () => {
-  it('has each English sentence in Spanish, also those in lists', () => {
+describe('Translations', () => {
+  it('have the same keys in English and Spanish, also in lists', () => {
     expect(english.length).toBeGreaterThan(140);
-    expect([...spanish.keys()].toSorted()).toEqual(english.map(([place]) => place).toSorted());
+    expect([...spanish.keys()].toSorted()).toEqual(english.map(([path]) => path).toSorted());
   });
 
-  it('says nothing in Spanish as it does in English', () => {
-    const same = english.filter(([place, sentence]) => spanish.get(place) === sentence);
-    expect(same.map(([place]) => place)).toEqual(SAME);
+  it('differ between English and Spanish', () => {
+    const same = english.filter(([path, text]) => spanish.get(path) === text);
+    expect(same.map(([path]) => path)).toEqual(SAME);
   });
 
-  it.each(LANGUAGES)('leaves no sentence of "%s" empty, and fills each place', (language) => {
-    for (const [place, sentence] of sentencesOf(CATALOGUES[language])) {
-      expect(sentence, place).toMatch(/\p{L}{2}/u);
-      expect(sentence, place).not.toMatch(/undefined|NaN|\[object|^\s|\s$| {2}/);
+  it.each(LANGUAGES)('have no empty text and no missing value in "%s"', (language) => {
+    for (const [path, text] of textsOf(CATALOGUES[language])) {
+      expect(text, path).toMatch(/\p{L}{2}/u);
+      expect(text, path).not.toMatch(/undefined|NaN|\[object|^\s|\s$| {2}/);
     }
   });
 
-  it('says in Spanish whatever English says of its subject', () => {
-    const fillings = (sentence = ''): number => sentence.match(/\b(7[.,]?200|2)\b/g)?.length ?? 0;
-    for (const [place, sentence] of english)
-      expect([place, fillings(spanish.get(place))]).toEqual([place, fillings(sentence)]);
+  it('use the same values in English and Spanish', () => {
+    const values = (text = ''): number => text.match(/\b(7[.,]?200|2)\b/g)?.length ?? 0;
+    for (const [path, text] of english)
+      expect([path, values(spanish.get(path))]).toEqual([path, values(text)]);
   });
 
-  it('keeps the elements of a sentence', () => {
-    const elements = (sentence = ''): string[] =>
-      (sentence.match(/<[^>]+>/g) ?? []).filter((tag) => !/<span lang="en">|<\/span>/.test(tag));
-    for (const [place, sentence] of english)
-      expect([place, elements(spanish.get(place))]).toEqual([place, elements(sentence)]);
+  it('have the same elements in English and Spanish', () => {
+    const elements = (text = ''): string[] =>
+      (text.match(/<[^>]+>/g) ?? []).filter((tag) => !/<span lang="en">|<\/span>/.test(tag));
+    for (const [path, text] of english)
+      expect([path, elements(spanish.get(path))]).toEqual([path, elements(text)]);
   });
 
-  it('speaks to Spanish readers as "usted" throughout', () => {
+  it('address the Spanish user as "usted"', () => {
     const familiar =
       /(?<!\p{L})(tú|tu|tus|te|ti|contigo|tuyo|puedes|tienes|quieres|eres)(?!\p{L})/iu;
-    for (const [place, sentence] of spanish) expect(sentence, place).not.toMatch(familiar);
+    for (const [path, text] of spanish) expect(text, path).not.toMatch(familiar);
   });
 });
 
 describe('Markup', () => {
-  it('escapes what it is filled with, and nothing of the template', () => {
+  it('escapes the values, but not the template', () => {
     const name = `<b>"A" & 'B'</b>`;
     const escaped = '&lt;b&gt;&quot;A&quot; &amp; &#39;B&#39;&lt;/b&gt;';
     expect(toHtml(markup`<i>${name}</i>`)).toBe(`<i>${escaped}</i>`);
     expect(toHtml(name)).toBe(escaped);
   });
 
-  it('escapes nothing twice', () => {
+  it('does not escape a value twice', () => {
     const inner = markup`<i>${'&'}</i>`;
     expect(toHtml(markup`<p>${inner}</p>`)).toBe('<p><i>&amp;</i></p>');
     expect(toHtml(inner)).toBe('<i>&amp;</i>');

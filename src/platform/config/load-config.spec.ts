@@ -158,12 +158,10 @@ describe('loadConfig', () => {
   });
 
   it('rejects a variable that was removed, and names its successor', () => {
-    expect(problemsOf({ OTP_PHONE_HOURLY: '3', OAUTH_CODE_SECONDS: '60' })).toEqual(
-      [
-        'OTP_PHONE_HOURLY: is no longer a setting; set RATE_LIMITS=phone-messages-per-hour=…',
-        'OAUTH_CODE_SECONDS: is no longer a setting; unset it; a code lives for 300 seconds',
-      ].toReversed(),
-    );
+    expect(problemsOf({ OTP_PHONE_HOURLY: '3', OAUTH_CODE_SECONDS: '60' })).toEqual([
+      'OTP_PHONE_HOURLY: is no longer a setting; set RATE_LIMITS=phone-messages-per-hour=…',
+      'OAUTH_CODE_SECONDS: is no longer a setting; unset it; a code lives for 300 seconds',
+    ]);
   });
 
   it.each(['true', 'loopback', '10.0.0.0/8'])(

@@ -16,12 +16,12 @@ import { connect, onEachEngine, type TestDatabase } from '../../support/database
 import { expectConsistentCounts } from '../../support/invariants.js';
 import { Member } from '../../support/member.js';
 import { obtainTokens } from '../../support/oauth-flow.js';
-import { BACKUP, canBackUp, linesOf, restore } from '../../support/operator-page.js';
+import { BACKUP, canBackUp, commandsOf, restore } from '../../support/operator-page.js';
 import { runSql } from '../../support/sql.js';
 import { useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
 import { MixedLoad } from '../database-away/mixed-load.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { storedGrants, violationsIn } from '../model/token-rows.js';
 import { times } from '../../suite.js';
 
@@ -30,12 +30,12 @@ const COPY_MS = 60_000;
 const PUBLISHERS = 4;
 /** Timeout for the load to make progress. */
 const WAIT = { timeout: 10_000 };
-/** Large enough that a copy that restarts at each write never ends, and that a copy that blocks writers is noticed. */
+/** Large enough to detect a copy that restarts at each write, or that blocks writers. */
 const LARGE_MB = times(100, 50);
-const COPIED_IN_MS = 20_000;
+const MAX_COPY_MS = 20_000;
 
 /** Ids of all posts, comments and deleted items, and hashes of all tokens. None of them disappears during the test. */
-type Held = Record<
+type Snapshot = Record<
   | 'posts'
   | 'comments'
   | 'deletedPosts'
@@ -46,7 +46,7 @@ type Held = Record<
   ReadonlySet<string>
 >;
 
-async function heldBy({ manager }: DataSource): Promise<Held> {
+async function snapshotOf({ manager }: DataSource): Promise<Snapshot> {
   const select = { id: true, deletedAt: true } as const;
   const [posts, comments, access, refresh] = await Promise.all([
     manager.find(Post, { select }),
@@ -70,7 +70,7 @@ async function heldBy({ manager }: DataSource): Promise<Held> {
 }
 
 /** Asserts that no refresh token has two successors, and that access and refresh tokens come in pairs. */
-async function expectTokensInLine(dataSource: DataSource): Promise<void> {
+async function expectTokenChains(dataSource: DataSource): Promise<void> {
   const grants = await dataSource.manager.find(Grant, { select: { id: true } });
   const stored = await storedGrants(
     dataSource,
@@ -81,8 +81,8 @@ async function expectTokensInLine(dataSource: DataSource): Promise<void> {
 }
 
 /** Entries of the first that the second does not have, by name. */
-function lacking(some: Held, others: Held): Record<string, string[]> {
-  const names = Object.keys(some) as (keyof Held)[];
+function missingFrom(some: Snapshot, others: Snapshot): Record<string, string[]> {
+  const names = Object.keys(some) as (keyof Snapshot)[];
   const missing = names.map((name) => [
     name,
     [...some[name]].filter((id) => !others[name].has(id)),
@@ -106,14 +106,14 @@ function copy(
   whenBackedUp: () => void = () => undefined,
 ): Promise<string> {
   return restore(database, cwd, async (where, named) => {
-    for (const [place, line] of linesOf(BACKUP, where).entries()) {
+    for (const [place, line] of commandsOf(BACKUP, where).entries()) {
       await promisify(execFile)('bash', ['-c', `set -euo pipefail\n${named(line)}`], { cwd });
       if (place === 0) whenBackedUp();
     }
   });
 }
 
-/** Takes away what was restored on a server; a file goes with its folder. */
+/** Drops a restored database of a server. A SQLite file is deleted with its folder. */
 async function remove(url: string): Promise<void> {
   if (!url.startsWith('sqlite:'))
     await runSql(url, `DROP DATABASE ${new URL(url).pathname.slice(1)}`);
@@ -124,7 +124,7 @@ onEachEngine('Backup under load', (database) => {
   beforeAll(() => app().clock.set(new Date().toISOString()));
 
   /** Asserts that the database is consistent. Returns its contents. */
-  async function examine(url: string): Promise<Held> {
+  async function checkConsistency(url: string): Promise<Snapshot> {
     const found = parseFindings(
       await runCommand(['doctor', '--json'], { DATABASE_URL: url, METRICS_PORT: 'off' }),
     );
@@ -133,8 +133,8 @@ onEachEngine('Backup under load', (database) => {
     try {
       const select = (sql: string) => dataSource.query<Record<string, unknown>[]>(sql);
       await expectConsistentCounts(url, ['quota_usage', 'posts'], select);
-      await expectTokensInLine(dataSource);
-      return await heldBy(dataSource);
+      await expectTokenChains(dataSource);
+      return await snapshotOf(dataSource);
     } finally {
       await dataSource.destroy();
     }
@@ -146,10 +146,10 @@ onEachEngine('Backup under load', (database) => {
     async ({ task }) => {
       const { baseUrl, dataSource } = app();
       const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS);
-      const talker = await Member.join(app());
+      const commenter = await Member.join(app());
       const mixed = new MixedLoad();
-      mixed.comment(talker, (await talker.publish()).id);
-      mixed.publishAndDelete(talker);
+      mixed.comment(commenter, (await commenter.publish()).id);
+      mixed.publishAndDelete(commenter);
       const client = await app().addClient();
       mixed.refresh(app(), client, await obtainTokens(app(), client));
       const found: number[] = [];
@@ -158,13 +158,13 @@ onEachEngine('Backup under load', (database) => {
         await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(published + PUBLISHERS);
         await expect.poll(() => mixed.all, WAIT).toBeGreaterThan(others + 2 * PUBLISHERS);
         const acknowledged = [...load.posts.values()];
-        const before = await heldBy(dataSource);
+        const before = await snapshotOf(dataSource);
         const url = await copy(database, await newFolder());
-        const after = await heldBy(dataSource);
-        const copied = await examine(url);
+        const after = await snapshotOf(dataSource);
+        const copied = await checkConsistency(url);
         expect(acknowledged.filter((id) => !copied.posts.has(id))).toEqual([]);
-        expect(lacking(before, copied)).toEqual({});
-        expect(lacking(copied, after)).toEqual({});
+        expect(missingFrom(before, copied)).toEqual({});
+        expect(missingFrom(copied, after)).toEqual({});
         found.push(Object.values(copied).reduce((sum, { size }) => sum + size, 0));
         await remove(url);
       }
@@ -172,7 +172,7 @@ onEachEngine('Backup under load', (database) => {
       await mixed.stop();
       for (const name of ['comment', 'comment deletion', 'deletion', 'refresh'])
         expect(mixed.count(name)).toBeGreaterThan(0);
-      show(
+      reportFigure(
         task,
         `${database.engine.label}: ${COPIES} copies under load, of ${found.join(', ')} posts, comments, deletions and tokens, each consistent`,
       );
@@ -185,8 +185,8 @@ onEachEngine('Backup of a large database under load', (database) => {
   const isFile = database.engine.kind === 'sqlite';
 
   it.skipIf(!canBackUp(database))(
-    'ends, and does not block writers',
-    { timeout: 30_000 + 2 * COPIED_IN_MS },
+    'completes without blocking writers',
+    { timeout: 30_000 + 2 * MAX_COPY_MS },
     async ({ task }) => {
       const { baseUrl, dataSource } = app();
       const content = isFile ? 'randomblob(1000000)' : `REPEAT('x', 1000000)`;
@@ -196,7 +196,7 @@ onEachEngine('Backup of a large database under load', (database) => {
       // At the end of a test, all tables are searched for credentials.
       onTestFinished(() => dataSource.query('DROP TABLE ballast'));
       const load = new KeyedLoad(await Member.join(app()), () => baseUrl, PUBLISHERS, {
-        longestPauseMs: 0,
+        maxPauseMs: 0,
       });
       await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(PUBLISHERS);
       const folder = await newFolder();
@@ -208,12 +208,12 @@ onEachEngine('Backup of a large database under load', (database) => {
       });
       await load.stop();
       await remove(url);
-      expect(took).toBeLessThan(COPIED_IN_MS);
+      expect(took).toBeLessThan(MAX_COPY_MS);
       // More than were in flight when the backup began.
       expect(meanwhile).toBeGreaterThan(2 * PUBLISHERS);
       const { size } = await stat(join(folder, isFile ? 'platform.sqlite' : 'platform.sql'));
       expect(size).toBeGreaterThan(LARGE_MB * 1_000_000);
-      show(
+      reportFigure(
         task,
         `${database.engine.label}: ${LARGE_MB} MB copied in ${Math.round(took)} ms, ${meanwhile} posts meanwhile`,
       );

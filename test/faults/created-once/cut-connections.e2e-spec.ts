@@ -5,8 +5,8 @@ import { Member } from '../../support/member.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { Rotations } from '../failover/rotations.js';
-import { Trades } from '../failover/trades.js';
-import { show } from '../figures.js';
+import { CodeExchanges } from '../failover/trades.js';
+import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';
 
@@ -23,7 +23,7 @@ onEachServer('Network that breaks at any byte of a database response', (database
   beforeAll(async () => {
     network = await TcpProxy.start(database.url);
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
-    served = await startService({ url: network.url, besideUrl: database.url, env });
+    served = await startService({ url: network.url, directUrl: database.url, env });
   });
   afterAll(() =>
     cleanUp(
@@ -35,31 +35,32 @@ onEachServer('Network that breaks at any byte of a database response', (database
 
   // Enough for some publishes, including the connection setup. Silence is detected only after a second, hence more bytes.
   it.for([
-    { how: 'breaks', ends: 'cutAfter', bytes: 10_000 },
-    { how: 'goes silent', ends: 'loseAfter', bytes: 40_000 },
+    { how: 'breaks', ends: 'cutAfterBytes', bytes: 10_000 },
+    { how: 'goes silent', ends: 'dropAfterBytes', bytes: 40_000 },
   ] as const)(
     'publishes each post, exchanges each code and rotates each refresh token once: each connection $how',
     { timeout: 60_000 },
     async ({ how, ends, bytes }, { task }) => {
-      if (network === undefined || served === undefined) throw new Error('There is no network.');
+      if (network === undefined || served === undefined)
+        throw new Error('The proxy did not start.');
       const { app } = served;
-      const trades = await Trades.prepare(app, CODES);
+      const exchanges = await CodeExchanges.prepare(app, CODES);
       const rotations = await Rotations.prepare(app, ROTATED);
       rotations.begin();
       const load = new KeyedLoad(await Member.join(app), () => app.baseUrl, PUBLISHERS);
       network[ends](() => Math.ceil(Math.random() * bytes));
-      const traded = trades.settle(BROKEN_MS / CODES);
+      const exchanged = exchanges.exchangeAll(BROKEN_MS / CODES);
       await sleep(BROKEN_MS);
       await expect.poll(() => load.posts.size, WAIT).toBeGreaterThan(0);
-      await expect.poll(() => load.repetitions, WAIT).toBeGreaterThan(0);
+      await expect.poll(() => load.retries, WAIT).toBeGreaterThan(0);
       await network.repair();
-      await traded;
+      await exchanged;
       await rotations.stop();
-      await trades.expectNoMore();
+      await exchanges.expectTokensStored();
       await load.stop();
-      show(
+      reportFigure(
         task,
-        `${database.engine.label}: each connection ${how} after up to ${bytes.toLocaleString('en')} bytes, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions; ${CODES} codes, each exchanged once; ${rotations.done} refresh tokens, each rotated once`,
+        `${database.engine.label}: each connection ${how} after up to ${bytes.toLocaleString('en')} bytes, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${CODES} codes, each exchanged once; ${rotations.done} refresh tokens, each rotated once`,
       );
     },
   );

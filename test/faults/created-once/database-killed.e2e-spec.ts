@@ -7,7 +7,7 @@ import { Member } from '../../support/member.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';
 
@@ -30,7 +30,7 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
     const env = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
     const besideUrl = `${server.url}/service`;
     proxy = await TcpProxy.start(besideUrl);
-    served = await startService({ url: proxy.url, besideUrl, env });
+    served = await startService({ url: proxy.url, directUrl: besideUrl, env });
   }, 180_000);
   afterAll(() =>
     cleanUp(
@@ -57,16 +57,16 @@ onEachServer('Database server killed repeatedly', ({ engine }) => {
           await sleep(COMMIT_MS);
         }
         await server.kill();
-        await server.launch();
+        await server.start();
         await proxy.repair();
       }
       await load.stop();
-      expect(load.repetitions).toBeGreaterThanOrEqual(KILLS);
+      expect(load.retries).toBeGreaterThanOrEqual(KILLS);
       // A single lost COMMIT may belong to another transaction.
       if (!IS_QUICK) expect(load.replays).toBeGreaterThan(0);
-      show(
+      reportFigure(
         task,
-        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions, ${load.replays} of them replayed`,
+        `${engine.label}: ${KILLS} kills of the database, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries, ${load.replays} of them replayed`,
       );
     },
   );

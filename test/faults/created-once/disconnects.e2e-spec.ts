@@ -26,8 +26,8 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
     await proxy?.stop();
   });
 
-  /** Disconnects the client once everything is written and the COMMIT is on its way. */
-  async function leaveBeforeCommit(member: Member): Promise<void> {
+  /** Disconnects the client when all statements but the COMMIT have reached the server. */
+  async function disconnectBeforeCommit(member: Member): Promise<void> {
     await member.publish();
     const held = proxy.holdAfter('UPDATE quota_usage');
     const { sent, response } = await beginPublish(member, BODY, KEY);
@@ -38,8 +38,8 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
     await closed;
   }
 
-  /** Sends the same request again, as a client does that got no response. */
-  async function expectRepeated(member: Member, replayed: 'true' | null): Promise<void> {
+  /** Retries the request, like a client that got no response. */
+  async function expectRetry(member: Member, replayed: 'true' | null): Promise<void> {
     const headers = { ...KEY, 'content-type': 'application/json' };
     const response = await member.postRaw('/posts', BODY, headers);
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([
@@ -52,23 +52,23 @@ onEachServer('Client that disconnects while its publish commits', (database) => 
 
   it('C23 publishes once when the COMMIT arrives, and the key replays the response', async () => {
     const member = await Member.join(app);
-    await leaveBeforeCommit(member);
+    await disconnectBeforeCommit(member);
     await proxy.repair();
     await expect.poll(() => countPublished(app, member), WAIT).toEqual(allEqual(2));
-    await expectRepeated(member, 'true');
+    await expectRetry(member, 'true');
     expect(await countPublished(app, member)).toMatchObject(TWICE);
   });
 
   it('C23 publishes nothing when the COMMIT is lost, and the key then publishes once', async () => {
     const member = await Member.join(app);
-    await leaveBeforeCommit(member);
-    await proxy.cut('hung up');
+    await disconnectBeforeCommit(member);
+    await proxy.cut('closed');
     await proxy.repair();
     await expect.poll(() => member.get('/me').then(({ status }) => status), WAIT).toBe(200);
     expect(await countPublished(app, member)).toEqual(allEqual(1));
-    await expectRepeated(member, null);
+    await expectRetry(member, null);
     expect(await countPublished(app, member)).toEqual(allEqual(2));
-    await expectRepeated(member, 'true');
+    await expectRetry(member, 'true');
     expect(await countPublished(app, member)).toMatchObject(TWICE);
   });
 });

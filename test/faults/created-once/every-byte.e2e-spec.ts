@@ -5,11 +5,11 @@ import { onEachEngine } from '../../support/database.js';
 import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
 import { requestsInFlight, useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 
 const BODY = '{"content":"Hi"}';
-const EVERY = times(1, 17);
+const BYTE_STEP = times(1, 17);
 
 /** The bytes of a publish request. */
 function publishOf({ app, token }: Member, key: string): string {
@@ -25,14 +25,14 @@ function publishOf({ app, token }: Member, key: string): string {
   ].join('\r\n');
 }
 
-/** How a client disconnects: with FIN or with RST. */
-const WAYS = ['close', 'reset'] as const;
+/** FIN or RST. */
+const ENDINGS = ['close', 'reset'] as const;
 
 /** Sends a part of the request and disconnects. */
-async function leaveAfter(
+async function disconnectAfter(
   { app }: Member,
   part: string,
-  way: (typeof WAYS)[number],
+  ending: (typeof ENDINGS)[number],
 ): Promise<void> {
   const { hostname, port } = new URL(app.baseUrl);
   const accepted = once(app.nest.getHttpServer(), 'connection') as Promise<[Socket]>;
@@ -41,7 +41,7 @@ async function leaveAfter(
   await once(socket, 'connect');
   const closed = once(socket, 'close');
   await new Promise((resolve) => socket.write(part, resolve));
-  if (way === 'reset') {
+  if (ending === 'reset') {
     // A reset discards bytes that the server has not read yet.
     const [peer] = await accepted;
     while (peer.bytesRead < part.length) await setImmediate();
@@ -60,19 +60,19 @@ onEachEngine('Client that disconnects at each byte of its publish', (database) =
       const member = await Member.join(app());
       const { length } = publishOf(member, 'key-0000-close');
       const keys: string[] = [];
-      const leave = async (bytes: number): Promise<void> => {
-        for (const way of WAYS) {
-          const key = `key-${String(bytes).padStart(4, '0')}-${way}`;
-          await leaveAfter(member, publishOf(member, key).slice(0, bytes), way);
+      const disconnectAt = async (bytes: number): Promise<void> => {
+        for (const ending of ENDINGS) {
+          const key = `key-${String(bytes).padStart(4, '0')}-${ending}`;
+          await disconnectAfter(member, publishOf(member, key).slice(0, bytes), ending);
           keys.push(key);
         }
       };
-      for (let bytes = 0; bytes < length; bytes += EVERY) await leave(bytes);
+      for (let bytes = 0; bytes < length; bytes += BYTE_STEP) await disconnectAt(bytes);
       // The server may still be reading the bytes of the last clients.
       await member.get('/me');
       await expect.poll(() => requestsInFlight(app())).toBe(0);
       expect(await countPublished(app(), member)).toEqual(allEqual(0));
-      await leave(length);
+      await disconnectAt(length);
       await expect.poll(() => requestsInFlight(app())).toBe(0);
       for (const key of keys) {
         const headers = { 'content-type': 'application/json', 'idempotency-key': key };
@@ -80,7 +80,7 @@ onEachEngine('Client that disconnects at each byte of its publish', (database) =
       }
       expect(await countPublished(app(), member)).toEqual(allEqual(keys.length));
       const { engine } = database;
-      show(
+      reportFigure(
         task,
         `${engine.label}: ${keys.length} clients disconnected, half of them with a reset; none published before the last byte, each once on retry`,
       );

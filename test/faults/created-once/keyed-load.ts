@@ -9,12 +9,12 @@ import type { Member, PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
 import type { TestApp } from '../../support/test-app.js';
 
-const ANSWER_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 const PAUSE_MS = 50;
 /** Leaves processor time for the service and for the fault. */
 const MAX_PAUSE_MS = 50;
 /** Statuses that ask a client to retry: the first request with the key still runs, or the database is unavailable. */
-const REPEATED = new Set([409, 503]);
+const RETRYABLE = new Set([409, 503]);
 const QUOTA_EXCEEDED = /"error":"quota_exceeded"/;
 
 /** The user and app that publish, and the database to check. */
@@ -25,10 +25,10 @@ export type Publisher = Pick<Member, 'user' | 'client' | 'token'> & {
 export interface KeyedLoadOptions {
   /** Whether the test kills the service, so that calls may get no response. Otherwise a missing response is a failure. */
   isServiceKilled?: boolean;
-  /** Whether the app's quota runs out, so that publishes are rejected permanently. Otherwise that is a failure. */
-  isQuotaSpent?: boolean;
+  /** Whether the quota of the app runs out, so that publishes are rejected for good. Otherwise that is a failure. */
+  isQuotaExceeded?: boolean;
   /** Longest pause of a publisher between two posts, in milliseconds. */
-  longestPauseMs?: number;
+  maxPauseMs?: number;
 }
 
 /** Publishes as a member, and retries each post with its Idempotency-Key until it gets a final response, as apps should. */
@@ -36,13 +36,13 @@ export class KeyedLoad {
   /** The id of the published post by key. */
   readonly posts = new Map<string, string>();
   /** Number of retries. */
-  repetitions = 0;
+  retries = 0;
   /** Number of responses with `Idempotency-Replayed`. */
   replays = 0;
-  /** Number of keys rejected because the app's quota was spent. */
+  /** Number of keys rejected because the quota was exceeded. */
   rejected = 0;
   /** Outcomes that must not happen: other statuses with their bodies, and missing responses. */
-  private readonly surprises: string[] = [];
+  private readonly unexpected: string[] = [];
   private readonly publishers = new RepeatedWork();
 
   /** @param baseUrl of the process that gets the next request */
@@ -66,7 +66,7 @@ export class KeyedLoad {
     const { manager } = app.dataSource;
     const select = { id: true, content: true } as const;
     const posts = await manager.find(Post, { select, where: { clientId } });
-    expect(this.surprises).toEqual([]);
+    expect(this.unexpected).toEqual([]);
     // The content of each post is its key.
     const stored = posts.map(({ content, id }) => [content, id]);
     expect(stored.toSorted()).toEqual([...this.posts].toSorted());
@@ -76,16 +76,16 @@ export class KeyedLoad {
 
   private async publish(): Promise<void> {
     const key = randomUUID();
-    const { longestPauseMs = MAX_PAUSE_MS } = this.options;
-    await sleep(longestPauseMs * Math.random());
-    while (!(await this.isSettled(key)) && !this.publishers.isAbandoned) {
-      this.repetitions += 1;
+    const { maxPauseMs = MAX_PAUSE_MS } = this.options;
+    await sleep(maxPauseMs * Math.random());
+    while (!(await this.hasFinalResponse(key)) && !this.publishers.hasTestEnded) {
+      this.retries += 1;
       await sleep(PAUSE_MS * Math.random());
     }
   }
 
   /** Whether the post was acknowledged or permanently rejected. */
-  private async isSettled(key: string): Promise<boolean> {
+  private async hasFinalResponse(key: string): Promise<boolean> {
     try {
       const response = await fetch(`${this.baseUrl()}/dev/v1/posts`, {
         method: 'POST',
@@ -95,17 +95,17 @@ export class KeyedLoad {
           'idempotency-key': key,
         },
         body: JSON.stringify({ content: key }),
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
       });
       const { status, headers } = response;
       if (status !== 201) {
         const body = await response.text();
-        if (this.options.isQuotaSpent === true && status === 429 && QUOTA_EXCEEDED.test(body)) {
+        if (this.options.isQuotaExceeded === true && status === 429 && QUOTA_EXCEEDED.test(body)) {
           this.rejected += 1;
           return true;
         }
-        const isRetryable = REPEATED.has(status) && (status !== 503 || headers.has('retry-after'));
-        if (!isRetryable) this.surprises.push(`${status}: ${body}`);
+        const isRetryable = RETRYABLE.has(status) && (status !== 503 || headers.has('retry-after'));
+        if (!isRetryable) this.unexpected.push(`${status}: ${body}`);
         return false;
       }
       if (headers.has('idempotency-replayed')) this.replays += 1;
@@ -114,10 +114,10 @@ export class KeyedLoad {
       return true;
     } catch (error) {
       if (error instanceof Error && error.name === 'TimeoutError')
-        this.surprises.push(`no response in ${ANSWER_MS / 1000} s`);
+        this.unexpected.push(`no response in ${RESPONSE_TIMEOUT_MS / 1000} s`);
       // Connection rejected or reset: the outcome is unknown.
       else if (this.options.isServiceKilled !== true)
-        this.surprises.push(`hung up: ${inspect(error)}`);
+        this.unexpected.push(`connection error: ${inspect(error)}`);
       return false;
     }
   }

@@ -4,12 +4,12 @@ import { freePort } from '../../support/free-port.js';
 import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { KeyedLoad } from './keyed-load.js';
 
 /** 200 in all. SQLite serves one process only, so calls get no response while it starts. */
-const [KILLS, KILLS_OF_ONE] = [times(180, 2), times(20, 1)];
+const [KILLS, KILLS_SQLITE] = [times(180, 2), times(20, 1)];
 const KILL_MS = 10_000;
 /** Few, to leave processor time for starting processes. */
 const PUBLISHERS = 3;
@@ -44,13 +44,13 @@ class RestartableProcess {
 }
 
 onSqliteAndOneServer('Processes killed repeatedly', (database) => {
-  const isAlone = database.engine.kind === 'sqlite';
-  const kills = isAlone ? KILLS_OF_ONE : KILLS;
+  const isSingle = database.engine.kind === 'sqlite';
+  const kills = isSingle ? KILLS_SQLITE : KILLS;
   const operator = useTestApp(database);
   const services: RestartableProcess[] = [];
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());
-    while (services.length < (isAlone ? 1 : 2))
+    while (services.length < (isSingle ? 1 : 2))
       services.push(await RestartableProcess.start(database));
   });
   afterAll(() => Promise.all(services.map((service) => service.stop())));
@@ -68,19 +68,19 @@ onSqliteAndOneServer('Processes killed repeatedly', (database) => {
       for (let round = 0; killed < kills; round += 1) {
         await sleep(Math.random() * MAX_LIFE_MS);
         // Sometimes both at once, so that no process responds.
-        const alone = round % services.length;
-        const dying = round % 5 === 4 ? services : services.slice(alone, alone + 1);
+        const first = round % services.length;
+        const dying = round % 5 === 4 ? services : services.slice(first, first + 1);
         await Promise.all(dying.map((service) => service.killAndRestart()));
         killed += dying.length;
       }
       await load.stop();
       expect(load.posts.size).toBeGreaterThan(kills);
-      expect(load.repetitions).toBeGreaterThanOrEqual(kills);
+      expect(load.retries).toBeGreaterThanOrEqual(kills);
       // With this many kills, some hit a committed request before its response.
-      if (!IS_QUICK && !isAlone) expect(load.replays).toBeGreaterThan(0);
-      show(
+      if (!IS_QUICK && !isSingle) expect(load.replays).toBeGreaterThan(0);
+      reportFigure(
         task,
-        `${database.engine.label}: ${killed} kills of the service, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions, ${load.replays} of them replayed`,
+        `${database.engine.label}: ${killed} kills of the service, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries, ${load.replays} of them replayed`,
       );
     },
   );

@@ -8,8 +8,8 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 const SERVICE = `service@'127.0.0.1'`;
 const PASSWORD = 'of-the-service';
 /** The minimum of MariaDB. */
-const FEW_CONNECTIONS = 10;
-const MORE_THAN_ENOUGH = 2 * FEW_CONNECTIONS;
+const CONNECTION_LIMIT = 10;
+const MAX_ATTEMPTS = 2 * CONNECTION_LIMIT;
 
 /** A private database server behind a proxy. Tests break either of them. */
 export class BreakableServer {
@@ -50,20 +50,20 @@ export class BreakableServer {
   async setReadOnlyTransactions(isReadOnly: boolean): Promise<void> {
     const value = isReadOnly ? 'ON' : 'OFF';
     await runSql(this.server.url, `SET GLOBAL transaction_read_only = ${value}`);
-    await this.network.cut('hung up');
+    await this.network.cut('closed');
     await this.network.repair();
   }
 
   /** Closes the connections of the service and uses up all others. */
-  async takeConnections(limited: 'of the server' | 'of the user'): Promise<void> {
+  async exhaustConnections(limited: 'of the server' | 'of the user'): Promise<void> {
     await runSql(
       this.server.url,
       limited === 'of the server'
-        ? `SET GLOBAL max_connections = ${FEW_CONNECTIONS}`
-        : `ALTER USER ${SERVICE} WITH MAX_USER_CONNECTIONS ${FEW_CONNECTIONS}`,
+        ? `SET GLOBAL max_connections = ${CONNECTION_LIMIT}`
+        : `ALTER USER ${SERVICE} WITH MAX_USER_CONNECTIONS ${CONNECTION_LIMIT}`,
     );
-    await this.network.cut('hung up');
-    while (this.connections.length < MORE_THAN_ENOUGH) {
+    await this.network.cut('closed');
+    while (this.connections.length < MAX_ATTEMPTS) {
       try {
         const connection = await mysql.createConnection({
           uri: this.server.url,
@@ -78,7 +78,7 @@ export class BreakableServer {
     await this.network.repair();
   }
 
-  async returnConnections(): Promise<void> {
+  async releaseConnections(): Promise<void> {
     for (const connection of this.connections.splice(0)) connection.destroy();
     await expect
       .poll(() => runSql(this.server.url, 'SET GLOBAL max_connections = 500').then(() => true))
@@ -87,7 +87,7 @@ export class BreakableServer {
   }
 
   async stop(): Promise<void> {
-    this.server.thaw();
+    this.server.resume();
     for (const connection of this.connections) connection.destroy();
     await this.network.stop();
     await this.server.stop();

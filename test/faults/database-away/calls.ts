@@ -32,7 +32,7 @@ const SIGN_IN = '/oauth/authorize/sign-in';
 export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
   const { client } = member;
   const { id } = await member.publish();
-  const { id: unwanted } = await member.publish();
+  const { id: deletable } = await member.publish();
   const code = (await approve(app, await app.addUser(), client)).get('code') ?? '';
   const { refresh_token } = await obtainTokens(app, client);
   const { refresh_token: token } = await obtainTokens(app, client);
@@ -56,7 +56,7 @@ export async function callsOf(app: TestApp, member: Member): Promise<Call[]> {
     read('introspection', form('/oauth/introspect', { token: refresh_token })),
     write('POST /posts', 201, () => readResponse(member.post('/posts', { content: 'Hi' }))),
     write('POST /comments', 201, () => readResponse(member.post(`/posts/${id}/comments`, comment))),
-    write('DELETE /posts', 200, () => readResponse(member.delete(`/posts/${unwanted}`))),
+    write('DELETE /posts', 200, () => readResponse(member.delete(`/posts/${deletable}`))),
     write('exchange', 200, () => readResponse(exchange(app, client, code))),
     write('refresh', 200, form('/oauth/token', refresh)),
     write('revocation', 200, form('/oauth/revoke', { token })),

@@ -17,7 +17,7 @@ const MAX_PAUSE_MS = 5;
 type Locks = readonly (readonly [statement: string, values: (string | string[])[]])[];
 
 /** The locks of the service's transactions, each in the opposite order. */
-export const OPPOSITES = {
+export const OPPOSITE_LOCKS = {
   /** Key, post, user, quota. */
   publish: ({ user, client }: Pick<Member, 'user' | 'client'>): Locks => [
     ['SELECT used FROM quota_usage WHERE client_id = ? FOR UPDATE', [client.clientId]],
@@ -60,16 +60,20 @@ export class DeadlockStorm {
 
   private constructor(
     connections: readonly Connection[],
-    private readonly fights: readonly Locks[],
+    private readonly lockSets: readonly Locks[],
   ) {
     onTestFinished(() => {
       for (const connection of connections) connection.destroy();
     });
     for (const [client, connection] of connections.entries())
-      this.clients.begin((round) => this.fight(connection, client, round));
+      this.clients.begin((round) => this.lockOnce(connection, client, round));
   }
 
-  static async begin(url: string, size: number, fights: readonly Locks[]): Promise<DeadlockStorm> {
+  static async begin(
+    url: string,
+    size: number,
+    lockSets: readonly Locks[],
+  ): Promise<DeadlockStorm> {
     const connections = await Promise.all(
       Array.from({ length: size }, () => mysql.createConnection(url)),
     );
@@ -79,7 +83,7 @@ export class DeadlockStorm {
     await first.query('CREATE TABLE IF NOT EXISTS ballast (id INTEGER PRIMARY KEY, n INTEGER)');
     const rows = Array.from({ length: size * BALLAST_ROWS }, (_, id) => [id, 0]);
     await first.query('INSERT INTO ballast (id, n) VALUES ?', [rows]);
-    return new DeadlockStorm(connections, fights);
+    return new DeadlockStorm(connections, lockSets);
   }
 
   /** @throws the first error of a client that is neither a deadlock nor a lock timeout */
@@ -87,8 +91,8 @@ export class DeadlockStorm {
     return this.clients.stop();
   }
 
-  private async fight(connection: Connection, client: number, round: number): Promise<void> {
-    const locks = this.fights[(client + round) % this.fights.length] as Locks;
+  private async lockOnce(connection: Connection, client: number, round: number): Promise<void> {
+    const locks = this.lockSets[(client + round) % this.lockSets.length] as Locks;
     await connection.beginTransaction();
     try {
       if (Math.random() < 0.5) {

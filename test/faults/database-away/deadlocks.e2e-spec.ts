@@ -10,22 +10,22 @@ import { obtainTokens, isTokenAccepted } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
-import { Trades } from '../failover/trades.js';
-import { show } from '../figures.js';
+import { CodeExchanges } from '../failover/trades.js';
+import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
-import { deadlocksOn, DeadlockStorm, OPPOSITES } from './deadlock-storm.js';
+import { deadlocksOn, DeadlockStorm, OPPOSITE_LOCKS } from './deadlock-storm.js';
 import { MixedLoad } from './mixed-load.js';
 
 const STORM_MS = times(10_000, 3000);
 const TEST_MS = 120_000;
-const FIGHTERS = 8;
+const STORM_CLIENTS = 8;
 const PUBLISHERS = 4;
 const CODES = times(25, 6);
-/** Deadlocks are detected at once: four attempts, and slack for a slow machine. */
+/** Four attempts, since deadlocks are detected at once, and slack. */
 const MAX_RESPONSE_MS = 5000;
-/** For calls in flight when the storm ends. */
-const LAST_ANSWERS_MS = 2000;
-const CALM_MS = 1000;
+/** Time for the requests in flight when the storm ends. */
+const IN_FLIGHT_MS = 2000;
+const OBSERVED_MS = 1000;
 const SETTINGS = { DB_TIMEOUT_MS: '1000', QUOTA_DEFAULT_LIMIT: '1000000' };
 
 /** A grant and its newest tokens. */
@@ -62,8 +62,8 @@ onEachServer('Database with constant deadlocks', (database) => {
       ];
       const { id: postId } = await commenter.publish();
       const chains = [await chain(), await chain()];
-      const trades = await Trades.prepare(app(), CODES);
-      const traders = await trades.grantIds();
+      const exchanges = await CodeExchanges.prepare(app(), CODES);
+      const grantIds = await exchanges.grantIds();
 
       const load = new MixedLoad();
       for (const member of plain) load.publish(member);
@@ -75,35 +75,35 @@ onEachServer('Database with constant deadlocks', (database) => {
       const keys = new KeyedLoad(keyed, () => app().baseUrl, PUBLISHERS);
 
       const earlier = await deadlocks();
-      const storm = await DeadlockStorm.begin(database.url, FIGHTERS, [
-        ...[...plain, brief, keyed].map(OPPOSITES.publish),
-        ...chains.map(({ grantId }) => OPPOSITES.refresh(grantId)),
-        OPPOSITES.exchange(traders),
-        OPPOSITES.deletion(brief),
-        OPPOSITES.comment(postId),
-        OPPOSITES.commentDeletion(postId),
+      const storm = await DeadlockStorm.begin(database.url, STORM_CLIENTS, [
+        ...[...plain, brief, keyed].map(OPPOSITE_LOCKS.publish),
+        ...chains.map(({ grantId }) => OPPOSITE_LOCKS.refresh(grantId)),
+        OPPOSITE_LOCKS.exchange(grantIds),
+        OPPOSITE_LOCKS.deletion(brief),
+        OPPOSITE_LOCKS.comment(postId),
+        OPPOSITE_LOCKS.commentDeletion(postId),
       ]);
-      const traded = trades.settle(STORM_MS / CODES);
+      const exchanged = exchanges.exchangeAll(STORM_MS / CODES);
       await sleep(STORM_MS);
       await storm.end();
-      const found = (await deadlocks()) - earlier;
-      const lost = found - storm.deadlocks;
-      expect(lost).toBeGreaterThan(0);
+      const allDeadlocks = (await deadlocks()) - earlier;
+      const serviceDeadlocks = allDeadlocks - storm.deadlocks;
+      expect(serviceDeadlocks).toBeGreaterThan(0);
       expect(storm.deadlocks).toBeGreaterThan(0);
 
-      await sleep(LAST_ANSWERS_MS);
-      const refusals = (): number[] => [load.rejected, keys.repetitions];
-      const before = { refusals: refusals(), done: load.all, keys: keys.posts.size };
-      await sleep(CALM_MS);
-      expect(refusals()).toEqual(before.refusals);
+      await sleep(IN_FLIGHT_MS);
+      const rejections = (): number[] => [load.rejected, keys.retries];
+      const before = { rejections: rejections(), done: load.all, keys: keys.posts.size };
+      await sleep(OBSERVED_MS);
+      expect(rejections()).toEqual(before.rejections);
       expect(load.all).toBeGreaterThan(before.done);
       expect(keys.posts.size).toBeGreaterThan(before.keys);
 
-      await Promise.all([load.stop(), keys.stop(), traded]);
-      await trades.expectNoMore();
+      await Promise.all([load.stop(), keys.stop(), exchanged]);
+      await exchanges.expectTokensStored();
       // The service retries most of the transactions that were rolled back.
-      const unavailable = load.rejected + keys.repetitions;
-      expect(unavailable).toBeLessThan(lost / 2);
+      const unavailable = load.rejected + keys.retries;
+      expect(unavailable).toBeLessThan(serviceDeadlocks / 2);
       expect(load.slowest).toBeLessThan(MAX_RESPONSE_MS);
       expect(await countPublished(app(), ...plain)).toEqual(allEqual(load.count('publish')));
       const posts = load.count('brief publish');
@@ -120,9 +120,9 @@ onEachServer('Database with constant deadlocks', (database) => {
         expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
 
       const published = load.count('publish') + posts + keys.posts.size;
-      show(
+      reportFigure(
         task,
-        `${database.engine.label}: ${found} deadlocks in ${STORM_MS / 1000} s, of which the service lost ${lost}: ${published} posts and ${load.count('comment')} comments, each stored and counted once, ${load.count('refresh')} refreshes, ${CODES} codes, each exchanged once, ${unavailable} × 503, the slowest response after ${(load.slowest / 1000).toFixed(1)} s`,
+        `${database.engine.label}: ${allDeadlocks} deadlocks in ${STORM_MS / 1000} s, ${serviceDeadlocks} of them rolled back the service: ${published} posts and ${load.count('comment')} comments, each stored and counted once, ${load.count('refresh')} refreshes, ${CODES} codes, each exchanged once, ${unavailable} × 503, slowest response ${(load.slowest / 1000).toFixed(1)} s`,
       );
     },
   );

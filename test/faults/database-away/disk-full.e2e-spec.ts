@@ -14,26 +14,25 @@ import { Member } from '../../support/member.js';
 import { type ErrorBody, json } from '../../support/responses.js';
 import { runSql } from '../../support/sql.js';
 import { TestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 
 const LONG = 'x'.repeat(10_000);
 const MAX_POSTS = 400;
 const DB_TIMEOUT_MS = 1000;
 /** The timeout, two seconds for an unresponsive server, and slack for a slow machine. */
-const REFUSAL_MS = DB_TIMEOUT_MS + 2000 + 1500;
-const RECOVERY_MS = 5000;
+const MAX_RESPONSE_MS = DB_TIMEOUT_MS + 2000 + 1500;
+const MAX_RECOVERY_MS = 5000;
 
 /** Hooks of a test: with a full disk, and with free space again. */
-interface Moments {
+interface Hooks {
   whenFull?: (member: Member) => Promise<void>;
   whenFreed?: () => Promise<void>;
 }
 
-/** Attempts while the disk is full. */
-const REPETITIONS = 3;
+const ATTEMPTS_WHEN_FULL = 3;
 
 /** Publishes until the disk is full, frees space, and publishes again with the same service. Returns the measured times. */
-async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promise<string> {
+async function fillAndFree(url: string, disk: Fillable, hooks: Hooks): Promise<string> {
   const env = { DB_TIMEOUT_MS: String(DB_TIMEOUT_MS), QUOTA_DEFAULT_LIMIT: '100000' };
   const app = await TestApp.start({ url }, env);
   try {
@@ -43,10 +42,10 @@ async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promi
     let published = 0;
     let slowest = 0;
     const timed = async (sent: Promise<Response>): Promise<Response> => {
-      const asked = performance.now();
+      const startedAt = performance.now();
       const response = await sent;
-      slowest = Math.max(slowest, performance.now() - asked);
-      expect(slowest).toBeLessThan(REFUSAL_MS);
+      slowest = Math.max(slowest, performance.now() - startedAt);
+      expect(slowest).toBeLessThan(MAX_RESPONSE_MS);
       return response;
     };
     const publish = async (): Promise<Response> => {
@@ -62,22 +61,22 @@ async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promi
     expect(rejected.status).toBe(503);
     expect(rejected.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect((await json<ErrorBody>(rejected)).error).toBe('service_unavailable');
-    for (let time = 0; time < REPETITIONS; time += 1)
+    for (let time = 0; time < ATTEMPTS_WHEN_FULL; time += 1)
       expect([201, 503]).toContain((await publish()).status);
     const exchanged = await timed(exchange(app, member.client, code));
     expect([200, 503]).toContain(exchanged.status);
-    await moments.whenFull?.(member);
+    await hooks.whenFull?.(member);
 
     await disk.free();
-    await moments.whenFreed?.();
+    await hooks.whenFreed?.();
     const freed = performance.now();
     await expect
-      .poll(async () => (await member.post('/posts', { content: 'Room again' })).status, {
-        timeout: RECOVERY_MS,
+      .poll(async () => (await member.post('/posts', { content: 'Space again' })).status, {
+        timeout: MAX_RECOVERY_MS,
       })
       .toBe(201);
     const recoveryMs = performance.now() - freed;
-    expect(recoveryMs).toBeLessThan(RECOVERY_MS);
+    expect(recoveryMs).toBeLessThan(MAX_RECOVERY_MS);
     if (exchanged.status === 503)
       expect((await exchange(app, member.client, code)).status).toBe(200);
     const other = await connect(url);
@@ -92,7 +91,7 @@ async function fillAndFree(url: string, disk: Fillable, moments: Moments): Promi
   }
 }
 
-const othersAreServed = async (member: Member): Promise<void> => {
+const expectOthersServed = async (member: Member): Promise<void> => {
   expect((await member.delete(`/posts/${newId('post', new Date())}`)).status).toBe(404);
   expect((await member.get('/me')).status).toBe(200);
   expect((await member.get('/posts?limit=1')).status).toBe(200);
@@ -106,15 +105,15 @@ onSqlite('Full disk', () => {
     'rejects publishes with 503, serves other requests, and needs no restart',
     async ({ task }) => {
       if (!disk) return;
-      const seen = await fillAndFree(`sqlite:${join(disk.folder, 'service.sqlite')}`, disk, {
-        whenFull: othersAreServed,
+      const measured = await fillAndFree(`sqlite:${join(disk.folder, 'service.sqlite')}`, disk, {
+        whenFull: expectOthersServed,
       });
-      show(task, `SQLite has a full disk: ${seen}`);
+      reportFigure(task, `SQLite has a full disk: ${measured}`);
     },
   );
 });
 
-/** Fills a disk that also has the server's other files, so MariaDB may exit. */
+/** Fills a disk that also has the other files of the server, so MariaDB may exit. */
 async function fillDisk(kind: ServerKind): Promise<string | undefined> {
   const disk = SmallDisk.mount(400);
   const server = disk && (await startPrivateServer(kind, { parent: disk.folder }));
@@ -122,8 +121,8 @@ async function fillDisk(kind: ServerKind): Promise<string | undefined> {
     if (!server) return undefined;
     await runSql(server.url, 'CREATE DATABASE service');
     const url = `${server.url}/service`;
-    const seen = await fillAndFree(url, disk, { whenFreed: () => server.restart() });
-    return `has a full disk: ${seen}, after its restart`;
+    const measured = await fillAndFree(url, disk, { whenFreed: () => server.restart() });
+    return `has a full disk: ${measured}, after its restart`;
   } finally {
     await server?.stop();
     disk?.unmount();
@@ -137,10 +136,10 @@ async function fillTables(kind: ServerKind): Promise<string | undefined> {
     if (!server) return undefined;
     await runSql(server.url, 'CREATE DATABASE service');
     const url = `${server.url}/service`;
-    const seen = await fillAndFree(url, new SmallTablespace(server.url), {
-      whenFull: othersAreServed,
+    const measured = await fillAndFree(url, new SmallTablespace(server.url), {
+      whenFull: expectOthersServed,
     });
-    return `has no room for its tables: ${seen}`;
+    return `has a full tablespace: ${measured}`;
   } finally {
     await server?.stop();
   }
@@ -152,9 +151,9 @@ onEachServer('Full disk of the server', ({ engine: { kind, label } }) => {
     { timeout: 120_000 },
     async ({ skip, task }) => {
       if (kind === 'sqlite') return skip();
-      const seen = await (kind === 'mariadb' ? fillDisk : fillTables)(kind);
-      if (seen === undefined) return skip();
-      show(task, `${label} ${seen}`);
+      const measured = await (kind === 'mariadb' ? fillDisk : fillTables)(kind);
+      if (measured === undefined) return skip();
+      reportFigure(task, `${label} ${measured}`);
     },
   );
 });

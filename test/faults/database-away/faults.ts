@@ -3,18 +3,17 @@ import { runSql } from '../../support/sql.js';
 import type { BreakableServer } from './breakable-server.js';
 
 const SLOW_MS = 5000;
-/** Round-trip time: too long for the many statements of a request, but within the timeout of one statement. */
-const RATHER_SLOW_MS = 600;
+/** Within the timeout of one statement, but too long for all statements of a request. */
+const SLOW_ROUND_TRIP_MS = 600;
 
 /** A failure of a database or its network. */
 export interface Fault {
   title: string;
   begin(database: BreakableServer): void | Promise<void>;
   end(database: BreakableServer): void | Promise<void>;
-  /** Whether reads succeed during the fault. */
-  reads?: true;
+  readsSucceed?: true;
   /** Whether reads with few statements may succeed during the fault. */
-  little?: true;
+  someReadsSucceed?: true;
   /** The only kind of server with this fault. */
   only?: EngineKind;
 }
@@ -25,13 +24,13 @@ const restore = ({ network }: BreakableServer): Promise<void> => network.repair(
 export const FAULTS: readonly Fault[] = [
   {
     title: 'is frozen',
-    begin: ({ server }) => server.freeze(),
-    end: ({ server }) => server.thaw(),
+    begin: ({ server }) => server.suspend(),
+    end: ({ server }) => server.resume(),
   },
   {
     title: 'was killed',
     begin: ({ server }) => server.kill(),
-    end: ({ server }) => server.launch(),
+    end: ({ server }) => server.start(),
   },
   {
     title: 'refuses connections',
@@ -40,7 +39,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'closes each new connection',
-    begin: ({ network }) => network.cut('hung up'),
+    begin: ({ network }) => network.cut('closed'),
     end: restore,
   },
   {
@@ -55,24 +54,24 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     title: 'is slow with each statement',
-    begin: ({ network }) => network.slow(RATHER_SLOW_MS),
+    begin: ({ network }) => network.slow(SLOW_ROUND_TRIP_MS),
     end: restore,
-    little: true,
+    someReadsSucceed: true,
   },
   {
-    title: 'loses its connections in the middle of responses',
-    begin: ({ network }) => network.cutAfter(() => 100),
+    title: 'loses connections in the middle of responses',
+    begin: ({ network }) => network.cutAfterBytes(() => 100),
     end: restore,
   },
   {
     title: 'has no free connection',
-    begin: (database) => database.takeConnections('of the server'),
-    end: (database) => database.returnConnections(),
+    begin: (database) => database.exhaustConnections('of the server'),
+    end: (database) => database.releaseConnections(),
   },
   {
     title: 'has no free connection for its user',
-    begin: (database) => database.takeConnections('of the user'),
-    end: (database) => database.returnConnections(),
+    begin: (database) => database.exhaustConnections('of the user'),
+    end: (database) => database.releaseConnections(),
   },
   {
     title: 'was taken offline',
@@ -84,13 +83,13 @@ export const FAULTS: readonly Fault[] = [
     title: 'allows read-only transactions only',
     begin: (database) => database.setReadOnlyTransactions(true),
     end: (database) => database.setReadOnlyTransactions(false),
-    reads: true,
+    readsSucceed: true,
     only: 'mysql',
   },
   {
     title: 'is read-only',
     begin: (database) => database.setReadOnly(true),
     end: (database) => database.setReadOnly(false),
-    reads: true,
+    readsSucceed: true,
   },
 ];

@@ -8,7 +8,7 @@ export interface Outcome {
   id?: string;
   retryAfter: string | null;
   /** Response time in milliseconds. */
-  took: number;
+  durationMs: number;
 }
 
 /** Publishes as a member, several posts at a time, until it is stopped. */
@@ -39,7 +39,7 @@ export class Load {
     const response = await this.member.post('/posts', { content: 'Hi' });
     const { id } = await json<Partial<PostBody>>(response);
     const { status, headers } = response;
-    const took = performance.now() - startedAt;
-    this.outcomes.push({ status, id, retryAfter: headers.get('retry-after'), took });
+    const durationMs = performance.now() - startedAt;
+    this.outcomes.push({ status, id, retryAfter: headers.get('retry-after'), durationMs });
   }
 }

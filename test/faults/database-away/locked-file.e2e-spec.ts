@@ -3,10 +3,10 @@ import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { sendForm } from '../../support/oauth-flow.js';
 import { useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 
 const TIMEOUT_MS = 1000;
-/** The requests wait together. */
+/** The requests wait at the same time. */
 const MAX_MS = 3 * TIMEOUT_MS;
 const PUBLISHERS = 20;
 
@@ -26,9 +26,9 @@ onSqlite('Database file locked by another process', (database) => {
     let took = 0;
     for (let round = 0; round < 2; round += 1) {
       other.exec('BEGIN EXCLUSIVE');
-      const asked = performance.now();
+      const startedAt = performance.now();
       const rejected = await Promise.all(Array.from({ length: PUBLISHERS }, publish));
-      took = performance.now() - asked;
+      took = performance.now() - startedAt;
       for (const { status, headers } of rejected) {
         expect(status).toBe(503);
         expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
@@ -36,17 +36,17 @@ onSqlite('Database file locked by another process', (database) => {
       expect(took).toBeGreaterThan(TIMEOUT_MS);
       expect(took).toBeLessThan(MAX_MS);
       expect((await member.get('/posts')).status).toBe(200);
-      const asBefore = performance.now();
+      const retriedAt = performance.now();
       expect((await introspect()).status).toBe(200);
       expect((await publish()).status).toBe(503);
-      expect(performance.now() - asBefore).toBeLessThan(TIMEOUT_MS);
+      expect(performance.now() - retriedAt).toBeLessThan(TIMEOUT_MS);
       other.exec('ROLLBACK');
       expect((await publish()).status).toBe(201);
       // The service waits for the next lock again.
       const [wait] = await app().dataSource.query('PRAGMA busy_timeout');
       expect(wait).toEqual({ timeout: TIMEOUT_MS });
     }
-    show(
+    reportFigure(
       task,
       `${database.engine.label} is locked by another process: ${PUBLISHERS} × 503 within ${(took / 1000).toFixed(1)} s, recovered at once`,
     );

@@ -6,7 +6,7 @@ import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
 
 const MAX_PAUSE_MS = 20;
-const MAX_ERRAND_MS = 60_000;
+const MAX_TASK_MS = 60_000;
 
 /** Callers that each do one task after the other, and retry a request after each 503. */
 export class MixedLoad {
@@ -29,17 +29,17 @@ export class MixedLoad {
 
   publish(member: Member): void {
     this.begin(async () => {
-      await this.settle('publish', 201, () => member.post('/posts', { content: 'Hi' }));
+      await this.sendUntilSuccess('publish', 201, () => member.post('/posts', { content: 'Hi' }));
     });
   }
 
   publishAndDelete(member: Member): void {
     this.begin(async () => {
-      const response = await this.settle('brief publish', 201, () =>
+      const response = await this.sendUntilSuccess('brief publish', 201, () =>
         member.post('/posts', { content: 'Hi' }),
       );
       const { id } = await json<PostBody>(response);
-      await this.settle('deletion', 200, () => member.delete(`/posts/${id}`));
+      await this.sendUntilSuccess('deletion', 200, () => member.delete(`/posts/${id}`));
     });
   }
 
@@ -48,20 +48,22 @@ export class MixedLoad {
     const add = async (): Promise<CommentBody> => {
       const body = { text: 'Hi', parentId: null };
       const send = () => member.post(`/posts/${postId}/comments`, body);
-      return json<CommentBody>(await this.settle('comment', 201, send));
+      return json<CommentBody>(await this.sendUntilSuccess('comment', 201, send));
     };
     this.begin(async () => {
       const { id } = await add();
       await add();
-      await this.settle('comment deletion', 200, () => member.delete(`/comments/${id}`));
+      await this.sendUntilSuccess('comment deletion', 200, () => member.delete(`/comments/${id}`));
     });
   }
 
-  /** Refreshes repeatedly, and keeps the newest tokens in `tokens`. */
+  /** Refreshes repeatedly, and stores the newest tokens in `tokens`. */
   refresh(app: TestApp, client: TestClient, tokens: TokenBody): void {
     this.begin(async () => {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
-      const response = await this.settle('refresh', 200, () => requestToken(app, client, form));
+      const response = await this.sendUntilSuccess('refresh', 200, () =>
+        requestToken(app, client, form),
+      );
       Object.assign(tokens, await json<TokenBody>(response));
     });
   }
@@ -71,20 +73,20 @@ export class MixedLoad {
     return this.callers.stop();
   }
 
-  private begin(errand: () => Promise<void>): void {
+  private begin(task: () => Promise<void>): void {
     this.callers.begin(async () => {
-      await errand();
+      await task();
       await sleep(MAX_PAUSE_MS * Math.random());
     });
   }
 
-  private async settle(
+  private async sendUntilSuccess(
     name: string,
     status: number,
     send: () => Promise<Response>,
   ): Promise<Response> {
-    const deadline = performance.now() + MAX_ERRAND_MS;
-    while (performance.now() < deadline && !this.callers.isAbandoned) {
+    const deadline = performance.now() + MAX_TASK_MS;
+    while (performance.now() < deadline && !this.callers.hasTestEnded) {
       const startedAt = performance.now();
       const response = await send();
       this.slowest = Math.max(this.slowest, performance.now() - startedAt);
@@ -98,6 +100,6 @@ export class MixedLoad {
       this.rejected += 1;
       await sleep(MAX_PAUSE_MS * Math.random());
     }
-    throw new Error(`${name}: was not done in ${MAX_ERRAND_MS} ms.`);
+    throw new Error(`${name}: no success within ${MAX_TASK_MS} ms.`);
   }
 }

@@ -6,15 +6,15 @@ import { useTestApp } from '../../support/test-app.js';
 
 onSqlite('Read-only database file', (database) => {
   const app = useTestApp(database);
-  const letWrite = (may: boolean): Promise<unknown> =>
-    app().dataSource.query(`PRAGMA query_only = ${may ? 'OFF' : 'ON'}`);
+  const setWritable = (isWritable: boolean): Promise<unknown> =>
+    app().dataSource.query(`PRAGMA query_only = ${isWritable ? 'OFF' : 'ON'}`);
 
   it('rejects writes with 503, keeps the code valid, and serves reads', async () => {
     const member = await Member.join(app());
     const { client, user } = member;
     const code = (await approve(app(), user, client)).get('code') ?? '';
     const publish = (): Promise<Response> => member.post('/posts', { content: 'Hi' });
-    await letWrite(false);
+    await setWritable(false);
     try {
       for (const rejected of [await publish(), await exchange(app(), client, code)]) {
         expect(rejected.status).toBe(503);
@@ -23,7 +23,7 @@ onSqlite('Read-only database file', (database) => {
       }
       expect((await member.get('/posts')).status).toBe(200);
     } finally {
-      await letWrite(true);
+      await setWritable(true);
     }
     expect((await publish()).status).toBe(201);
     expect((await exchange(app(), client, code)).status).toBe(200);

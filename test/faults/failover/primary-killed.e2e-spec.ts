@@ -7,30 +7,29 @@ import { MysqlGroup } from '../../support/mysql-group.js';
 import { startService, type StartedService } from '../../support/service-process.js';
 import type { TestApp } from '../../support/test-app.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { Rotations } from './rotations.js';
-import { Trades } from './trades.js';
+import { CodeExchanges } from './trades.js';
 
 const COMMAND = process.env.TEST_GROUP_COMMAND ?? '';
 const KILLS = times(3, 1);
 const KILL_MS = 150_000;
 const PUBLISHERS = 8;
 const CODES = 20;
-const EVERY_MS = 100;
-/** Exchanged before the kill. */
-const EARLY_CODES = 4;
+const CODE_INTERVAL_MS = 100;
+const CODES_BEFORE_KILL = 4;
 const ROTATED = 4;
-/** Monthly quota of an app, low enough to be spent a few seconds after the kill. */
+/** Monthly quota of an app, low enough to be used up a few seconds after the kill. */
 const LIMIT = 100;
-const LIMITED = { size: 4, longestPauseMs: 300 };
+const LIMITED_LOAD = { size: 4, maxPauseMs: 300 };
 const DATABASE = `platform_test_${randomBytes(6).toString('hex')}`;
 /** Includes the time in which the group detects the failure and elects another primary. */
 const MAX_OUTAGE_MS = 15_000;
 
 /** The clients during one kill. */
 interface Clients {
-  trades: Trades;
+  exchanges: CodeExchanges;
   rotations: Rotations;
   /** The user of the app with a quota. */
   member: Member;
@@ -59,25 +58,25 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
 
   /** Runs before the first kill, because browsers do not retry sign-ins. */
   async function prepare(): Promise<Clients> {
-    const trades = await Trades.prepare(app, CODES);
+    const exchanges = await CodeExchanges.prepare(app, CODES);
     const rotations = await Rotations.prepare(app, ROTATED);
     const member = await Member.join(app);
     const { clientId } = member.client;
     await app.service(QuotaService).set(clientId, { limit: LIMIT }, { actor: 'test' });
-    return { trades, rotations, member };
+    return { exchanges, rotations, member };
   }
 
-  /** Publishes under a quota of which a part is spent. */
-  async function underLimit(member: Member): Promise<KeyedLoad> {
-    const { size, longestPauseMs } = LIMITED;
-    const options = { isQuotaSpent: true, longestPauseMs };
+  /** Publishes until a part of the quota is used. */
+  async function startLimitedLoad(member: Member): Promise<KeyedLoad> {
+    const { size, maxPauseMs } = LIMITED_LOAD;
+    const options = { isQuotaExceeded: true, maxPauseMs };
     const load = new KeyedLoad(member, () => app.baseUrl, size, options);
     await expect.poll(() => load.posts.size, { timeout: 10_000 }).toBeGreaterThan(LIMIT / 10);
     return load;
   }
 
-  async function expectSpent(load: KeyedLoad): Promise<void> {
-    await expect.poll(() => load.rejected, { timeout: 30_000 }).toBeGreaterThan(LIMITED.size);
+  async function expectQuotaUsedUp(load: KeyedLoad): Promise<void> {
+    await expect.poll(() => load.rejected, { timeout: 30_000 }).toBeGreaterThan(LIMITED_LOAD.size);
     await load.stop();
     expect(load.posts.size).toBe(LIMIT);
   }
@@ -96,18 +95,18 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
       const outages: number[] = [];
       let refreshes = 0;
       for (const clients of allClients) {
-        const { trades, rotations } = clients;
+        const { exchanges, rotations } = clients;
         rotations.begin();
-        const limited = await underLimit(clients.member);
+        const limited = await startLimitedLoad(clients.member);
         const primary = await group.primaryToKill();
-        const traded = trades.settle(EVERY_MS);
+        const exchanged = exchanges.exchangeAll(CODE_INTERVAL_MS);
         await expect
-          .poll(() => trades.done, { timeout: 60_000, interval: 5 })
-          .toBeGreaterThan(EARLY_CODES);
+          .poll(() => exchanges.done, { timeout: 60_000, interval: 5 })
+          .toBeGreaterThan(CODES_BEFORE_KILL);
         primary.kill();
         const killedAt = performance.now();
         expect(limited.posts.size).toBeLessThan(LIMIT);
-        expect(trades.done).toBeLessThan(CODES);
+        expect(exchanges.done).toBeLessThan(CODES);
         const published = load.posts.size + PUBLISHERS;
         await expect
           .poll(() => load.posts.size, { timeout: MAX_OUTAGE_MS, interval: 20 })
@@ -115,9 +114,9 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
         const outageMs = performance.now() - killedAt;
         expect(outageMs).toBeLessThan(MAX_OUTAGE_MS);
         outages.push(outageMs / 1000);
-        await traded;
-        await trades.expectNoMore();
-        await expectSpent(limited);
+        await exchanged;
+        await exchanges.expectTokensStored();
+        await expectQuotaUsedUp(limited);
         await rotations.stop();
         expect(rotations.unavailable).toBeGreaterThan(0);
         refreshes += rotations.done;
@@ -125,9 +124,9 @@ describe.skipIf(COMMAND === '')('Database group with a killed primary', () => {
       }
       await load.stop();
       const seconds = outages.map((outage) => outage.toFixed(1)).join(', ');
-      show(
+      reportFigure(
         task,
-        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three times, each rotated once; ${KILLS} quotas of ${LIMIT} spent exactly`,
+        `${KILLS} primaries killed: publishing again after ${seconds} s; ${load.posts.size} posts, each stored and counted once; ${KILLS * CODES} codes sent up to three times before, during and after the kill, each exchanged once; ${refreshes} refresh tokens sent three times, each rotated once; ${KILLS} quotas of ${LIMIT} used exactly`,
       );
     },
   );

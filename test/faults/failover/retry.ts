@@ -5,36 +5,38 @@ const MAX_PAUSE_MS = 100;
 
 interface RetryOptions {
   /** Called at each 503. */
-  unavailable?: () => void;
+  onUnavailable?: () => void;
   /** Whether to stop at a 503. */
-  isOver?: () => boolean;
+  shouldStop?: () => boolean;
 }
 
 /** Repeats a request until the response is not 503. */
 export async function retryWhileUnavailable(
   send: () => Promise<Response>,
-  { unavailable, isOver }: RetryOptions = {},
+  { onUnavailable, shouldStop }: RetryOptions = {},
 ): Promise<Response> {
   for (;;) {
     const response = await send();
     if (response.status !== 503) return response;
     expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    if (isOver?.() === true) return response;
+    if (shouldStop?.() === true) return response;
     await response.body?.cancel();
-    unavailable?.();
+    onUnavailable?.();
     await sleep(MAX_PAUSE_MS * Math.random());
   }
 }
 
-/** Longest recovery. */
-const RECOVERY_MS = 5000;
+const MAX_RECOVERY_MS = 5000;
 
 /** Asserts, once the database has recovered, that the API soon accepts each access token. */
-export async function expectAccepted(app: TestApp, accessTokens: readonly string[]): Promise<void> {
+export async function expectTokensAccepted(
+  app: TestApp,
+  accessTokens: readonly string[],
+): Promise<void> {
   const begunAt = performance.now();
   const responses = await Promise.all(
     accessTokens.map((token) => retryWhileUnavailable(() => app.call(token, 'GET', '/me'))),
   );
   expect(responses.map(({ status }) => status)).toEqual(accessTokens.map(() => 200));
-  expect(performance.now() - begunAt).toBeLessThan(RECOVERY_MS);
+  expect(performance.now() - begunAt).toBeLessThan(MAX_RECOVERY_MS);
 }

@@ -9,7 +9,7 @@ import { RepeatedWork } from '../../support/background.js';
 import { obtainTokens, requestToken } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { expectAccepted, retryWhileUnavailable } from './retry.js';
+import { expectTokensAccepted, retryWhileUnavailable } from './retry.js';
 
 const MAX_PAUSE_MS = 50;
 
@@ -27,7 +27,7 @@ export class Rotations {
   /** Number of 503. */
   unavailable = 0;
   private readonly chains: Chain[] = [];
-  private readonly holders = new RepeatedWork();
+  private readonly apps = new RepeatedWork();
 
   private constructor(private readonly app: TestApp) {}
 
@@ -39,7 +39,7 @@ export class Rotations {
   }
 
   begin(): void {
-    for (const chain of this.chains) this.holders.begin(() => this.rotate(chain));
+    for (const chain of this.chains) this.apps.begin(() => this.rotate(chain));
   }
 
   /**
@@ -47,10 +47,10 @@ export class Rotations {
    * that no refresh token has two successors.
    */
   async stop(): Promise<void> {
-    await this.holders.stop();
+    await this.apps.stop();
     const newest = this.chains.map(({ tokens }) => tokens.access_token);
-    await expectAccepted(this.app, newest);
-    for (const chain of this.chains) await this.expectOneLine(chain);
+    await expectTokensAccepted(this.app, newest);
+    for (const chain of this.chains) await this.expectSingleChain(chain);
   }
 
   private async add(): Promise<void> {
@@ -61,7 +61,7 @@ export class Rotations {
   private async rotate(chain: Chain): Promise<void> {
     const refresh = (): Promise<TokenBody> => this.refresh(chain);
     const [first, second] = await Promise.all([refresh(), refresh()]);
-    // `expires_in` differs by less than a minute: later requests with the same token are theft.
+    // `expires_in` differs by less than a minute: a later reuse of the token would revoke the grant.
     const same = { ...first, expires_in: expect.closeTo(first.expires_in, -2) as number };
     expect(second).toEqual(same);
     expect(await refresh()).toEqual(same);
@@ -74,22 +74,22 @@ export class Rotations {
   private async refresh({ client, tokens }: Chain): Promise<TokenBody> {
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
     const response = await retryWhileUnavailable(() => requestToken(this.app, client, form), {
-      unavailable: () => (this.unavailable += 1),
+      onUnavailable: () => (this.unavailable += 1),
     });
     if (response.status !== 200)
       throw new Error(`refresh: ${response.status} ${await response.text()}`);
     return json<TokenBody>(response);
   }
 
-  private async expectOneLine({ client, tokens, rotations }: Chain): Promise<void> {
+  private async expectSingleChain({ client, tokens, rotations }: Chain): Promise<void> {
     const { manager } = this.app.dataSource;
     const { clientId } = client;
     const { id: grantId } = await manager.findOneByOrFail(Grant, { clientId });
     const rows = await manager.findBy(RefreshToken, { grantId });
     expect(rows).toHaveLength(rotations + 1);
     expect(new Set(rows.map(({ predecessorHash }) => predecessorHash)).size).toBe(rows.length);
-    const alive = rows.filter(({ consumedAt }) => consumedAt === null);
-    expect(alive.map(({ hash }) => hash)).toEqual([sha256(tokens.refresh_token)]);
+    const unused = rows.filter(({ consumedAt }) => consumedAt === null);
+    expect(unused.map(({ hash }) => hash)).toEqual([sha256(tokens.refresh_token)]);
     expect(await manager.countBy(AccessToken, { grantId })).toBe(rows.length);
   }
 }

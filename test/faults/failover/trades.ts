@@ -5,13 +5,13 @@ import { AccessToken, Grant } from '../../../src/modules/oauth/tokens/token.enti
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { type ErrorBody, json, type TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { expectAccepted, retryWhileUnavailable } from './retry.js';
+import { expectTokensAccepted, retryWhileUnavailable } from './retry.js';
 
-/** For 10 seconds after its exchange, a repeated code is not theft; less the time of the exchange and its response. */
-const HARMLESS_MS = 10_000 - 4000;
+/** For 10 seconds after its exchange, a repeated code does not revoke the grant. Leaves 4 seconds for the request. */
+const GRACE_MS = 10_000 - 4000;
 
 /** Codes of an app, each sent twice at once with retries after 503, and then once more. */
-export class Trades {
+export class CodeExchanges {
   /** Number of codes with a response so far. */
   done = 0;
   /** Time of the first exchange by code. */
@@ -25,12 +25,12 @@ export class Trades {
   ) {}
 
   /** @param size number of codes, each of its own user */
-  static async prepare(app: TestApp, size: number): Promise<Trades> {
+  static async prepare(app: TestApp, size: number): Promise<CodeExchanges> {
     const client = await app.addClient();
     const codes: string[] = [];
     while (codes.length < size)
       codes.push((await approve(app, await app.addUser(), client)).get('code') ?? '');
-    return new Trades(app, client, codes);
+    return new CodeExchanges(app, client, codes);
   }
 
   /** Ids of the grants of the codes. */
@@ -42,27 +42,27 @@ export class Trades {
 
   /**
    * Sends a new code every `everyMs` milliseconds. Asserts that no code yields two access tokens. A code whose commit was not
-   * confirmed may be spent without a response.
+   * confirmed may be used up without a response.
    */
-  async settle(everyMs: number): Promise<void> {
-    const traded = await Promise.all(
+  async exchangeAll(everyMs: number): Promise<void> {
+    const tokens = await Promise.all(
       this.codes.map(async (code, place) => {
         await sleep(place * everyMs);
-        const responses = await Promise.all([this.tradedFor(code), this.tradedFor(code)]);
+        const responses = await Promise.all([this.exchangeCode(code), this.exchangeCode(code)]);
         this.done += 1;
-        return new Set([...responses, await this.tradedFor(code)].flat());
+        return new Set([...responses, await this.exchangeCode(code)].flat());
       }),
     );
-    for (const { size } of traded) expect(size).toBeLessThanOrEqual(1);
-    this.accessTokens = traded.flatMap((own) => [...own]);
+    for (const { size } of tokens) expect(size).toBeLessThanOrEqual(1);
+    this.accessTokens = tokens.flatMap((own) => [...own]);
   }
 
   /**
    * Asserts, once the database has recovered, that the API soon accepts each access token, and that each code left at most one
    * token.
    */
-  async expectNoMore(): Promise<void> {
-    await expectAccepted(this.app, this.accessTokens);
+  async expectTokensStored(): Promise<void> {
+    await expectTokensAccepted(this.app, this.accessTokens);
     const grantId = In(await this.grantIds());
     const stored = await this.app.dataSource.manager.findBy(AccessToken, { grantId });
     expect(stored.map(({ hash }) => hash)).toEqual(
@@ -75,9 +75,11 @@ export class Trades {
    * Sends a code until the response is not 503, or as long as a repetition is not theft. Returns the access token, if there is
    * one.
    */
-  private async tradedFor(code: string): Promise<string[]> {
+  private async exchangeCode(code: string): Promise<string[]> {
     const send = (): Promise<Response> => exchange(this.app, this.client, code);
-    const response = await retryWhileUnavailable(send, { isOver: () => this.isLate(code) });
+    const response = await retryWhileUnavailable(send, {
+      shouldStop: () => this.isPastGracePeriod(code),
+    });
     const { access_token, error } = await json<Partial<TokenBody & ErrorBody>>(response);
     if (access_token !== undefined) {
       this.exchangedAt.set(code, this.exchangedAt.get(code) ?? performance.now());
@@ -87,7 +89,7 @@ export class Trades {
     return [];
   }
 
-  private isLate(code: string): boolean {
-    return performance.now() - (this.exchangedAt.get(code) ?? Infinity) > HARMLESS_MS;
+  private isPastGracePeriod(code: string): boolean {
+    return performance.now() - (this.exchangedAt.get(code) ?? Infinity) > GRACE_MS;
   }
 }

@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { LICENCES_PAGE, shippedPackages } from '../../support/shipped-packages.js';
-import { show, UNANSWERED } from '../figures.js';
+import { reportFigure, REGISTRY_UNAVAILABLE } from '../figures.js';
 import { appOf, importMembers, MEMBERS, publishFor } from './operated.js';
 import { filesBelow, startUnprivileged } from './unprivileged.js';
 
 const AUDIT_MS = 25_000;
 const MAX_BYTES = 20_000_000;
 /** The error of `npm` when the registry does not respond. */
-const UNREACHED = /^request to \S+ failed/;
-/** The only error status that is about our request. */
+const NETWORK_ERROR = /^request to \S+ failed/;
+/** Other error statuses are failures of the registry. */
 const BAD_REQUEST = 400;
 const VOLUME_MS = 90_000;
 
@@ -31,7 +31,7 @@ const PERMISSIVE = new Set([
 ]);
 
 /** The first version of DOMPurify with the fix of GHSA-cg2g-xh64-v4q7. */
-const SAFE_PURIFIER = '3.4.17';
+const FIXED_PURIFIER = '3.4.17';
 
 interface Audit {
   metadata: { dependencies: { prod: number } };
@@ -52,17 +52,18 @@ interface Failure {
  */
 async function audit(): Promise<Audit | undefined> {
   const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--offline=false'];
-  const output = await new Promise<{ text: string; isLate: boolean }>((resolve) =>
+  const output = await new Promise<{ text: string; isTimedOut: boolean }>((resolve) =>
     execFile('npm', words, { timeout: AUDIT_MS, maxBuffer: MAX_BYTES }, (error, stdout, stderr) =>
-      resolve({ text: stdout || stderr, isLate: error?.killed === true }),
+      resolve({ text: stdout || stderr, isTimedOut: error?.killed === true }),
     ),
   );
-  if (output.isLate) return undefined;
+  if (output.isTimedOut) return undefined;
   const report = JSON.parse(output.text) as Audit | Failure;
   if ('metadata' in report) return report;
   const { message = '', statusCode } = report;
-  const isAway = statusCode === undefined ? UNREACHED.test(message) : statusCode !== BAD_REQUEST;
-  if (isAway) return undefined;
+  const isUnavailable =
+    statusCode === undefined ? NETWORK_ERROR.test(message) : statusCode !== BAD_REQUEST;
+  if (isUnavailable) return undefined;
   throw new Error(`npm ${words.join(' ')} output: ${output.text}`);
 }
 
@@ -73,7 +74,7 @@ function isPermissive(licence: string): boolean {
 }
 
 /** The service in compose.yaml that runs the image. */
-async function composed(): Promise<Record<string, unknown>> {
+async function composeService(): Promise<Record<string, unknown>> {
   const { services } = parse(await readFile('compose.yaml', 'utf8')) as {
     services: Record<string, Record<string, unknown>>;
   };
@@ -93,20 +94,22 @@ async function finalStage(): Promise<string[]> {
 describe('Shipped packages', () => {
   it('have no known vulnerability', { timeout: 2 * AUDIT_MS }, async ({ skip, task }) => {
     const report = await audit();
-    if (report === undefined) return skip(UNANSWERED);
+    if (report === undefined) return skip(REGISTRY_UNAVAILABLE);
     const { prod } = report.metadata.dependencies;
     expect(prod).toBeGreaterThan(50);
     const known = Object.entries(report.vulnerabilities).map(
       ([name, { severity }]) => `${severity}: ${name}`,
     );
     expect(known).toEqual([]);
-    show(task, `npm audit: ${prod} packages, 0 vulnerabilities`);
+    reportFigure(task, `npm audit: ${prod} packages, 0 vulnerabilities`);
   });
 
   it('have a Swagger UI with a fixed sanitizer, which npm does not audit', async () => {
     const bundle = await readFile('node_modules/swagger-ui-dist/swagger-ui-bundle.js', 'utf8');
     const [, bundled = ''] = /DOMPurify\.version="([\d.]+)"/.exec(bundle) ?? [];
-    expect(bundled.localeCompare(SAFE_PURIFIER, 'en', { numeric: true })).toBeGreaterThanOrEqual(0);
+    expect(bundled.localeCompare(FIXED_PURIFIER, 'en', { numeric: true })).toBeGreaterThanOrEqual(
+      0,
+    );
   });
 
   it('have permissive licences only', async ({ task }) => {
@@ -117,7 +120,7 @@ describe('Shipped packages', () => {
     const counts = new Map<string, number>();
     for (const { licence } of packages) counts.set(licence, (counts.get(licence) ?? 0) + 1);
     const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
-    show(
+    reportFigure(
       task,
       `${packages.length} packages, listed in ${LICENCES_PAGE}: ${sorted.map(([name, count]) => `${count} ${name}`).join(', ')}`,
     );
@@ -140,8 +143,8 @@ describe('Container image', () => {
     );
   });
 
-  it('gets a read-only file system except its volume, and no extra rights, from compose.yaml', async () => {
-    const service = await composed();
+  it('gets a read-only file system except its volume, and no extra privileges, from compose.yaml', async () => {
+    const service = await composeService();
     expect(service).toMatchObject({ read_only: true, volumes: ['service-data:/app/data'] });
     for (const name of ['user', 'privileged', 'cap_add', 'tmpfs', 'security_opt', 'devices'])
       expect(service).not.toHaveProperty(name);
@@ -181,7 +184,7 @@ describe('Service whose user can write to its volume only', () => {
           expect((await fetch(`${service.baseUrl}${path}`)).status).toBe(200);
         expect((await fetch(`${service.baseUrl}/dev/v1/me`)).status).toBe(401);
         const app = await appOf(service);
-        // The second import changes pages all over the data of the first one.
+        // The second import changes pages throughout the data of the first.
         const [phone] = await importMembers(service, 0);
         await importMembers(service, 1);
         await publishFor(service, app, phone);
@@ -200,7 +203,7 @@ describe('Service whose user can write to its volume only', () => {
         ).toEqual([]);
         if (!service.isContained)
           return skip('only root on Linux can make the file system read-only for one process');
-        show(
+        reportFigure(
           task,
           `the service ran as user ${service.uid} on a read-only file system, wrote to its volume only, and imported ${(2 * MEMBERS).toLocaleString('en')} users from two files`,
         );

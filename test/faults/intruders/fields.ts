@@ -3,16 +3,16 @@ import { Member } from '../../support/member.js';
 import {
   type OpenApiDocument,
   type Parameter,
-  type Place,
-  placesOf,
+  type OperationEntry,
+  operationEntries,
   publishedDocument,
 } from '../../support/published-document.js';
-import { isForm, type MadeRequest } from '../../support/request-arbitraries.js';
+import { isForm, type GeneratedRequest } from '../../support/request-arbitraries.js';
 import { printable } from './hostile.js';
 
 /** A field of the request of an operation. */
 export interface Field {
-  place: Place;
+  place: OperationEntry;
   where: Parameter['in'] | 'body';
   /** Undefined where the text is the name of an unknown parameter or member. */
   name?: string;
@@ -20,7 +20,7 @@ export interface Field {
 
 /** All fields of all documented operations, and an unknown name for each query and body. */
 export function fieldsOf(document: OpenApiDocument): Field[] {
-  return placesOf(document).flatMap((place) => [
+  return operationEntries(document).flatMap((place) => [
     ...(place.operation.parameters ?? []).map(({ name, in: where }): Field => ({
       place,
       where,
@@ -35,7 +35,7 @@ export function fieldsOf(document: OpenApiDocument): Field[] {
  * A request of each operation by its id, which succeeds once: of the member and their app, with all body members and the
  * required parameters.
  */
-export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRequest>> {
+export async function fullRequestsOf(author: Member): Promise<Map<string, GeneratedRequest>> {
   const { client, app, token } = author;
   const { id } = await author.publish();
   const { refresh_token } = await obtainTokens(app, client);
@@ -66,18 +66,18 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRe
     code_verifier: VERIFIER,
   };
   /** Items that a successful request deletes. */
-  const doomed: Record<string, object> = {
+  const deletable: Record<string, object> = {
     deletePost: { id: (await author.publish()).id },
     deleteComment: { id: (await author.comment(id)).id },
     revoke: { token: (await Member.join(app, { client })).token },
   };
   const document = publishedDocument();
   return new Map(
-    placesOf(document).map((place) => {
+    operationEntries(document).map((place) => {
       const { operationId } = place.operation;
       return [
         operationId,
-        requestWith({ ...known, ...doomed[operationId] }, document, place, token),
+        requestWith({ ...known, ...deletable[operationId] }, document, place, token),
       ];
     }),
   );
@@ -85,10 +85,10 @@ export async function fullRequestsOf(author: Member): Promise<Map<string, MadeRe
 
 /** The request with the text in this field only. */
 export function withText(
-  request: MadeRequest,
+  request: GeneratedRequest,
   { place, where, name }: Field,
   text: string,
-): MadeRequest {
+): GeneratedRequest {
   const [key, value] = name === undefined ? [text, 'x'] : [name, text];
   switch (where) {
     case 'path':
@@ -113,9 +113,9 @@ export function withText(
 function requestWith(
   values: Record<string, unknown>,
   document: OpenApiDocument,
-  place: Place,
+  place: OperationEntry,
   token: string,
-): MadeRequest {
+): GeneratedRequest {
   const { method, path, operation } = place;
   const withValues = (names: readonly string[]): [string, unknown][] =>
     names.map((name) => {
@@ -143,7 +143,10 @@ function requestWith(
 }
 
 /** The body members, and undefined for an unknown name. Empty without a body. */
-function bodyNames(document: OpenApiDocument, { operation }: Place): (string | undefined)[] {
+function bodyNames(
+  document: OpenApiDocument,
+  { operation }: OperationEntry,
+): (string | undefined)[] {
   const schema = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
   if (schema === undefined) return [];
   const resolved = document.components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;

@@ -13,7 +13,7 @@ import {
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { fewestStatements, type TestClient, useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { routesOf } from './inventory.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -44,7 +44,7 @@ interface VisibleResponse {
 }
 
 /** Makes responses comparable: headers, error bodies and entity tags contain the request id. */
-const SAME_REQUEST = { 'x-request-id': 'one-and-the-same' };
+const FIXED_REQUEST_ID = { 'x-request-id': 'one-and-the-same' };
 
 /** A response without its date. */
 async function visible(response: Response): Promise<VisibleResponse> {
@@ -80,18 +80,18 @@ onSqlite('Foreign ids', (database) => {
     theirs = { public: id, hidden, comment: (await owner.comment(id)).id };
   });
 
-  /** One phone gets one message a minute, and the same users sign in again and again. */
+  /** A phone gets one message a minute, and the same users sign in repeatedly. */
   beforeEach(() => app().clock.advance(61_000));
 
-  const never = (prefix: 'post' | 'cmt' | 'svc_app' | 'txn'): string =>
+  const unknownId = (prefix: 'post' | 'cmt' | 'svc_app' | 'txn'): string =>
     newId(prefix, app().clock.now());
 
   /** Asserts that both responses are identical. Returns the response. */
   async function expectSame(
     foreign: Promise<Response>,
-    neverThere: Promise<Response>,
+    unknown: Promise<Response>,
   ): Promise<VisibleResponse> {
-    const [one, other] = [await visible(await foreign), await visible(await neverThere)];
+    const [one, other] = [await visible(await foreign), await visible(await unknown)];
     expect(one).toEqual(other);
     return one;
   }
@@ -108,7 +108,7 @@ onSqlite('Foreign ids', (database) => {
       app().fetch(path.replace(':id', id), {
         method,
         headers: {
-          ...SAME_REQUEST,
+          ...FIXED_REQUEST_ID,
           authorization: `Bearer ${member.token}`,
           'content-type': 'application/json',
           'idempotency-key': id,
@@ -119,7 +119,7 @@ onSqlite('Foreign ids', (database) => {
     for (const path of API) {
       const isComment = path.includes('comments/:id');
       const foreign = isComment ? [theirs.comment] : [theirs.public, ...theirs.hidden];
-      const absent = never(isComment ? 'cmt' : 'post');
+      const absent = unknownId(isComment ? 'cmt' : 'post');
       for (const method of METHODS)
         for (const id of foreign) {
           const { status } = await expectSame(
@@ -134,10 +134,13 @@ onSqlite('Foreign ids', (database) => {
       expect((await send(owner, path, theirs.public, 'GET')).status).toBe(200);
     const { id } = await owner.comment(theirs.public);
     expect((await send(owner, '/dev/v1/comments/:id', id, 'DELETE')).status).toBe(200);
-    show(task, `${pairs} requests with foreign ids, each with the response of an unknown id`);
+    reportFigure(
+      task,
+      `${pairs} requests with foreign ids, each with the response of an unknown id`,
+    );
   });
 
-  it('cost the same statements as unknown ids, so that timing reveals nothing', async () => {
+  it('execute the same statements as unknown ids, so that timing reveals nothing', async () => {
     const costOf = (method: string, path: string, body?: object): Promise<string[]> =>
       fewestStatements(app(), () => app().call(thief.token, method, path, body));
     const calls: [method: string, path: (id: string) => string, body?: object][] = [
@@ -149,19 +152,19 @@ onSqlite('Foreign ids', (database) => {
     ];
     for (const [method, path, body] of calls)
       expect(await costOf(method, path(theirs.public), body)).toEqual(
-        await costOf(method, path(never('post')), body),
+        await costOf(method, path(unknownId('post')), body),
       );
     expect(await costOf('DELETE', `/comments/${theirs.comment}`)).toEqual(
-      await costOf('DELETE', `/comments/${never('cmt')}`),
+      await costOf('DELETE', `/comments/${unknownId('cmt')}`),
     );
   });
 
-  it('open no page of a post that is not public, for any method', async () => {
+  it('return no page of a post that is not public, for any method', async () => {
     const open = (id: string, method: string): Promise<Response> =>
-      app().fetch(`/post/${id}`, { method, headers: SAME_REQUEST });
+      app().fetch(`/post/${id}`, { method, headers: FIXED_REQUEST_ID });
     for (const method of METHODS)
       for (const id of theirs.hidden) {
-        const { status } = await expectSame(open(id, method), open(never('post'), method));
+        const { status } = await expectSame(open(id, method), open(unknownId('post'), method));
         expect(status).toBeOneOf([404, 405, 204]);
       }
     expect((await open(theirs.public, 'GET')).status).toBe(200);
@@ -169,15 +172,15 @@ onSqlite('Foreign ids', (database) => {
 
   it('reveal no app that another user has connected', async () => {
     const theirApp = await Member.join(app(), { user: owner.user });
-    const visitor = new Browser(app(), SAME_REQUEST);
+    const visitor = new Browser(app(), FIXED_REQUEST_ID);
     await visitor.signInToAccount(thief.user);
     const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { ...SAME_REQUEST, cookie, origin: app().baseUrl };
+    const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
     const open = (id: string, method: string): Promise<Response> =>
       app().fetch(`/account/apps/${id}`, { method, headers });
     const { clientId } = theirApp.client;
     for (const method of METHODS)
-      await expectSame(open(clientId, method), open(never('svc_app'), method));
+      await expectSame(open(clientId, method), open(unknownId('svc_app'), method));
     expect((await open(clientId, 'GET')).status).toBe(404);
     const { html } = await visitor.open('/account/apps');
     const token = /name="token" value="([^"]*)"/.exec(html)?.[1] ?? '';
@@ -185,32 +188,32 @@ onSqlite('Foreign ids', (database) => {
       const body = new URLSearchParams({ token, client_id: id });
       return app().fetch('/account/apps/revoke', { method: 'POST', headers, body });
     };
-    const { status } = await expectSame(revoke(clientId), revoke(never('svc_app')));
+    const { status } = await expectSame(revoke(clientId), revoke(unknownId('svc_app')));
     expect(status).toBe(200);
     expect((await theirApp.get('/me')).status).toBe(200);
   });
 
-  it('open no authorization request of another browser', async () => {
+  it('give no access to an authorization request of another browser', async () => {
     const visitor = new Browser(app());
     const { html } = await visitor.signIn(authorizeLink(owner.client), owner.user);
     const [, transaction = ''] = /name="transaction" value="([^"]*)"/.exec(html) ?? [];
-    const thiefs = new Browser(app(), SAME_REQUEST);
+    const thiefs = new Browser(app(), FIXED_REQUEST_ID);
     await thiefs.signIn(authorizeLink(owner.client), thief.user);
     const cookie = [...thiefs.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { ...SAME_REQUEST, cookie, origin: app().baseUrl };
+    const headers = { ...FIXED_REQUEST_ID, cookie, origin: app().baseUrl };
     const decide = (id: string): Promise<Response> => {
       const body = new URLSearchParams({ transaction: id, token: 'x', decision: 'approve' });
       return app().fetch('/oauth/authorize/decision', { method: 'POST', headers, body });
     };
-    const { status } = await expectSame(decide(transaction), decide(never('txn')));
+    const { status } = await expectSame(decide(transaction), decide(unknownId('txn')));
     expect(status).toBe(403);
   });
 
   it('reveal nothing in a query or a body', async () => {
-    const headers = { ...SAME_REQUEST, authorization: `Bearer ${thief.token}` };
+    const headers = { ...FIXED_REQUEST_ID, authorization: `Bearer ${thief.token}` };
     const list = (before: string): Promise<Response> =>
       app().fetch(`/dev/v1/posts?limit=1&before=${before}`, { headers });
-    const { body } = await expectSame(list(theirs.public), list(never('post')));
+    const { body } = await expectSame(list(theirs.public), list(unknownId('post')));
     expect(body).toContain(own.post);
     const reply = (parentId: string): Promise<Response> =>
       app().fetch(`/dev/v1/posts/${own.post}/comments`, {
@@ -218,7 +221,7 @@ onSqlite('Foreign ids', (database) => {
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify({ text: 'Mine now', parentId }),
       });
-    const { status } = await expectSame(reply(theirs.comment), reply(never('cmt')));
+    const { status } = await expectSame(reply(theirs.comment), reply(unknownId('cmt')));
     expect(status).toBe(400);
     expect((await reply(own.comment)).status).toBe(201);
   });
@@ -229,14 +232,14 @@ onSqlite('Foreign ids', (database) => {
       other = await app().addClient();
     });
     const send = (path: string, form: Record<string, string>): Promise<Response> =>
-      sendForm(app(), path, other, form, SAME_REQUEST);
+      sendForm(app(), path, other, form, FIXED_REQUEST_ID);
 
     it('get the same response for a foreign code or token as for an unknown one', async () => {
       const { access_token, refresh_token } = await obtainTokens(app(), owner.client);
       const code = (await approve(app(), owner.user, owner.client)).get('code') ?? '';
-      const ask = (token: string): Promise<Response> => send('/oauth/introspect', { token });
+      const introspect = (token: string): Promise<Response> => send('/oauth/introspect', { token });
       for (const token of [access_token, refresh_token])
-        expect((await expectSame(ask(token), ask(newSecret('svcat')))).body).toBe(
+        expect((await expectSame(introspect(token), introspect(newSecret('svcat')))).body).toBe(
           '{"active":false}',
         );
       const refresh = (token: string): Promise<Response> =>
@@ -244,9 +247,11 @@ onSqlite('Foreign ids', (database) => {
       const rejected = await expectSame(refresh(refresh_token), refresh(newSecret('svcrt')));
       expect(rejected.status).toBe(400);
       const form = { grant_type: 'authorization_code', redirect_uri: other.redirectUris[0] ?? '' };
-      const trade = (value: string): Promise<Response> =>
+      const exchangeCode = (value: string): Promise<Response> =>
         send('/oauth/token', { ...form, code: value });
-      expect((await expectSame(trade(code), trade(newSecret('svcac')))).status).toBe(400);
+      expect((await expectSame(exchangeCode(code), exchangeCode(newSecret('svcac')))).status).toBe(
+        400,
+      );
       expect((await exchange(app(), owner.client, code)).status).toBe(200);
     });
 
@@ -258,25 +263,31 @@ onSqlite('Foreign ids', (database) => {
       expect((await revoke(newSecret('svcat'))).status).toBe(200);
       expect((await revoke(access_token)).status).toBe(400);
       expect(await isTokenAccepted(app(), access_token)).toBe(true);
-      show(
+      reportFigure(
         task,
         'only /oauth/revoke distinguishes foreign tokens from unknown ones (RFC 7009 §2.1)',
       );
     });
 
     it('get the same response for a disabled app or a wrong secret as for an unknown app', async () => {
-      const off = await app().addClient();
-      await app().service(AppsService).changeStatus(off.clientId, 'disabled', { actor: 'test' });
+      const disabled = await app().addClient();
+      await app()
+        .service(AppsService)
+        .changeStatus(disabled.clientId, 'disabled', { actor: 'test' });
       const open = (clientId: string): Promise<Response> =>
-        app().fetch(authorizeLink(off, { client_id: clientId }), { headers: SAME_REQUEST });
-      expect((await expectSame(open(off.clientId), open(never('svc_app')))).status).toBe(400);
+        app().fetch(authorizeLink(disabled, { client_id: clientId }), {
+          headers: FIXED_REQUEST_ID,
+        });
+      expect((await expectSame(open(disabled.clientId), open(unknownId('svc_app')))).status).toBe(
+        400,
+      );
       const guess = (clientId: string): Promise<Response> => {
         const client = { clientId, secret: newSecret('svc_sec') };
         const form = { grant_type: 'refresh_token', refresh_token: newSecret('svcrt') };
-        return sendForm(app(), '/oauth/token', client, form, SAME_REQUEST);
+        return sendForm(app(), '/oauth/token', client, form, FIXED_REQUEST_ID);
       };
-      for (const { clientId } of [off, other])
-        expect((await expectSame(guess(clientId), guess(never('svc_app')))).status).toBe(401);
+      for (const { clientId } of [disabled, other])
+        expect((await expectSame(guess(clientId), guess(unknownId('svc_app')))).status).toBe(401);
     });
   });
 });

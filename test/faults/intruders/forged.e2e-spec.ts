@@ -8,12 +8,11 @@ import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { expectPage } from '../../support/responses.js';
 import { rateLimits, type TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { inOneChunk, SMUGGLED, smuggling } from './smuggling.js';
-import { converse, requestOf } from './wire.js';
+import { sendRaw, requestOf } from './wire.js';
 
-/** Forged headers about the route of a request. */
-const LIES = [
+const FORGED_HEADERS = [
   'X-Forwarded-Host: evil.example',
   'X-Forwarded-Proto: https',
   'X-Forwarded-Port: 8443',
@@ -38,7 +37,7 @@ const LIES = [
   'X-Forwarded-User: admin',
   'Remote-User: admin',
 ];
-const SAME = ['X-Request-Id: one-and-the-same', 'Connection: close'];
+const COMMON_HEADERS = ['X-Request-Id: one-and-the-same', 'Connection: close'];
 
 /** A response without its date and its random values. */
 function withoutRandomValues(text: string): string {
@@ -51,7 +50,7 @@ function withoutRandomValues(text: string): string {
 }
 
 onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (database) => {
-  // Dozens of malformed token calls without an app come from this one address.
+  // The test sends dozens of malformed token requests from one address.
   const app = useTestApp(database, rateLimits({ 'token-failures': 0 }));
   const behindProxy = useTestApp(database, { TRUST_PROXY: '1' });
 
@@ -87,26 +86,34 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
       const { baseUrl } = site();
       const sent = await requests();
       for (const [line, ...headers] of sent) {
-        const ask = async (...lies: string[]): Promise<string> => {
-          const { text } = await converse(baseUrl, requestOf(line, [...headers, ...SAME, ...lies]));
+        const send = async (...forged: string[]): Promise<string> => {
+          const { text } = await sendRaw(
+            baseUrl,
+            requestOf(line, [...headers, ...COMMON_HEADERS, ...forged]),
+          );
           return withoutRandomValues(text);
         };
-        const honest = await ask();
+        const honest = await send();
         expect(honest).toMatch(/^HTTP\/1\.1 [2-5]\d\d /);
-        expect(await ask(...LIES)).toBe(honest);
-        const named = [`${line} HTTP/1.1`, 'Host: evil.example', ...headers, ...SAME, '', ''];
-        expect(withoutRandomValues((await converse(baseUrl, named.join('\r\n'))).text)).toBe(
-          honest,
-        );
+        expect(await send(...FORGED_HEADERS)).toBe(honest);
+        const named = [
+          `${line} HTTP/1.1`,
+          'Host: evil.example',
+          ...headers,
+          ...COMMON_HEADERS,
+          '',
+          '',
+        ];
+        expect(withoutRandomValues((await sendRaw(baseUrl, named.join('\r\n'))).text)).toBe(honest);
       }
-      show(
+      reportFigure(
         task,
-        `${sent.length} kinds of requests, ${LIES.length + 1} forged headers, ${way}, the same responses`,
+        `${sent.length} kinds of requests, ${FORGED_HEADERS.length + 1} forged headers, ${way}, the same responses`,
       );
     },
   );
 
-  it('do not let another site send a form, and do not block own forms', async () => {
+  it('do not allow forms from other sites, and do not block own forms', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app());
     const page = await visitor.open('/account/apps');
@@ -165,20 +172,21 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
   it('rejects request smuggling', async ({ task }) => {
     const member = await Member.join(app());
     const attacks = smuggling(member.token);
-    const through: unknown[] = [];
+    const accepted: unknown[] = [];
     for (const { what, bytes } of attacks) {
-      const { text, statuses, isClosed } = await converse(app().baseUrl, bytes);
-      const isRefused = statuses.every((status) => [400, 413, 501].includes(status));
-      const isOne = statuses.length <= 1 && isClosed && !text.toLowerCase().includes(SMUGGLED);
-      if (!isRefused || !isOne) through.push({ what, statuses, isClosed });
+      const { text, statuses, isClosed } = await sendRaw(app().baseUrl, bytes);
+      const isRejected = statuses.every((status) => [400, 413, 501].includes(status));
+      const hasOneResponse =
+        statuses.length <= 1 && isClosed && !text.toLowerCase().includes(SMUGGLED);
+      if (!isRejected || !hasOneResponse) accepted.push({ what, statuses, isClosed });
     }
-    expect(through).toEqual([]);
+    expect(accepted).toEqual([]);
     await app().service(CallLog).flush();
     const calls = await app().dataSource.manager.countBy(ApiCall, { requestId: SMUGGLED });
     expect(calls).toBe(0);
     expect(await app().dataSource.manager.countBy(Post, { userId: member.user.id })).toBe(0);
     expect((await member.get('/me')).status).toBe(200);
-    show(task, `${attacks.length} ways to smuggle a request, each rejected or closed`);
+    reportFigure(task, `${attacks.length} ways to smuggle a request, each rejected or closed`);
   });
 
   it('serves a request after a rejected one, and no request in the body of the rejected one', async () => {
@@ -211,7 +219,7 @@ onSqlite('Forged headers (RFC 9700 §4.13, TLS terminating reverse proxies)', (d
       const first = headers.some((header) => header.startsWith('Transfer-Encoding:'))
         ? requestOf(line, named, inOneChunk(body))
         : requestOf(line, [...named, `Content-Length: ${body.length}`], body);
-      const { text, statuses, isClosed } = await converse(app().baseUrl, first + next);
+      const { text, statuses, isClosed } = await sendRaw(app().baseUrl, first + next);
       const ids = [...text.matchAll(/^x-request-id: (.*)\r$/gim)].map(([, id]) => id);
       // The service may close the connection instead of reading a large body.
       expect([line, headers, statuses, isClosed]).toEqual([
@@ -233,8 +241,8 @@ onSqlite('Forged headers behind HTTPS (RFC 9700 §4.13)', (database) => {
     const behind = `http://127.0.0.1:${app().config.server.port}`;
     const plain = ['X-Forwarded-Proto: http', 'X-Forwarded-Ssl: off', 'Forwarded: proto=http'];
     const line = `GET ${authorizeLink(client)}`;
-    for (const lies of [plain, ['Upgrade-Insecure-Requests: 0'], LIES]) {
-      const { text } = await converse(behind, requestOf(line, [...SAME, ...lies]));
+    for (const forged of [plain, ['Upgrade-Insecure-Requests: 0'], FORGED_HEADERS]) {
+      const { text } = await sendRaw(behind, requestOf(line, [...COMMON_HEADERS, ...forged]));
       expect(text).toMatch(
         /^Set-Cookie: __Host-browser=[^;]+;.* Path=\/;.* HttpOnly; Secure; SameSite=Lax\r$/m,
       );
@@ -253,7 +261,7 @@ async function guess(app: TestApp, client: TestClient, headers: Record<string, s
 onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
   const app = useTestApp(database, { RATE_LIMITS: 'token-failures=3' });
 
-  it('gives no further attempt at a secret and no further text message', async () => {
+  it('does not bypass the rate limits of secrets and text messages', async () => {
     const client = await app().addClient();
     const claims = (number: number): Record<string, string> => ({
       'x-forwarded-for': `203.0.113.${number}, 198.51.100.${number}`,
@@ -280,7 +288,7 @@ onSqlite('Forged client address (RFC 9700 §4.13)', (database) => {
 onSqlite('Forged client address in front of a proxy (RFC 9700 §4.13)', (database) => {
   const app = useTestApp(database, { TRUST_PROXY: '1', ...rateLimits({ 'token-failures': 3 }) });
 
-  it('gives no further attempt, and uses up no attempt of the forged address', async () => {
+  it('does not bypass the rate limit, and does not count against the forged address', async () => {
     const client = await app().addClient();
     const claim = (number: number) => ({
       'x-forwarded-for': `203.0.113.9, 192.0.2.${number}, 198.51.100.7`,

@@ -25,25 +25,25 @@ export function expectHarmless(
   baseUrl: string,
   what: string,
 ): void {
-  const asked = `${what} ← ${text}`;
-  expect(status, `${asked}\n${body}`).toBeLessThan(500);
-  expect(headers.getSetCookie().join(), asked).not.toContain('stolen');
+  const label = `${what} ← ${text}`;
+  expect(status, `${label}\n${body}`).toBeLessThan(500);
+  expect(headers.getSetCookie().join(), label).not.toContain('stolen');
   // Node itself rejects malformed HTTP, with a status line only.
   if (status !== 400 || body !== '')
-    expect(headers.get('x-request-id') ?? '', asked).toMatch(/^[\w.-]{1,64}$/);
+    expect(headers.get('x-request-id') ?? '', label).toMatch(/^[\w.-]{1,64}$/);
   const location = headers.get('location');
   if (location !== null) {
-    expect(location, asked).toMatch(/^[!-~]+$/);
-    expect([baseUrl, ...OWN_ORIGINS], asked).toContain(new URL(location, baseUrl).origin);
+    expect(location, label).toMatch(/^[!-~]+$/);
+    expect([baseUrl, ...OWN_ORIGINS], label).toContain(new URL(location, baseUrl).origin);
   }
   const type = headers.get('content-type') ?? '';
-  if (body !== '') expect(headers.get('x-content-type-options'), asked).toBe('nosniff');
+  if (body !== '') expect(headers.get('x-content-type-options'), label).toBe('nosniff');
   if (type.startsWith('text/html')) {
-    expect(body, asked).not.toMatch(CODE);
-    expect(body.includes(text) && text !== escaped(text), `${asked}\n${body}`).toBe(false);
+    expect(body, label).not.toMatch(CODE);
+    expect(body.includes(text) && text !== escaped(text), `${label}\n${body}`).toBe(false);
   } else if (body !== '') {
-    expect(type, asked).toMatch(/^application\/json\b/);
-    expect(() => JSON.parse(body) as unknown, asked).not.toThrow();
+    expect(type, label).toMatch(/^application\/json\b/);
+    expect(() => JSON.parse(body) as unknown, label).not.toThrow();
   }
 }
 
@@ -53,7 +53,7 @@ export async function readResponse(response: Response): Promise<ReadResponse> {
 }
 
 /** The service itself updates this table, every ten minutes. */
-const COUNTED_ANEW = 'api_usage_daily';
+const RECOUNTED_TABLE = 'api_usage_daily';
 
 /** A user with a post, a comment and an app, whose rows must not change. */
 export class Bystander {
@@ -70,7 +70,7 @@ export class Bystander {
   }
 
   /** Asserts that the rows of the user and their app have not changed. */
-  async expectUntouched(): Promise<void> {
+  async expectUnchanged(): Promise<void> {
     expect(Object.values(this.before).flat().length).toBeGreaterThan(4);
     expect(await rowsOf(this.member)).toEqual(this.before);
   }
@@ -83,5 +83,5 @@ async function rowsOf({ app, user, client }: Member): Promise<Record<string, unk
     const own = rows.filter((row) => names.some((name) => JSON.stringify(row).includes(name)));
     return [table, own] as const;
   });
-  return Object.fromEntries(tables.filter(([table]) => table !== COUNTED_ANEW));
+  return Object.fromEntries(tables.filter(([table]) => table !== RECOUNTED_TABLE));
 }

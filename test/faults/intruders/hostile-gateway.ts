@@ -10,10 +10,11 @@ type Misbehaviour = (socket: Socket, response: ServerResponse) => void;
 
 /** Responses of a compromised gateway. */
 export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
-  'no HTTP': (socket) => socket.end('\0\u0001\u0002 220 smtp.example ESMTP\r\n'),
-  'headers of a megabyte': (socket) => socket.write(`HTTP/1.1 200 OK\r\nX-Long: ${MEGABYTE}\r\n`),
-  'interim answers without end': (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n'),
-  'a body without end': (socket) => {
+  'not HTTP': (socket) => socket.end('\0\u0001\u0002 220 smtp.example ESMTP\r\n'),
+  'a header of one megabyte': (socket) =>
+    socket.write(`HTTP/1.1 200 OK\r\nX-Long: ${MEGABYTE}\r\n`),
+  'endless interim responses': (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n'),
+  'an endless body': (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
     flood(socket, `100000\r\n${MEGABYTE}\r\n`);
   },
@@ -21,9 +22,9 @@ export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
     const timer = setInterval(() => socket.write('H'), 50);
     socket.once('close', () => clearInterval(timer));
   },
-  'a length that is none': (socket) =>
+  'an invalid Content-Length': (socket) =>
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'),
-  'a wait of ages': (socket) =>
+  'a huge Retry-After': (socket) =>
     socket.end(`HTTP/1.1 503 Busy\r\nRetry-After: ${'9'.repeat(400)}\r\nContent-Length: 0\r\n\r\n`),
   'a broken connection': (socket) => socket.resetAndDestroy(),
   'a script': (_socket, response) => {
@@ -33,7 +34,7 @@ export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
 };
 
 /** Redirects to another port. */
-export function leadTo(port: number): Misbehaviour {
+export function redirectTo(port: number): Misbehaviour {
   return (_socket, response) =>
     response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end();
 }
@@ -52,7 +53,8 @@ export class HostileGateway {
     const server = createServer();
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('No TCP port was given.');
+    if (address === null || typeof address === 'string')
+      throw new Error('The server has no TCP port.');
     const gateway = new HostileGateway(server, `http://127.0.0.1:${address.port}/sms`);
     server.on('request', async (request, response: ServerResponse) => {
       const { to, text: message } = JSON.parse(await text(request)) as Record<string, string>;
@@ -61,7 +63,7 @@ export class HostileGateway {
     return gateway;
   }
 
-  /** The environment of a service that sends its messages here, and logs everything. */
+  /** Environment of a service that uses this gateway and logs everything. */
   get settings(): Record<string, string> {
     return {
       DEMO: '0',
@@ -129,9 +131,10 @@ export class Listener {
     const server = createTcpServer();
     await once(server.listen(0), 'listening');
     const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('No TCP port was given.');
+    if (address === null || typeof address === 'string')
+      throw new Error('The server has no TCP port.');
     const listener = new Listener(server, address.port);
-    server.on('connection', (socket: Socket) => listener.meet(socket));
+    server.on('connection', (socket: Socket) => listener.accept(socket));
     return listener;
   }
 
@@ -141,7 +144,7 @@ export class Listener {
     await once(this.server, 'close');
   }
 
-  private meet(socket: Socket): void {
+  private accept(socket: Socket): void {
     this.connections += 1;
     this.sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));

@@ -8,12 +8,12 @@ import {
   commandTree,
   optionsOf,
   type CommandResult,
-  type TreeEntry,
+  type CommandEntry,
 } from '../../support/command-line.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { Bystander } from './harmless.js';
 import { CONTROL, HOSTILE_LINES, HOSTILE_PARAGRAPHS, textsFor } from './hostile.js';
 
@@ -36,9 +36,9 @@ const STORED: Readonly<Record<string, string>> = {
   'user add --neighborhood': 'neighborhood',
 };
 /** All values that accept any text, including a filter and a file name. */
-const FREE = [...Object.keys(STORED), 'audit list --action', 'user export --output'];
+const FREE_TEXT = [...Object.keys(STORED), 'audit list --action', 'user export --output'];
 /** A line of the file without its phone. */
-const USUAL: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
+const DEFAULTS: Readonly<Record<Exclude<Column, 'phone'>, string>> = {
   name: 'Ana Lee',
   neighborhood: 'Riverside',
   photo_url: 'https://images.example/ana.jpg',
@@ -52,28 +52,28 @@ interface Value {
   option?: string;
   /** Its placeholder in the help. */
   name: string;
-  isNeeded: boolean;
+  isRequired: boolean;
 }
 
 /** The values of a command, except the reason, which is tested with the actor. */
-function valuesOf({ command }: TreeEntry): Value[] {
+function valuesOf({ command }: CommandEntry): Value[] {
   const options = command.options.filter(({ required, long }) => required && long !== '--reason');
   return [
-    ...command.registeredArguments.map((one) => ({ name: one.name(), isNeeded: true })),
+    ...command.registeredArguments.map((one) => ({ name: one.name(), isRequired: true })),
     ...options.map(({ long, flags, mandatory }) => ({
       option: long ?? flags,
       name: /<([^>]+)>/.exec(flags)?.[1] ?? '',
-      isNeeded: mandatory,
+      isRequired: mandatory,
     })),
   ];
 }
 
 /** Asserts that a command exits normally, without control characters or a stack trace in its output. */
-function expectHarmlessOutput({ code, stdout, stderr }: CommandResult, asked: string): void {
-  expect(code, asked).toBeOneOf([0, 1, 2]);
-  expect(stdout + stderr, asked).not.toMatch(CONTROL);
-  expect(stdout + stderr, asked).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
-  if (code === 0) expect(() => JSON.parse(stdout) as unknown, asked).not.toThrow();
+function expectHarmlessOutput({ code, stdout, stderr }: CommandResult, label: string): void {
+  expect(code, label).toBeOneOf([0, 1, 2]);
+  expect(stdout + stderr, label).not.toMatch(CONTROL);
+  expect(stdout + stderr, label).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
+  if (code === 0) expect(() => JSON.parse(stdout) as unknown, label).not.toThrow();
 }
 
 onSqlite('Injection through the command line', (database) => {
@@ -88,7 +88,7 @@ onSqlite('Injection through the command line', (database) => {
     folder = await mkdtemp(join(tmpdir(), 'platform-words-'));
     await mkdir(join(folder, DEEP), { recursive: true });
   });
-  afterEach(() => bystander.expectUntouched());
+  afterEach(() => bystander.expectUnchanged());
   afterAll(() => rm(folder, { recursive: true }));
 
   it.for(FORMATS)(
@@ -100,31 +100,32 @@ onSqlite('Injection through the command line', (database) => {
       const rows = COLUMNS.flatMap((column) => texts.map((text) => ({ column, text })));
       const users = rows.map(({ column, text }, at) => ({
         phone: phoneOf(first + at),
-        ...USUAL,
+        ...DEFAULTS,
         [column]: text,
       }));
       const lines = isLines
         ? [COLUMNS.join(), ...users.map((user) => COLUMNS.map((one) => quoted(user[one])).join())]
         : users.map((user) => JSON.stringify(withNumbers(user)));
       const words = ['user', 'import', '-', '--format', format, '--json'];
-      const outcome = await cli.runWith(lines.join('\n'), ...words);
+      const outcome = await cli.runWithInput(lines.join('\n'), ...words);
       expectHarmlessOutput(outcome, format);
       const { errors } = JSON.parse(outcome.stdout) as { errors: { line: number }[] };
       const bad = new Set(errors.map(({ line }) => line - (isLines ? 2 : 1)));
       const { manager } = app().dataSource;
       /** Columns that accept any single-line text. */
-      const free = new Set(
+      const freeColumns = new Set(
         rows.flatMap(({ column, text }, at) => (text === PLAIN && !bad.has(at) ? [column] : [])),
       );
-      expect([...free].toSorted()).toEqual(['name', 'neighborhood']);
+      expect([...freeColumns].toSorted()).toEqual(['name', 'neighborhood']);
       for (const [at, { column, text }] of rows.entries()) {
-        const isKept = free.has(column) && (text === PLAIN || HOSTILE_LINES.includes(text));
-        expect([column, text, bad.has(at)]).toEqual([column, text, isKept ? false : bad.has(at)]);
+        const isStored =
+          freeColumns.has(column) && (text === PLAIN || HOSTILE_LINES.includes(text));
+        expect([column, text, bad.has(at)]).toEqual([column, text, isStored ? false : bad.has(at)]);
         const user = await manager.findOneBy(User, { phone: phoneOf(first + at) });
         expect([column, text, user === null]).toEqual([column, text, bad.has(at)]);
         if (user) expect(user[column as 'name']).toBe(text.trim());
       }
-      show(
+      reportFigure(
         task,
         `${COLUMNS.length} columns of ${format}, ${texts.length - 1} hostile texts, ${rows.length - bad.size} of ${rows.length} lines stored`,
       );
@@ -144,7 +145,7 @@ onSqlite('Injection through the command line', (database) => {
       ]),
     ];
     for (const [format = '', file = ''] of files) {
-      const outcome = await cli.runWith(file, 'user', 'import', '-', '--format', format);
+      const outcome = await cli.runWithInput(file, 'user', 'import', '-', '--format', format);
       expectHarmlessOutput(outcome, file);
       expect([file, outcome.code]).toEqual([file, 1]);
     }
@@ -171,7 +172,7 @@ onSqlite('Injection through the command line', (database) => {
       const { leaves } = commandTree();
       let values = 0;
       let runs = 0;
-      const takers = new Set<string>();
+      const accepting = new Set<string>();
       for (const leaf of leaves) {
         const member = await Member.join(app());
         const post = await member.publish();
@@ -180,7 +181,7 @@ onSqlite('Injection through the command line', (database) => {
           const texts = textsFor(values, ONE_IN);
           for (const text of value ? new Set([STATEMENT, ...texts]) : texts) {
             const typed = value?.name === 'file' ? `${folder}/${DEEP}/x-${text}` : text;
-            const words = wordsOf(leaf, value, typed, {
+            const words = argumentsOf(leaf, value, typed, {
               client_id: member.client.clientId,
               user_id: member.user.id,
               post_id: post.id,
@@ -193,17 +194,17 @@ onSqlite('Injection through the command line', (database) => {
               uri: CALLBACK,
               scopes: 'posts.read',
             });
-            const outcome = await cli.runWith(text, ...words);
+            const outcome = await cli.runWithInput(text, ...words);
             expectHarmlessOutput(outcome, `${words.join(' ')}\n${outcome.stdout}${outcome.stderr}`);
-            if (value && outcome.code === 0) takers.add(place);
+            if (value && outcome.code === 0) accepting.add(place);
             if (place in STORED) await expectStored(place, text, outcome);
             runs += 1;
           }
           values += 1;
         }
       }
-      expect([...takers].toSorted()).toEqual(FREE.toSorted());
-      show(
+      expect([...accepting].toSorted()).toEqual(FREE_TEXT.toSorted());
+      reportFigure(
         task,
         `${values} values of ${leaves.length} commands, a hostile text of each kind in each, ${runs} runs`,
       );
@@ -220,24 +221,24 @@ onSqlite('Injection through the command line', (database) => {
 });
 
 /** The command with its required values, and the text as one of its values, or as actor and reason. */
-function wordsOf(
-  leaf: TreeEntry,
+function argumentsOf(
+  leaf: CommandEntry,
   chosen: Value | undefined,
   text: string,
   known: Readonly<Record<string, string>>,
 ): string[] {
   const typed = valuesOf(leaf)
-    .filter((value) => value.isNeeded || isSame(value, chosen))
+    .filter((value) => value.isRequired || isSame(value, chosen))
     .map((value) => {
       const word = isSame(value, chosen) ? text : known[value.name];
       if (word === undefined) throw new Error(`${leaf.path} needs a <${value.name}>.`);
       return { option: value.option, word };
     });
-  const said = optionsOf(leaf).includes('--reason') ? ['--actor', '--reason'] : ['--actor'];
+  const actorOptions = optionsOf(leaf).includes('--reason') ? ['--actor', '--reason'] : ['--actor'];
   return [
     ...leaf.path.split(' '),
     '--json',
-    ...(chosen === undefined ? said.map((option) => `${option}=${text}`) : []),
+    ...(chosen === undefined ? actorOptions.map((option) => `${option}=${text}`) : []),
     ...typed.flatMap(({ option, word }) => (option === undefined ? [] : [`${option}=${word}`])),
     '--',
     ...typed.flatMap(({ option, word }) => (option === undefined ? [word] : [])),
@@ -258,7 +259,7 @@ function quoted(cell: string): string {
 
 /** Converts the coordinates to JSON numbers. */
 function withNumbers(user: Record<string, string>): Record<string, unknown> {
-  const { latitude, longitude } = USUAL;
+  const { latitude, longitude } = DEFAULTS;
   return Object.fromEntries(
     Object.entries(user).map(([name, value]) => [
       name,

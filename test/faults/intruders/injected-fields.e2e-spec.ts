@@ -3,8 +3,8 @@ import { Post } from '../../../src/modules/posts/post.entities.js';
 import { onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { publishedDocument, schemaChecks } from '../../support/published-document.js';
-import type { MadeRequest } from '../../support/request-arbitraries.js';
-import { show } from '../figures.js';
+import type { GeneratedRequest } from '../../support/request-arbitraries.js';
+import { reportFigure } from '../figures.js';
 import { Bystander, expectHarmless, readResponse, type ReadResponse } from './harmless.js';
 import { type Field, fieldsOf, fullRequestsOf, withText } from './fields.js';
 import { HOSTILE_PARAGRAPHS, textsFor } from './hostile.js';
@@ -14,32 +14,32 @@ const LONG_MS = 120_000;
 const document = publishedDocument();
 const checkOf = schemaChecks(document, { closed: false });
 
-/** Errors of rules that the document states in words only. */
-const IN_WORDS = /"code":"(?:blank|control_character|not_well_formed|invalid_format)"/;
+/** Errors of rules that the schemas do not express. */
+const UNDECLARED_RULES = /"code":"(?:blank|control_character|not_well_formed|invalid_format)"/;
 
 /** Asserts that the API rejects values that the document does not allow, and returns allowed ones without change. */
 function expectAsDeclared(
   field: Field,
-  sent: MadeRequest,
+  sent: GeneratedRequest,
   text: string,
   response: ReadResponse,
 ): void {
   const { place, where, name = '' } = field;
   if (!place.path.startsWith('/dev/')) return;
-  const asked = `${place.operation.operationId} ${where} ${name} ← ${text}\n${response.body}`;
-  if (where === 'path') return expect(response.status, asked).toBe(404);
+  const label = `${place.operation.operationId} ${where} ${name} ← ${text}\n${response.body}`;
+  if (where === 'path') return expect(response.status, label).toBe(404);
   const isValid = (): boolean => {
     const parameter = place.operation.parameters?.find((one) => one.name === name);
     const value = where === 'header' ? sent.headers[name]?.trim() : text;
     return parameter === undefined || checkOf(parameter.schema)(value).length === 0;
   };
-  if (where !== 'body') return expect(response.status === 400, asked).toBe(!isValid());
+  if (where !== 'body') return expect(response.status === 400, label).toBe(!isValid());
   const schema = place.operation.requestBody?.content['application/json']?.schema ?? {};
   const body = JSON.parse(sent.body ?? '') as Record<string, unknown>;
-  const isAllowed = checkOf(schema)(body).length === 0 && !IN_WORDS.test(response.body);
-  expect(response.status, asked).toBe(isAllowed ? 201 : 400);
+  const isAllowed = checkOf(schema)(body).length === 0 && !UNDECLARED_RULES.test(response.body);
+  expect(response.status, label).toBe(isAllowed ? 201 : 400);
   if (isAllowed)
-    expect((JSON.parse(response.body) as typeof body)[name], asked).toEqual(body[name]);
+    expect((JSON.parse(response.body) as typeof body)[name], label).toEqual(body[name]);
 }
 
 onSqliteAndOneServer('Injection through each field of the published document', (database) => {
@@ -48,7 +48,7 @@ onSqliteAndOneServer('Injection through each field of the published document', (
   /** Asserts that the field of the created item is stored without change. */
   async function expectStored(
     { place, name = '' }: Field,
-    { body = '' }: MadeRequest,
+    { body = '' }: GeneratedRequest,
     response: ReadResponse,
   ): Promise<void> {
     const { id } = JSON.parse(response.body) as { id: string };
@@ -84,10 +84,10 @@ onSqliteAndOneServer('Injection through each field of the published document', (
           sent += 1;
         }
       expect([...succeeded].toSorted()).toEqual([...requests.keys()].toSorted());
-      await bystander.expectUntouched();
+      await bystander.expectUnchanged();
       const lines = await service().expectCleanLog();
       expect(lines).toBeGreaterThanOrEqual(sent);
-      show(
+      reportFigure(
         task,
         `${database.engine.label}: ${fields.length} fields of the document, ${HOSTILE_PARAGRAPHS.length} hostile texts, ${sent} requests, ${lines} lines of JSON`,
       );

@@ -2,11 +2,11 @@ import { type Page, Browser } from '../../support/browser.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
 import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
-import { placesOf, publishedDocument } from '../../support/published-document.js';
+import { operationEntries, publishedDocument } from '../../support/published-document.js';
 import { sendBytes } from '../../support/raw-request.js';
-import type { MadeRequest } from '../../support/request-arbitraries.js';
+import type { GeneratedRequest } from '../../support/request-arbitraries.js';
 import type { TestClient } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { Bystander, expectHarmless, readResponse, type ReadResponse } from './harmless.js';
 import { fullRequestsOf } from './fields.js';
 import { printable, textsFor } from './hostile.js';
@@ -19,10 +19,10 @@ const SIGN_IN = '/account/sign-in';
 const LONG_MS = 120_000;
 /** Every nth text of each kind per field of a form, because each needs its own page. */
 const ONE_IN_FORMS = 2;
-/** The same per header: most requests read the same headers. */
+/** The same per header, because most requests read the same headers. */
 const ONE_IN_HEADERS = 4;
-/** A phone of no user, so that no code is right and no late message reaches a user. */
-const STRANGERS_PHONE = '+14155559999';
+/** Belongs to no user, so every code is wrong and no late message reaches a user. */
+const UNKNOWN_PHONE = '+14155559999';
 const WRONG_CODE = '000000';
 const PREFLIGHT = { origin: 'https://garden.example', 'access-control-request-method': 'POST' };
 const PARAMETER = /\{?[:*]\w+\}?/;
@@ -49,14 +49,14 @@ onSqlite('Injection through pages', (database) => {
     link = authorizeLink(member.client, { ui_locales: 'es' });
     signedIn = new Browser(service());
   });
-  afterEach(() => bystander.expectUntouched());
+  afterEach(() => bystander.expectUnchanged());
 
-  function expectNothing(response: ReadResponse, text: string, what: string): void {
+  function expectNoEffect(response: ReadResponse, text: string, what: string): void {
     expectHarmless(response, text, service().baseUrl, what);
     sent += 1;
   }
 
-  /** The page. Signs in again where an earlier text ended the session, and restores the access of apps. */
+  /** Opens a page as the user. Restores the session and the access of apps, which an earlier text may have ended. */
   async function ownPage(path: string): Promise<Shown> {
     const { user, client } = member;
     if (path !== link) for (const each of [client, other]) await app().accessToken(user, each);
@@ -68,18 +68,18 @@ onSqlite('Injection through pages', (database) => {
   }
 
   /** The page before or after its first form with a phone was sent. */
-  async function strangersPage(path: string, action?: string): Promise<Shown> {
+  async function strangerPage(path: string, action?: string): Promise<Shown> {
     const visitor = new Browser(service());
     const page = await visitor.open(path);
-    const typed = { phone: STRANGERS_PHONE };
+    const typed = { phone: UNKNOWN_PHONE };
     return { visitor, page: action ? await visitor.submit(page, action, typed) : page };
   }
 
   const everyPage = (): (() => Promise<Shown>)[] => [
-    () => strangersPage(link),
-    () => strangersPage(link, '/oauth/authorize/sign-in'),
-    () => strangersPage(ACCOUNT),
-    () => strangersPage(ACCOUNT, '/account/sign-in'),
+    () => strangerPage(link),
+    () => strangerPage(link, '/oauth/authorize/sign-in'),
+    () => strangerPage(ACCOUNT),
+    () => strangerPage(ACCOUNT, '/account/sign-in'),
     () => ownPage(link),
     () => ownPage(ACCOUNT),
     () => ownPage(`${ACCOUNT}/${member.client.clientId}`),
@@ -88,13 +88,13 @@ onSqlite('Injection through pages', (database) => {
   function filled(page: Page, action: string): URLSearchParams {
     const form = formsOf(page.html).find((each) => each.action === action);
     if (form === undefined) throw new Error(`No form posts to ${action}:\n${page.html}`);
-    const typed: Record<string, string> = { phone: STRANGERS_PHONE, code: WRONG_CODE };
+    const typed: Record<string, string> = { phone: UNKNOWN_PHONE, code: WRONG_CODE };
     return new URLSearchParams(
       Object.entries(form.fields).map(([name, value]) => [name, value || (typed[name] ?? '')]),
     );
   }
 
-  const declared = placesOf(publishedDocument()).map(
+  const declared = operationEntries(publishedDocument()).map(
     ({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
   );
   /** Paths of undocumented routes. */
@@ -116,7 +116,7 @@ onSqlite('Injection through pages', (database) => {
             const body = filled(page, action);
             body.set(name ?? text, name === undefined ? 'x' : text);
             const response = await visitor.post(action, body);
-            expectNothing(readPage(response), text, `${action} ${name ?? '(a name)'}`);
+            expectNoEffect(readPage(response), text, `${action} ${name ?? '(a name)'}`);
             if (response.status < 400) accepted.add(action);
           }
           fields += 1;
@@ -127,7 +127,7 @@ onSqlite('Injection through pages', (database) => {
     // Codes are always wrong.
     const right = known.filter((path) => !path.endsWith('/verify'));
     expect([...accepted].toSorted()).toEqual(right.toSorted());
-    show(
+    reportFigure(
       task,
       `${fields} fields of ${actions.size} kinds of forms, half of the hostile texts of each kind in each`,
     );
@@ -142,11 +142,11 @@ onSqlite('Injection through pages', (database) => {
         const encoded = encodeURIComponent(text);
         const address = `${path.replace(PARAMETER, () => encoded)}?${encoded}=${encoded}`;
         const response = await visitor.open(address);
-        expectNothing(readPage(response), text, path);
+        expectNoEffect(readPage(response), text, path);
         expect(response.status, path).toBeOneOf([303, 400, 404]);
         expect(response.location, path).toBeOneOf([null, ACCOUNT]);
       }
-    show(task, `hostile texts in ${paths.length} kinds of URLs`);
+    reportFigure(task, `hostile texts in ${paths.length} kinds of URLs`);
   });
 
   it('executes no hostile text in a cookie', { timeout: LONG_MS }, async ({ task }) => {
@@ -162,9 +162,9 @@ onSqlite('Injection through pages', (database) => {
             const response = await readResponse(
               await service().fetch(path, { headers: { cookie } }),
             );
-            expectNothing(response, text, `${path} ${name}`);
+            expectNoEffect(response, text, `${path} ${name}`);
           }
-    show(task, `hostile texts in ${cookies.length} cookies`);
+    reportFigure(task, `hostile texts in ${cookies.length} cookies`);
   });
 
   it(
@@ -173,7 +173,7 @@ onSqlite('Injection through pages', (database) => {
     async ({ task }) => {
       const page = { method: 'GET', headers: {} };
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
-      const requests: MadeRequest[] = [
+      const requests: GeneratedRequest[] = [
         ...(await fullRequestsOf(await Member.join(app()))).values(),
         { ...page, path: link },
         { ...page, path: ACCOUNT },
@@ -181,7 +181,7 @@ onSqlite('Injection through pages', (database) => {
         { method: 'OPTIONS', path: '/dev/v1/me', headers: PREFLIGHT },
         { method: 'POST', path: SIGN_IN, headers: form, body: 'phone=x' },
       ];
-      const places: { name: string; request: MadeRequest }[] = [];
+      const places: { name: string; request: GeneratedRequest }[] = [];
       for (const request of requests) {
         const names = await headersReadDuring(app().nest.getHttpServer(), async () => {
           const { status } = await sendOver(app().baseUrl, request);
@@ -197,16 +197,16 @@ onSqlite('Injection through pages', (database) => {
         for (const text of textsFor(at, ONE_IN_HEADERS)) {
           const more = { [name]: printable(text) };
           const response = await sendOver(service().baseUrl, request, more);
-          expectNothing(response, text, `${request.method} ${request.path} ${name}`);
+          expectNoEffect(response, text, `${request.method} ${request.path} ${name}`);
         }
-      show(task, `hostile texts in ${names.size} headers that the service reads`);
+      reportFigure(task, `hostile texts in ${names.size} headers that the service reads`);
     },
   );
 
   it('writes one JSON object per line to the log, without hostile texts', async ({ task }) => {
     const lines = await service().expectCleanLog();
     expect(lines).toBeGreaterThanOrEqual(sent);
-    show(task, `${sent} hostile requests to pages, ${lines} lines of JSON`);
+    reportFigure(task, `${sent} hostile requests to pages, ${lines} lines of JSON`);
   });
 });
 
@@ -217,7 +217,7 @@ function readPage({ status, headers, html }: Page): ReadResponse {
 /** Sends a request over an own connection with raw `more` headers, even those that HTTP clients reject. */
 async function sendOver(
   url: string,
-  { method, path, headers, body = '' }: MadeRequest,
+  { method, path, headers, body = '' }: GeneratedRequest,
   more: Record<string, string> = {},
 ): Promise<ReadResponse> {
   const bytes = Buffer.from(body).toString('latin1');

@@ -24,14 +24,14 @@ import { json } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
 import { runSql } from '../../support/sql.js';
 import { rateLimits, TestApp, type TestClient, useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { CONTROL, escaped, HOSTILE_LINES, HOSTILE_PARAGRAPHS, printable } from './hostile.js';
-import { converse, requestOf } from './wire.js';
+import { sendRaw, requestOf } from './wire.js';
 
 const PLAIN = 'Plain words';
 const TAG_LENGTH = 50;
-const EACH_NAME = times(1, 6);
+const NAME_STEP = times(1, 6);
 const CALLBACK = 'https://garden.example/callback';
 /** Headers with free-form values. */
 const HEADERS = [
@@ -76,13 +76,13 @@ onSqliteAndOneServer('Injection through posts and comments', (database) => {
     for (const text of HOSTILE_PARAGRAPHS) {
       const isLine = HOSTILE_LINES.includes(text);
       const isTag = isLine && text.length <= TAG_LENGTH;
-      const said = (words: string): object => ({
+      const fieldsWith = (words: string): object => ({
         content: words,
         ...(isLine && { title: words }),
         ...(isTag && { tags: [words, 'tag'] }),
       });
-      const post = await member.publish({ ...said(text), images });
-      expect(post).toMatchObject({ ...said(text), images });
+      const post = await member.publish({ ...fieldsWith(text), images });
+      expect(post).toMatchObject({ ...fieldsWith(text), images });
       const own = await json(await member.get(`/posts/${post.id}`));
       expect(own).toMatchObject({ content: text, tags: isTag ? [text, 'tag'] : [] });
       const comment = await member.comment(post.id, text);
@@ -91,12 +91,12 @@ onSqliteAndOneServer('Injection through posts and comments', (database) => {
       );
       expect(data).toEqual([comment]);
       expect(comment.text).toBe(text);
-      const plain = await pageOf(await member.publish({ ...said(PLAIN), images }));
+      const plain = await pageOf(await member.publish({ ...fieldsWith(PLAIN), images }));
       expectText(await pageOf(post), text, plain);
       expect(plain).not.toContain('<svg/onload');
     }
     expect(await footprintOf(bystander)).toEqual(before);
-    show(
+    reportFigure(
       task,
       `${database.engine.label}: ${HOSTILE_PARAGRAPHS.length} hostile texts in each field`,
     );
@@ -165,7 +165,7 @@ onEachServer('Server with NO_BACKSLASH_ESCAPES', ({ engine }) => {
 onSqlite('Injection through names', (database) => {
   const app = useTestApp(database);
   const cli = new CommandLine(database);
-  const names = [PLAIN, ...HOSTILE_LINES.filter((_, at) => at % EACH_NAME === 0)];
+  const names = [PLAIN, ...HOSTILE_LINES.filter((_, at) => at % NAME_STEP === 0)];
   const clients: TestClient[] = [];
 
   beforeAll(async () => {
@@ -176,7 +176,7 @@ onSqlite('Injection through names', (database) => {
     }
     const quoted = names.map((name, at) => `+1415555${3000 + at},"${name.replaceAll('"', '""')}"`);
     const file = ['phone,name', ...quoted].join('\n');
-    await cli.jsonWith(file, 'user', 'import', '-');
+    await cli.jsonWithInput(file, 'user', 'import', '-');
   });
 
   it('escapes hostile names on the pages of consent and of connected apps', async () => {
@@ -196,7 +196,7 @@ onSqlite('Injection through names', (database) => {
       return [phonePage, consent, list, one, removed].map(({ html }) => html);
     };
     const plain = await pagesOf(0);
-    // One message a minute goes to a phone, and the first user signs in twice.
+    // A phone gets one message a minute, and the first user signs in twice.
     app().clock.advance(61_000);
     for (const [place, name] of names.entries())
       for (const [at, html] of (await pagesOf(place)).entries())
@@ -226,7 +226,7 @@ onSqlite('Injection through names', (database) => {
       await cli.run('user', 'show', id),
       await cli.run('app', 'show', client.clientId),
       await cli.run('app', 'show', client.clientId, '--json'),
-      await cli.runWith(user, 'user', 'import', '-', '--format', 'ndjson'),
+      await cli.runWithInput(user, 'user', 'import', '-', '--format', 'ndjson'),
       await cli.run('user', 'show', '--phone', '+14155554001'),
       await cli.run(
         'app',
@@ -296,7 +296,7 @@ describe('Injection through raw requests', () => {
     SMS_SENDER: 'webhook',
     SMS_WEBHOOK_URL: 'https://127.0.0.1:9/',
     SMS_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
-    // Each text fails at both forms, and all of them come from one address: past these limits, no form is read.
+    // All texts fail at both forms and come from one address. Over these limits, the service would read no form.
     ...rateLimits({ 'token-failures': 0, 'sign-in-failures': 0 }),
   };
 
@@ -308,7 +308,7 @@ describe('Injection through raw requests', () => {
       sent += 1;
       const length = `Content-Length: ${Buffer.byteLength(body)}`;
       const request = requestOf(line, [...headers, length, 'Connection: close'], body);
-      const { text } = await converse(service.baseUrl, request);
+      const { text } = await sendRaw(service.baseUrl, request);
       expect(text).toMatch(/^x-request-id: req_[0-9a-z]{26}\r$/im);
       expect(text).not.toMatch(/^set-cookie: stolen/im);
       return text;
@@ -332,6 +332,6 @@ describe('Injection through raw requests', () => {
     ).toHaveLength(sent);
     expect(service.output()).not.toMatch(/alert\(1\)|DROP TABLE/);
     expect(service.output()).not.toMatch(CONTROL);
-    show(task, `${sent} hostile requests, ${lines.length} lines of JSON`);
+    reportFigure(task, `${sent} hostile requests, ${lines.length} lines of JSON`);
   });
 });

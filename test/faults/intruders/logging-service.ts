@@ -6,8 +6,8 @@ import { rateLimits, type TestApp, useTestApp } from '../../support/test-app.js'
 import { CONTROL } from './hostile.js';
 
 /**
- * Thousands of hostile forms come from one address, and many of them name the same app, browser or phone: with these limits, the
- * service would reject nearly all of them unread.
+ * Thousands of hostile forms come from one address, many for the same app, browser or phone. With limits, the service would
+ * reject nearly all of them unread.
  */
 const NO_LIMITS = rateLimits({
   'token-failures': 0,
@@ -53,7 +53,7 @@ export class LoggingService extends Cluster {
   async expectCleanLog(): Promise<number> {
     expect(await this.process.stop()).toBe(0);
     const output = this.process.output();
-    // The first lines tell the operator where the service listens.
+    // The first lines show the operator the addresses of the service.
     const log = output.slice(output.search(/^\{/m));
     const lines = log.trimEnd().split('\n');
     const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -84,7 +84,7 @@ export function useBoth(database: TestDatabase): {
   return {
     app,
     service: () => {
-      if (!service) throw new Error('The service starts before the tests.');
+      if (!service) throw new Error('Call this within a test: the service is not started yet.');
       return service;
     },
   };

@@ -13,14 +13,14 @@ import { PUBLIC_URL, type Unprivileged } from './unprivileged.js';
 export const MEMBERS = times(4000, 2000);
 /** Two primes: consecutive numbers are far apart, and all differ. */
 const STEP = 48_271;
-const NUMBERS = 7_999_993;
+const PHONE_NUMBERS = 7_999_993;
 const REDIRECT_URI = 'https://garden.example/callback';
 
 /** Imports the users of a file, with unordered phones. Returns the phones. */
 export async function importMembers(service: Unprivileged, file: number): Promise<string[]> {
   const phones = Array.from({ length: MEMBERS }, (_, number) => {
     const place = (file * MEMBERS + number) * STEP;
-    return `+1415${2_000_000 + (place % NUMBERS)}`;
+    return `+1415${2_000_000 + (place % PHONE_NUMBERS)}`;
   });
   const lines = phones.map((phone, number) => `${phone},Person ${number}`);
   const printed = await service.command(

@@ -6,27 +6,27 @@ interface Part {
   body: string;
   /** Of a group or lookaround; else empty. */
   alternatives: Part[][];
-  kind: 'taken' | 'looked at' | 'edge';
-  least: number;
+  kind: 'consumed' | 'lookaround' | 'anchor';
+  min: number;
   /** Whether the quantifier has no bound, or a large one. */
-  isEndless: boolean;
+  isUnbounded: boolean;
 }
 
-/** A part with an unbounded quantifier, and texts that lead to it. */
+/** A part with an unbounded quantifier, and prefixes that reach it. */
 export interface Repetition {
   /** The pattern up to and including the part. */
   source: string;
-  /** Texts that lead to the part, those with the fewest choices first; empty if none is known. */
+  /** Prefixes that reach the part, those with the fewest choices first; empty if none is known. */
   before: string[];
   /** The repeated text: matching characters, or texts that a group matches. */
   units: string[];
 }
 
 const MANY = 10;
-/** Number of matching characters to repeat, and to try on the way to the part. */
+/** Number of matching characters to repeat, and to try in prefixes. */
 const MAX_SAMPLES = 5;
-const MAX_STEPS = 2;
-/** Number of texts to try on the way, and of successful ones to keep. */
+const MAX_SAMPLES_PER_STEP = 2;
+/** Number of prefixes to try, and to return. */
 const MAX_TEXTS = 500;
 const MAX_WAYS = 4;
 /** Number of texts of a group that are combined in pairs. */
@@ -57,7 +57,7 @@ export function repetitionsOf(pattern: RegExp): Repetition[] {
   return new Walk(pattern).through(alternativesIn(tokens), [''], '', '');
 }
 
-/** Searches texts that lead to the parts of a pattern. */
+/** Finds prefixes that reach the parts of a pattern. */
 class Walk {
   private readonly characters: readonly string[];
   private readonly flags: string;
@@ -68,7 +68,7 @@ class Walk {
     this.flags = pattern.flags.replaceAll(/[gy]/g, '');
   }
 
-  /** `before` has texts that lead to these alternatives; `leading` and `trailing` are the pattern before and after them. */
+  /** `before` has prefixes that reach these alternatives; `leading` and `trailing` are the pattern before and after them. */
   through(
     alternatives: Part[][],
     before: readonly string[],
@@ -78,12 +78,12 @@ class Walk {
     return alternatives.flatMap((parts) => {
       const choices: (readonly string[])[] = [before];
       return parts.flatMap((part, at) => {
-        const texts = joined(choices);
+        const texts = concatenations(choices);
         const start = leading + sourceOf(parts.slice(0, at));
         const end = sourceOf(parts.slice(at + 1)) + trailing;
         choices.push(this.textsOf(part));
         const found = this.through(part.alternatives, texts, start, end);
-        return part.isEndless ? [...found, this.repetition(part, texts, start, end)] : found;
+        return part.isUnbounded ? [...found, this.repetition(part, texts, start, end)] : found;
       });
     });
   }
@@ -98,7 +98,7 @@ class Walk {
     const source = leading + part.source;
     const whole = this.whole(source);
     const leads = (text: string): boolean =>
-      units.some((unit) => whole.test(text + unit.repeat(Math.max(part.least, 1))));
+      units.some((unit) => whole.test(text + unit.repeat(Math.max(part.min, 1))));
     return { source, before: texts.filter(leads).slice(0, MAX_WAYS), units };
   }
 
@@ -116,17 +116,17 @@ class Walk {
 
   /** Short texts that a part matches, or that a lookaround requires. */
   private textsOf(part: Part): string[] {
-    if (part.kind === 'edge') return [''];
+    if (part.kind === 'anchor') return [''];
     const once = this.onceOf(part);
-    const repeated = once.map((text) => text.repeat(Math.max(part.least, 1)));
+    const repeated = once.map((text) => text.repeat(Math.max(part.min, 1)));
     // Texts of lookarounds rarely help, so the second choice is empty, too.
-    if (part.kind === 'looked at') return ['', '', ...repeated];
-    return part.least === 0 ? ['', ...repeated] : repeated;
+    if (part.kind === 'lookaround') return ['', '', ...repeated];
+    return part.min === 0 ? ['', ...repeated] : repeated;
   }
 
   private onceOf({ alternatives, body }: Part): string[] {
-    if (alternatives.length === 0) return this.samplesOf(body).slice(0, MAX_STEPS);
-    return alternatives.flatMap((parts) => joined(parts.map((part) => this.textsOf(part))));
+    if (alternatives.length === 0) return this.samplesOf(body).slice(0, MAX_SAMPLES_PER_STEP);
+    return alternatives.flatMap((parts) => concatenations(parts.map((part) => this.textsOf(part))));
   }
 
   /** Matching characters, those of the pattern first. */
@@ -153,7 +153,7 @@ class Walk {
 }
 
 /** Concatenations of one choice each: all first choices, all second choices, and each other choice once, the last parts first. */
-function joined(choices: readonly (readonly string[])[]): string[] {
+function concatenations(choices: readonly (readonly string[])[]): string[] {
   const first = choices.map(([text = '']) => text);
   const second = choices.map(([text = '', other = text]) => other);
   const others = choices.map((texts, at) => texts.slice(1).map((text) => first.with(at, text)));
@@ -180,17 +180,17 @@ function partOf(token: string, following: string[]): Part {
   const inside = alternatives.map(sourceOf);
   const body = alternatives.length === 0 ? token : `${token}${inside.join('|')})`;
   const quantifier = QUANTIFIER.test(following[0] ?? '') ? (following.shift() ?? '') : '';
-  const kind = LOOK.test(token) ? 'looked at' : EDGE.test(token) ? 'edge' : 'taken';
+  const kind = LOOK.test(token) ? 'lookaround' : EDGE.test(token) ? 'anchor' : 'consumed';
   return { source: body + quantifier, body, alternatives, kind, ...timesOf(quantifier) };
 }
 
-function timesOf(quantifier: string): Pick<Part, 'least' | 'isEndless'> {
-  const [, least, comma, most] = /^\{(\d+)(,?)(\d*)\}/.exec(quantifier) ?? [];
-  if (least !== undefined) {
-    const bound = comma === '' ? Number(least) : most === '' ? Infinity : Number(most);
-    return { least: Number(least), isEndless: bound >= MANY };
+function timesOf(quantifier: string): Pick<Part, 'min' | 'isUnbounded'> {
+  const [, min, comma, max] = /^\{(\d+)(,?)(\d*)\}/.exec(quantifier) ?? [];
+  if (min !== undefined) {
+    const bound = comma === '' ? Number(min) : max === '' ? Infinity : Number(max);
+    return { min: Number(min), isUnbounded: bound >= MANY };
   }
-  if (quantifier.startsWith('*')) return { least: 0, isEndless: true };
-  if (quantifier.startsWith('+')) return { least: 1, isEndless: true };
-  return { least: quantifier.startsWith('?') ? 0 : 1, isEndless: false };
+  if (quantifier.startsWith('*')) return { min: 0, isUnbounded: true };
+  if (quantifier.startsWith('+')) return { min: 1, isUnbounded: true };
+  return { min: quantifier.startsWith('?') ? 0 : 1, isUnbounded: false };
 }

@@ -5,7 +5,7 @@ import { REQUEST_ID_PATTERN } from '../../../src/platform/http/request-context.j
 import { sqliteFile } from '../../support/database.js';
 import { publishedDocument } from '../../support/published-document.js';
 import { type TestApp, useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { IS_QUICK } from '../../suite.js';
 import { repetitionsOf } from './pattern-parts.js';
 import { routesOf } from './inventory.js';
@@ -15,13 +15,13 @@ import {
   type Literal,
   literalsOf,
   MAX_LENGTH,
-  makersOf,
+  patternCreationsIn,
   measure,
   sourceOf,
   sourcesIn,
 } from './slow-patterns.js';
 
-/** Slow patterns for input that attackers do not control, by file and source, with the reason. */
+/** Slow patterns that attackers cannot reach, by file and source, with their input. */
 const BOUNDED: Readonly<Record<string, string>> = {
   [String.raw`tools/breaking-changes.ts: \/requestBody\/.*\/properties\/`]:
     'a path in our own published document',
@@ -34,8 +34,8 @@ const BOUNDED: Readonly<Record<string, string>> = {
     'the message of an error, for "doctor"',
 };
 
-/** Places that create a pattern at run time, with their patterns. */
-const MADE: Readonly<Record<string, (app: TestApp) => readonly RegExp[]>> = {
+/** Code that creates a pattern at run time, with its patterns. */
+const CREATED_PATTERNS: Readonly<Record<string, (app: TestApp) => readonly RegExp[]>> = {
   'src/platform/ids.ts: new RegExp(`^${prefix}_${SUFFIX}$`)': () => [idPattern('svc_app')],
   'src/platform/http/server/unrouted-requests.ts: pathToRegexp(path, { sensitive: true, trailing: false })':
     patternsOfRoutes,
@@ -44,8 +44,8 @@ const MADE: Readonly<Record<string, (app: TestApp) => readonly RegExp[]>> = {
   ],
 };
 
-/** Places whose patterns this test cannot get, with the reason why callers cannot make them slow. */
-const OUT_OF_REACH: Readonly<Record<string, string>> = {
+/** Code whose patterns this test cannot get, with their input. */
+const UNCHECKED: Readonly<Record<string, string>> = {
   "src/platform/database/database-status.ts: new RegExp(`^${source}$`, 'su')":
     "of a grant by the operator's own database server, for the name of the operator's own database",
 };
@@ -77,8 +77,8 @@ function patternsOfRoutes(app: TestApp): RegExp[] {
 }
 
 /** The distinct patterns. */
-function madeIn(app: TestApp): Literal[] {
-  const found = Object.entries(MADE).flatMap(([place, patterns]) =>
+function createdPatternsOf(app: TestApp): Literal[] {
+  const found = Object.entries(CREATED_PATTERNS).flatMap(([place, patterns]) =>
     patterns(app).map((pattern) => ({ place: `${place}: ${pattern}`, pattern })),
   );
   return [...new Map(found.map((literal) => [literal.place, literal])).values()];
@@ -148,11 +148,11 @@ describe('Regular expressions (CWE-1333)', () => {
 
   it('run in linear time in our code, for any text', { timeout: 300_000 }, async ({ task }) => {
     const sources = [...(await sourcesIn('src')), ...(await sourcesIn('tools'))];
-    const known = Object.keys({ ...MADE, ...OUT_OF_REACH });
-    expect(sources.flatMap(makersOf).toSorted()).toEqual(known.toSorted());
+    const known = Object.keys({ ...CREATED_PATTERNS, ...UNCHECKED });
+    expect(sources.flatMap(patternCreationsIn).toSorted()).toEqual(known.toSorted());
     const published = publishedIn(publishedDocument());
     expect(published.length).toBeGreaterThan(10);
-    const own = [...sources.flatMap(literalsOf), ...madeIn(app())];
+    const own = [...sources.flatMap(literalsOf), ...createdPatternsOf(app())];
     const measured = new Set(own.map(({ pattern }) => pattern.source));
     const literals = [...own, ...published.filter(({ pattern }) => !measured.has(pattern.source))];
     expect(literals.length).toBeGreaterThan(100);
@@ -163,22 +163,22 @@ describe('Regular expressions (CWE-1333)', () => {
     );
     expect(unreached).toEqual([]);
     const slow = new Set<string>();
-    let [slowest, milliseconds, attacks, many] = ['', 0, 0, 0];
+    let [slowest, milliseconds, attacks, slowCount] = ['', 0, 0, 0];
     for (const { place, pattern } of literals) {
       const took = longest(pattern);
       attacks += took.attacks;
       const [file = ''] = place.split(':');
       if (took.milliseconds > LIMIT_MS) {
-        many += 1;
+        slowCount += 1;
         slow.add(`${file}: ${pattern.source}`);
       } else if (took.milliseconds > milliseconds)
         [slowest, milliseconds] = [place, took.milliseconds];
     }
     // A pattern that is no longer slow must leave the list.
     expect([...slow].toSorted()).toEqual(Object.keys(BOUNDED).toSorted());
-    show(
+    reportFigure(
       task,
-      `${literals.length - many} regular expressions, ${attacks} hostile texts of up to ${MAX_LENGTH.toLocaleString('en')} characters, the slowest ${milliseconds.toFixed(1)} ms at ${slowest.split(': ')[0]}; ${many} without input of callers may be slow, in ${slow.size} files`,
+      `${literals.length - slowCount} regular expressions, ${attacks} hostile texts of up to ${MAX_LENGTH.toLocaleString('en')} characters, slowest ${milliseconds.toFixed(1)} ms at ${slowest.split(': ')[0]}; ${slowCount} slow ones never see client input, in ${slow.size} files`,
     );
   });
 });
@@ -197,7 +197,7 @@ describe('Detection of regular expressions created at run time', () => {
     ["await import('path-to-regexp')", "import('path-to-regexp')"],
     ["export { match } from 'path-to-regexp'", "export { match } from 'path-to-regexp'"],
   ])('finds %s', (text, maker) => {
-    expect(makersOf(sourceOf('a.ts', text))).toEqual([`a.ts: ${maker}`]);
+    expect(patternCreationsIn(sourceOf('a.ts', text))).toEqual([`a.ts: ${maker}`]);
   });
 
   it.each([
@@ -206,6 +206,6 @@ describe('Detection of regular expressions created at run time', () => {
     'text.match(/a/), text.search(/a/g), trail.search({ since })',
     'class Matcher { match(text: string): boolean }',
   ])('ignores %s', (text) => {
-    expect(makersOf(sourceOf('a.ts', text))).toEqual([]);
+    expect(patternCreationsIn(sourceOf('a.ts', text))).toEqual([]);
   });
 });

@@ -24,8 +24,8 @@ import {
   type TokenBody,
 } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
-import { converse, requestOf } from './wire.js';
+import { reportFigure } from '../figures.js';
+import { sendRaw, requestOf } from './wire.js';
 
 const DECISION = '/oauth/authorize/decision';
 const ALLOW = { scope: [...SCOPES], decision: 'approve' };
@@ -94,7 +94,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const form = { ...ALLOW, redirect_uri: EVIL, redirectUri: EVIL, client_id: phoneApp.clientId };
     const { location } = await visitor.submit(consent, DECISION, form);
     expect(location).toMatch(/^https:\/\/garden\.example\/callback\?code=svcac_/);
-    show(task, `${WRONG_REDIRECTS.length + 1} wrong redirect URIs, all rejected`);
+    reportFigure(task, `${WRONG_REDIRECTS.length + 1} wrong redirect URIs, all rejected`);
   });
 
   it('4.2 and 4.3 Credential leakage by Referer and history: links to no other site and disables caching', async () => {
@@ -166,7 +166,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     expect((await exchange(app(), client, young)).status).toBe(200);
     app().clock.advance(1);
     await expectTokenError(await exchange(app(), client, old), 'invalid_grant');
-    show(
+    reportFigure(
       task,
       'a stolen code: rejected in another session with PKCE; else protected only by client secret, redirect URI, single use and 5 minutes',
     );
@@ -243,17 +243,17 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
     const user = await app().addUser();
     const { access_token } = await obtainTokens(app(), client, user);
     expect(await isTokenAccepted(app(), sha256(access_token))).toBe(false);
-    const asked = { token: access_token };
+    const tokenForm = { token: access_token };
     const other = await app().addClient();
-    const introspected = await sendForm(app(), '/oauth/introspect', other, asked);
+    const introspected = await sendForm(app(), '/oauth/introspect', other, tokenForm);
     expect(await json(introspected)).toEqual({ active: false });
-    expect((await sendForm(app(), '/oauth/revoke', other, asked)).status).toBe(400);
+    expect((await sendForm(app(), '/oauth/revoke', other, tokenForm)).status).toBe(400);
     expect(await isTokenAccepted(app(), access_token)).toBe(true);
-    // One message a minute goes to a phone.
+    // A phone gets one message a minute.
     app().clock.advance(2 * MINUTE);
     const page = await new Browser(app()).signInToAccount(user);
     expect(page.html).toContain(client.clientId);
-    expect((await sendForm(app(), '/oauth/revoke', client, asked)).status).toBe(200);
+    expect((await sendForm(app(), '/oauth/revoke', client, tokenForm)).status).toBe(200);
     expect(await isTokenAccepted(app(), access_token)).toBe(false);
   });
 
@@ -275,7 +275,7 @@ onSqlite('RFC 9700, section 4: attacks and mitigations', (database) => {
       '/account?next=//evil.example',
     ];
     for (const path of [...ours, ...account]) {
-      const { text } = await converse(
+      const { text } = await sendRaw(
         app().baseUrl,
         requestOf(`GET ${path}`, ['Connection: close']),
       );

@@ -31,16 +31,16 @@ export interface Attack extends Run {
 export const LIMIT_MS = 20;
 export const MAX_LENGTH = 30_000;
 /** First number of repetitions. Small steps follow, because exponential patterns would never end after a large one. */
-const FEWEST = 8;
+const MIN_REPETITIONS = 8;
 const SMALL_STEP = 4;
-const FEW = 48;
-const MIDDLE_STEP = 1.5;
-const SOME = 200;
-const LARGE_STEP = 4;
-const TRIES = 4;
+const SMALL_STEPS_END = 48;
+const MIDDLE_FACTOR = 1.5;
+const MIDDLE_STEPS_END = 200;
+const LARGE_FACTOR = 4;
+const ATTEMPTS = 4;
 const NOTABLE_MS = 2;
-/** Only the pattern can take this long. */
-const OBVIOUS_MS = 4 * LIMIT_MS;
+/** Not caused by other load. */
+const CERTAIN_MS = 4 * LIMIT_MS;
 /** Number of prefixes of a part in a quick run. */
 const FEW_WAYS = 2;
 const SPOILERS = ['\0', '/\n'];
@@ -76,33 +76,33 @@ function runsOf({ before, units }: Repetition, isThorough: boolean): Run[] {
 
 /** Grows the text up to the maximum length, or until the pattern takes too long. */
 export function measure(pattern: RegExp, { before, unit, spoiler }: Attack): Measured {
-  const most = Math.ceil(MAX_LENGTH / unit.length);
-  for (let times = FEWEST; ; times = Math.min(most, more(times))) {
+  const max = Math.ceil(MAX_LENGTH / unit.length);
+  for (let times = MIN_REPETITIONS; ; times = Math.min(max, nextCount(times))) {
     const text = before + unit.repeat(times) + spoiler;
-    const milliseconds = leastTime(pattern, text);
-    if (milliseconds > LIMIT_MS || times === most) return { milliseconds, length: text.length };
+    const milliseconds = minTime(pattern, text);
+    if (milliseconds > LIMIT_MS || times === max) return { milliseconds, length: text.length };
   }
 }
 
-function more(times: number): number {
-  if (times < FEW) return times + SMALL_STEP;
-  return Math.ceil(times * (times < SOME ? MIDDLE_STEP : LARGE_STEP));
+function nextCount(times: number): number {
+  if (times < SMALL_STEPS_END) return times + SMALL_STEP;
+  return Math.ceil(times * (times < MIDDLE_STEPS_END ? MIDDLE_FACTOR : LARGE_FACTOR));
 }
 
 /**
- * The shortest of several attempts, where the first took long. The others use wall time or processor time, whichever is less, to
- * exclude other processes and other threads of this process.
+ * The shortest of several attempts if the first is slow. The others count the smaller of wall time and CPU time, to exclude other
+ * processes and threads.
  */
-function leastTime(pattern: RegExp, text: string): number {
+function minTime(pattern: RegExp, text: string): number {
   const startedAt = performance.now();
   text.search(pattern);
-  let least = performance.now() - startedAt;
-  for (let tried = 1; tried < TRIES && least > NOTABLE_MS; tried += 1) {
+  let min = performance.now() - startedAt;
+  for (let tried = 1; tried < ATTEMPTS && min > NOTABLE_MS; tried += 1) {
     const milliseconds = processorTime(pattern, text);
-    least = Math.min(least, milliseconds);
-    if (milliseconds > OBVIOUS_MS) break;
+    min = Math.min(min, milliseconds);
+    if (milliseconds > CERTAIN_MS) break;
   }
-  return least;
+  return min;
 }
 
 function processorTime(pattern: RegExp, text: string): number {
@@ -146,18 +146,20 @@ const PATHS = 'path-to-regexp';
 const TEXT_METHODS = ['match', 'matchAll', 'search'];
 
 /** All places that create a regular expression at run time: the file and the source of the expression. */
-export function makersOf(source: ts.SourceFile): string[] {
+export function patternCreationsIn(source: ts.SourceFile): string[] {
   const nodes = nodesOf(source);
   const imported = nodes.filter(isImportOfPaths).flatMap(nodesOf).filter(ts.isIdentifier);
   const names = new Set(['RegExp', ...imported.map(({ text }) => text)]);
-  const makers = new Set(nodes.filter((node) => isMaker(node, names)).map(expressionOf));
-  return [...makers].map((node) => `${source.fileName}: ${node.getText().replaceAll(/\s+/g, ' ')}`);
+  const creations = new Set(nodes.filter((node) => createsPattern(node, names)).map(expressionOf));
+  return [...creations].map(
+    (node) => `${source.fileName}: ${node.getText().replaceAll(/\s+/g, ' ')}`,
+  );
 }
 
-function isMaker(node: ts.Node, names: ReadonlySet<string>): boolean {
+function createsPattern(node: ts.Node, names: ReadonlySet<string>): boolean {
   if (ts.isIdentifier(node)) return names.has(node.text) && !isOnlyNamed(node);
   if (ts.isStringLiteralLike(node)) return node.text === PATHS && !isImportOfPaths(node.parent);
-  return ts.isCallExpression(node) && isMadeOfText(node);
+  return ts.isCallExpression(node) && compilesText(node);
 }
 
 /** In an import, as a type, or in `instanceof`. */
@@ -180,7 +182,7 @@ function isImportOfPaths(node: ts.Node): node is ts.ImportDeclaration {
 }
 
 /** These string methods compile other arguments to a pattern. Calls with an object literal belong to other classes. */
-function isMadeOfText({ expression, arguments: [given] }: ts.CallExpression): boolean {
+function compilesText({ expression, arguments: [given] }: ts.CallExpression): boolean {
   return (
     ts.isPropertyAccessExpression(expression) &&
     TEXT_METHODS.includes(expression.name.text) &&

@@ -10,7 +10,7 @@ export interface Excess {
 }
 
 /** Requests that exceed each limit, with the status of their rejection. */
-export function tooMuch(member: Member, postId: string): Excess[] {
+export function excessiveRequests(member: Member, postId: string): Excess[] {
   const publish = (body: string, headers: Record<string, string> = {}): Promise<Response> =>
     member.postRaw('/posts', body, { ...JSON_TYPE, ...headers });
   const post = (fields: object): Promise<Response> => publish(JSON.stringify(fields));

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { freePort } from '../../support/free-port.js';
 
-const NOBODY = 65_534;
+const NOBODY_UID = 65_534;
 const isRoot = process.getuid?.() === 0;
 const START_MS = 30_000;
 export const PUBLIC_URL = 'https://api.example';
@@ -24,17 +24,17 @@ const SETTINGS = {
   SMS_SENDER: 'file',
 };
 
-/** Also remounts the folders of temporary files, where they are own file systems. */
+/** Also remounts the folders of temporary files if they are separate file systems. */
 const MAKE_READ_ONLY = [
   'mount -o remount,bind,ro /',
   'for place in /tmp /var/tmp; do ! mountpoint -q $place || mount -o remount,bind,ro $place || exit; done',
 ].join(' && ');
 
-/** Makes the file system read-only except the volume, in an own namespace, and continues as `nobody`. */
+/** Makes the file system read-only except the volume, in a separate namespace, and continues as `nobody`. */
 const CONTAINED = [
   'mount --bind data data',
   MAKE_READ_ONLY,
-  `exec setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups "$@"`,
+  `exec setpriv --reuid=${NOBODY_UID} --regid=${NOBODY_UID} --clear-groups "$@"`,
 ].join(' && ');
 
 /** The environment of programs that can write to the volume only. */
@@ -67,10 +67,10 @@ export async function startUnprivileged(): Promise<Unprivileged> {
   if (buildFailure !== null) throw new Error(buildFailure);
   const folder = await mkdtemp(join(tmpdir(), 'platform-volume-'));
   await mkdir(join(folder, 'data'));
-  if (isRoot) await chown(join(folder, 'data'), NOBODY, NOBODY);
+  if (isRoot) await chown(join(folder, 'data'), NOBODY_UID, NOBODY_UID);
   await chmod(folder, 0o555);
   const port = String(await freePort());
-  const place = { folder, isContained: mayContain() };
+  const place = { folder, isContained: canContain() };
   const { child, ended, output } = begin(place, ['main.js'], { PORT: port });
   const remove = async (): Promise<void> => {
     child.kill('SIGKILL');
@@ -120,9 +120,9 @@ function begin(
     : words;
   const child = spawn(command, parameters, {
     cwd: folder,
-    // Neither a home folder nor a folder for temporary files.
+    // The program has no writable home or temporary folder.
     env: { ...SETTINGS, PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...env },
-    ...(isRoot && !isContained && { uid: NOBODY, gid: NOBODY }),
+    ...(isRoot && !isContained && { uid: NOBODY_UID, gid: NOBODY_UID }),
   });
   const ended = once(child, 'close').then(([code]) => code as number | null);
   const printed: string[] = [];
@@ -133,7 +133,7 @@ function begin(
   return { child, ended, output: () => printed.join(''), stdout: () => stdout.join('') };
 }
 
-function mayContain(): boolean {
+function canContain(): boolean {
   const tried = spawnSync('unshare', [
     '--mount',
     'sh',

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 const SILENT_MS = 2000;
 
 /** The response bytes of one connection. */
-export interface Conversation {
+export interface RawResult {
   text: string;
   /** Final statuses in order, without 1xx. */
   statuses: number[];
@@ -16,7 +16,7 @@ export interface Conversation {
  * Writes these raw parts one after the other, one byte per character. Ends when the service closes the connection or goes
  * silent.
  */
-export function converse(url: string, ...parts: readonly string[]): Promise<Conversation> {
+export function sendRaw(url: string, ...parts: readonly string[]): Promise<RawResult> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     let text = '';

@@ -6,7 +6,7 @@ import type { TestApp, TestClient } from '../../support/test-app.js';
 import { type Actor, type AppName, APPS, PEOPLE } from './api-call.js';
 import type { Facts, Profile } from './platform-model.js';
 
-/** Monthly quotas: one low enough to be spent in most sequences, and none. */
+/** Monthly quotas: one low enough to be used up in most sequences, and none. */
 export const LIMITS: Readonly<Record<AppName, number | null>> = { Garden: 2, Street: null };
 
 const REGISTERED: Readonly<Record<AppName, readonly Scope[]>> = {

@@ -51,7 +51,7 @@ export class Dialogue {
     const { id = '' } = (result.body ?? {}) as { id?: string };
     const isNew = !this.names.has(id);
     if (call.method === 'POST' && id !== '') this.name(id, call.path === '/posts' ? 'P' : 'C');
-    this.say(call, result);
+    this.log(call, result);
     const wanted = this.model.predict(call, now, id);
     if (!isDeepStrictEqual(result, wanted)) this.fail(differences(result, wanted));
     const isReplay = result.headers?.['idempotency-replayed'] !== undefined;
@@ -70,7 +70,7 @@ export class Dialogue {
   }
 
   /** Advances the clock. */
-  pass(milliseconds: number): void {
+  advanceClock(milliseconds: number): void {
     this.app.clock.advance(milliseconds);
     this.lines.push(`${milliseconds} ms pass`);
   }
@@ -136,7 +136,7 @@ export class Dialogue {
     return text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)} …` : text;
   }
 
-  private say({ by, method, path, body, key }: Call, { status, error = '' }: Result): void {
+  private log({ by, method, path, body, key }: Call, { status, error = '' }: Result): void {
     const sent = body ? ` ${JSON.stringify(body)}` : '';
     const under = key === undefined ? '' : ` under the key "${key}"`;
     this.lines.push(
@@ -146,8 +146,8 @@ export class Dialogue {
 
   private fail(reasons: readonly string[]): never {
     const steps = this.lines.map((line, index) => `${index + 1}. ${line}`);
-    const said = reasons.map((reason) => `   ${this.named(reason)}`);
-    throw new Error(['The response differs from the model.', ...steps, ...said].join('\n'));
+    const details = reasons.map((reason) => `   ${this.named(reason)}`);
+    throw new Error(['The response differs from the model.', ...steps, ...details].join('\n'));
   }
 }
 

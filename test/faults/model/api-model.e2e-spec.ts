@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { RUNS, SEED } from '../../support/arbitraries.js';
 import { onEachEngine } from '../../support/database.js';
 import { useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { Cast } from './api-cast.js';
 import { Dialogue, Tally } from './api-dialogue.js';
@@ -13,7 +13,7 @@ const MAX_OPERATIONS = 60;
 /** Statuses that have to occur, except in a run with a chosen number of sequences. */
 const STATUSES = RUNS !== undefined ? [] : [200, 201, 400, 403, 404, 422, 429];
 /** Two hours and two days before the next month. */
-const BEGINNING = '2026-11-28T22:00:00.000Z';
+const START_TIME = '2026-11-28T22:00:00.000Z';
 /** Longer than any sequence. */
 const TOKEN_SECONDS = 10_000_000;
 
@@ -28,7 +28,7 @@ onEachEngine('Developer API compared with a model', (database) => {
       const sequences = fc.commands([operations], { maxCommands: MAX_OPERATIONS, size: 'max' });
       await fc.assert(
         fc.asyncProperty(sequences, async (sequence) => {
-          app().clock.set(BEGINNING);
+          app().clock.set(START_TIME);
           const dialogue = new Dialogue(app(), await Cast.of(app()), tally);
           await fc.asyncModelRun(() => ({ model: dialogue.model, real: dialogue }), sequence);
           await dialogue.readAll();
@@ -36,7 +36,7 @@ onEachEngine('Developer API compared with a model', (database) => {
         { seed: SEED, numRuns: SEQUENCES, plugins: [fc.unbiased()] },
       );
       expect([...tally.statuses]).toEqual(expect.arrayContaining(STATUSES));
-      show(
+      reportFigure(
         task,
         `${database.engine.label}: ${SEQUENCES} sequences of up to ${MAX_OPERATIONS} operations, ${tally.responses.toLocaleString('en')} responses as predicted, ${tally.replays} of them replayed, seed ${SEED}`,
       );

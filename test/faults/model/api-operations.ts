@@ -115,7 +115,7 @@ const likeInNetwork = inNetwork(
 
 const pass = fc.constantFrom(SECOND, 6 * HOUR, 13 * HOUR, DAY).map((milliseconds): Operation => ({
   check: () => true,
-  run: async (_, dialogue) => dialogue.pass(milliseconds),
+  run: async (_, dialogue) => dialogue.advanceClock(milliseconds),
   toString: () => `${milliseconds} ms pass`,
 }));
 
@@ -164,19 +164,19 @@ function onPost(method: 'GET' | 'DELETE', part: string): fc.Arbitrary<Operation>
 /** An action of a person in the network itself, on an existing post. */
 function inNetwork(
   what: string,
-  may: (post: Known['posts'][number], who: Actor['person']) => boolean,
-  act: (dialogue: Dialogue, who: Actor['person'], postId: string) => Promise<void>,
+  isAllowed: (post: Known['posts'][number], actor: Actor['person']) => boolean,
+  act: (dialogue: Dialogue, actor: Actor['person'], postId: string) => Promise<void>,
 ): fc.Arbitrary<Operation> {
-  return fc.record({ person, which }).map(({ person: who, which: place }) => {
+  return fc.record({ person, which }).map(({ person: actor, which: place }) => {
     const find = ({ posts }: Known) =>
       chosen(
-        posts.filter((post) => !post.isDeleted && may(post, who)),
+        posts.filter((post) => !post.isDeleted && isAllowed(post, actor)),
         place,
       );
     return {
       check: (model) => find(model) !== undefined,
-      run: async (model, dialogue) => act(dialogue, who, find(model)?.id ?? ''),
-      toString: () => `${who} ${what} in the network, post ${place}`,
+      run: async (model, dialogue) => act(dialogue, actor, find(model)?.id ?? ''),
+      toString: () => `${actor} ${what} in the network, post ${place}`,
     };
   });
 }

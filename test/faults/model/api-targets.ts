@@ -9,7 +9,7 @@ export type Known = Readonly<PlatformModel>;
 export interface Target {
   of: 'live' | 'deleted' | 'unknown';
   which: number;
-  /** Whether a random person makes the call instead of the owner. */
+  /** True if a random person makes the call, false for the owner. */
   isForeign: boolean;
 }
 
@@ -30,15 +30,15 @@ export const target: fc.Arbitrary<Target> = fc.record({
   isForeign: mostly(false, 4, true),
 });
 
-export function postAt(posts: Known['posts'], by: Actor, aimedAt: Target): Aim {
-  const post = found(posts, aimedAt);
-  return aim(by, aimedAt, post?.owner, post?.id ?? chosen(UNKNOWN_POSTS, aimedAt.which) ?? '');
+export function postAt(posts: Known['posts'], by: Actor, wanted: Target): Aim {
+  const post = found(posts, wanted);
+  return aim(by, wanted, post?.owner, post?.id ?? chosen(UNKNOWN_POSTS, wanted.which) ?? '');
 }
 
-export function commentAt(comments: Known['comments'], by: Actor, aimedAt: Target): Aim {
-  const comment = found(comments, aimedAt);
-  const id = comment?.id ?? chosen(UNKNOWN_COMMENTS, aimedAt.which) ?? '';
-  return aim(by, aimedAt, comment?.author, id);
+export function commentAt(comments: Known['comments'], by: Actor, wanted: Target): Aim {
+  const comment = found(comments, wanted);
+  const id = comment?.id ?? chosen(UNKNOWN_COMMENTS, wanted.which) ?? '';
+  return aim(by, wanted, comment?.author, id);
 }
 
 export function chosen<T>(some: readonly T[], place: number): T | undefined {

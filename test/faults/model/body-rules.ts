@@ -4,27 +4,27 @@ import type { Body } from './api-call.js';
 type Rule = (value: unknown) => string | null;
 
 const text =
-  (most: number): Rule =>
+  (max: number): Rule =>
   (value) => {
     if (typeof value !== 'string') return 'wrong_type';
     if (value.trim() === '') return 'blank';
-    return Array.from(value).length > most ? 'too_long' : null;
+    return Array.from(value).length > max ? 'too_long' : null;
   };
 
 const number =
-  (least: number, most: number): Rule =>
+  (min: number, max: number): Rule =>
   (value) => {
     if (typeof value !== 'number') return 'wrong_type';
-    if (value < least) return 'too_small';
-    return value > most ? 'too_large' : null;
+    if (value < min) return 'too_small';
+    return value > max ? 'too_large' : null;
   };
 
 const list =
-  (mostItems: number, item: Rule): Rule =>
+  (maxItems: number, item: Rule): Rule =>
   (value) => {
     if (!Array.isArray(value) || value.some((each) => typeof each !== 'string'))
       return 'wrong_type';
-    if (value.length > mostItems) return 'too_many';
+    if (value.length > maxItems) return 'too_many';
     return value.map(item).find((code) => code !== null) ?? null;
   };
 

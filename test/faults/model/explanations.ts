@@ -1,13 +1,13 @@
 /** An operation with its start and end by `performance.now()`. */
-export interface Done {
+export interface TimedOperation {
   readonly startedAt: number;
   readonly endedAt: number;
 }
 
 /** A state after some of the operations, with the remaining ones. */
-interface Open<S, D> {
+interface Candidate<S, D> {
   state: S;
-  left: readonly D[];
+  remaining: readonly D[];
 }
 
 /**
@@ -16,36 +16,41 @@ interface Open<S, D> {
  * @param step applies an operation to a state; returns null when the response is impossible in this state
  * @returns the possible final states; none when no order explains the responses
  */
-export function explanations<S, D extends Done>(
+export function explanations<S, D extends TimedOperation>(
   states: readonly S[],
   done: readonly D[],
   step: (state: S, one: D) => S | null,
 ): S[] {
-  let open: Open<S, D>[] = states.map((state) => ({ state, left: done }));
+  let candidates: Candidate<S, D>[] = states.map((state) => ({ state, remaining: done }));
   for (let count = 0; count < done.length; count += 1)
-    open = distinct(
-      open.flatMap((one) => next(one, step)),
+    candidates = distinct(
+      candidates.flatMap((one) => next(one, step)),
       done,
     );
-  return open.map(({ state }) => state);
+  return candidates.map(({ state }) => state);
 }
 
 /** Applies each operation that can be the first of the remaining ones: none of the others ended before it began. */
-function next<S, D extends Done>(
-  { state, left }: Open<S, D>,
+function next<S, D extends TimedOperation>(
+  { state, remaining }: Candidate<S, D>,
   step: (state: S, one: D) => S | null,
-): Open<S, D>[] {
-  return left.flatMap((first) => {
-    if (left.some(({ endedAt }) => endedAt < first.startedAt)) return [];
+): Candidate<S, D>[] {
+  return remaining.flatMap((first) => {
+    if (remaining.some(({ endedAt }) => endedAt < first.startedAt)) return [];
     const after = step(state, first);
-    return after === null ? [] : [{ state: after, left: left.filter((one) => one !== first) }];
+    return after === null
+      ? []
+      : [{ state: after, remaining: remaining.filter((one) => one !== first) }];
   });
 }
 
-function distinct<S, D>(open: readonly Open<S, D>[], done: readonly D[]): Open<S, D>[] {
+function distinct<S, D>(
+  candidates: readonly Candidate<S, D>[],
+  done: readonly D[],
+): Candidate<S, D>[] {
   const known = new Map(
-    open.map((one) => {
-      const places = one.left.map((each) => done.indexOf(each));
+    candidates.map((one) => {
+      const places = one.remaining.map((each) => done.indexOf(each));
       return [JSON.stringify([places, one.state]), one];
     }),
   );

@@ -18,7 +18,7 @@ interface Stored {
 
 const DAY_MS = 86_400_000;
 
-/** Predicts responses to repetitions with the same `Idempotency-Key`. */
+/** Predicts responses to retries with the same `Idempotency-Key`. */
 export class KeyRules {
   /** By app, person and key. */
   private readonly stored = new Map<string, Stored>();

@@ -60,7 +60,7 @@ interface Request extends Actor {
   key: string | undefined;
   now: Date;
   /** The id of the created item. */
-  made: string;
+  createdId: string;
 }
 
 const MAX_POSTS = 50;
@@ -87,7 +87,7 @@ export class PlatformModel {
   /** The routes with their required scope, if any. */
   private readonly routes: Record<string, [Scope | null, (request: Request) => Result]> = {
     'GET me': ['profile.read', ({ person }) => ok({ ...this.facts.people[person] })],
-    'GET quota': [null, ({ app, now }) => ok(this.quota.standing(app, now))],
+    'GET quota': [null, ({ app, now }) => ok(this.quota.status(app, now))],
     'POST posts': ['posts.write', (request) => this.publish(request)],
     'GET posts': ['posts.read', (request) => this.listPosts(request)],
     'GET posts/:id': ['posts.read', (request) => this.readPost(request)],
@@ -98,8 +98,8 @@ export class PlatformModel {
     'DELETE comments/:id': ['posts.write', (request) => this.deleteComment(request)],
   };
 
-  /** Predicts the response to a call at `now`; `made` is the id in the actual response. */
-  predict(call: Call, now: Date, made: string): Result {
+  /** Predicts the response to a call at `now`; `createdId` is the id in the actual response. */
+  predict(call: Call, now: Date, createdId: string): Result {
     const [path = '', query = ''] = call.path.split('?');
     const [, collection = '', id = '', part = ''] = path.split('/');
     const segments = [collection, id && ':id', part].filter((segment) => segment !== '');
@@ -108,8 +108,8 @@ export class PlatformModel {
     const [scope, handle] = route;
     const { by, key, body = {} } = call;
     if (scope !== null && !this.facts.scopesOf(by).includes(scope)) return missingScope(scope);
-    const asked = { query: new URLSearchParams(query), path, id, body, key, now, made };
-    const result = handle({ ...by, ...asked });
+    const parsed = { query: new URLSearchParams(query), path, id, body, key, now, createdId };
+    const result = handle({ ...by, ...parsed });
     if (key !== undefined && result.status === 201) this.keyed.push(call);
     const next = result.links?.['next'];
     if (next !== undefined) this.nextPages.push({ ...call, path: next.slice(this.root.length) });
@@ -122,18 +122,18 @@ export class PlatformModel {
   }
 
   private publish(request: Request): Result {
-    const { app, person, key, body, now, made } = request;
+    const { app, person, key, body, now, createdId } = request;
     const problems = [...postProblems(body), ...keyProblems(key)];
     if (problems.length > 0) return invalid(problems);
     const result = this.keys.once(request, () => {
-      if (this.quota.standing(app, now).remaining === 0) return rejected(429, 'quota_exceeded');
-      this.quota.spend(app, now);
+      if (this.quota.status(app, now).remaining === 0) return rejected(429, 'quota_exceeded');
+      this.quota.countPost(app, now);
       const createdAt = now.toISOString();
       const sent = sentOf(body);
-      const post = { id: made, owner: person, sent, createdAt };
+      const post = { id: createdId, owner: person, sent, createdAt };
       this.posts.push({ ...post, likedBy: new Set(), isDeleted: false });
-      const added = { id: made, permalink: this.permalink(made), createdAt };
-      const headers = { location: `/dev/v1/posts/${made}` };
+      const added = { id: createdId, permalink: this.permalink(createdId), createdAt };
+      const headers = { location: `/dev/v1/posts/${createdId}` };
       return { status: 201, body: { ...sent, ...added }, headers };
     });
     const left = this.quota.headers(app, now);
@@ -178,7 +178,7 @@ export class PlatformModel {
   }
 
   private comment(request: Request): Result {
-    const { person: author, id: postId, key, body, now, made } = request;
+    const { person: author, id: postId, key, body, now, createdId } = request;
     const problems = [...commentProblems(body), ...keyProblems(key)];
     if (problems.length > 0) return invalid(problems);
     return this.keys.once(request, () => {
@@ -187,9 +187,17 @@ export class PlatformModel {
       if (parentId !== null && !this.commentsOn(postId).some(({ id }) => id === parentId))
         return invalid(['parentId invalid_reference']);
       const createdAt = now.toISOString();
-      const comment = { id: made, postId, author, text, parentId, createdAt, isDeleted: false };
+      const comment = {
+        id: createdId,
+        postId,
+        author,
+        text,
+        parentId,
+        createdAt,
+        isDeleted: false,
+      };
       this.comments.push(comment);
-      return { status: 201, body: this.shown(comment) };
+      return { status: 201, body: this.commentBody(comment) };
     });
   }
 
@@ -199,21 +207,21 @@ export class PlatformModel {
     if (problems.length > 0) return invalid(problems);
     const post = this.ownPost(request);
     if (!post) return rejected(404, 'not_found');
-    const items = this.commentsOn(post.id).map((comment) => this.shown(comment));
+    const items = this.commentsOn(post.id).map((comment) => this.commentBody(comment));
     return pageOf(this.list(items, this.comments, path), query);
   }
 
-  private deleteComment({ person, id: wanted }: Request): Result {
-    const comment = this.comments.find(({ id }) => id === wanted);
+  private deleteComment({ person, id: requestedId }: Request): Result {
+    const comment = this.comments.find(({ id }) => id === requestedId);
     if (!comment || comment.author !== person || comment.isDeleted)
       return rejected(404, 'not_found');
     comment.isDeleted = true;
     return ok({ id: comment.id, deleted: true });
   }
 
-  private ownPost({ person, id: wanted }: Request): Post | undefined {
+  private ownPost({ person, id: requestedId }: Request): Post | undefined {
     return this.posts.find(
-      ({ id, owner, isDeleted }) => id === wanted && owner === person && !isDeleted,
+      ({ id, owner, isDeleted }) => id === requestedId && owner === person && !isDeleted,
     );
   }
 
@@ -221,14 +229,14 @@ export class PlatformModel {
     return this.comments.filter(({ postId, isDeleted }) => postId === post && !isDeleted);
   }
 
-  private shown({ id, postId, author, text, parentId, createdAt }: Comment) {
+  private commentBody({ id, postId, author, text, parentId, createdAt }: Comment) {
     const { id: userId, name, photoUrl: avatar } = this.facts.people[author];
-    const shownAuthor = { id: userId, name, avatar };
+    const authorBody = { id: userId, name, avatar };
     return {
       id,
       text,
       parentId,
-      author: shownAuthor,
+      author: authorBody,
       createdAt,
       permalink: this.permalink(postId),
     };
@@ -236,8 +244,8 @@ export class PlatformModel {
 
   /** @param items oldest first */
   private list(items: List['items'], all: readonly { id: string }[], path: string): List {
-    const ever = all.map(({ id }) => id);
-    return { items: items.toReversed(), ever, address: `${this.root}${path}` };
+    const allIds = all.map(({ id }) => id);
+    return { items: items.toReversed(), allIds, url: `${this.root}${path}` };
   }
 
   private permalink(id: string): string {

@@ -8,12 +8,12 @@ export class QuotaRules {
   /** @param limits posts per month; null is unlimited */
   constructor(private readonly limits: Readonly<Record<AppName, number | null>>) {}
 
-  spend(app: AppName, now: Date): void {
+  countPost(app: AppName, now: Date): void {
     this.used.set(slotOf(app, now), this.usedBy(app, now) + 1);
   }
 
   /** The body of `GET /quota`. */
-  standing(app: AppName, now: Date): { remaining: number | null } & Record<string, unknown> {
+  status(app: AppName, now: Date): { remaining: number | null } & Record<string, unknown> {
     const limit = this.limits[app];
     const used = this.usedBy(app, now);
     return {

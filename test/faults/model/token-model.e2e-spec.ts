@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { RUNS, SEED } from '../../support/arbitraries.js';
 import { onEachEngine } from '../../support/database.js';
 import { rateLimits, useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
-import { steps, STORY } from './token-steps.js';
+import { steps, SCENARIO } from './token-steps.js';
 import { Tally, TokenWorld } from './token-world.js';
 
 const SEQUENCES = RUNS ?? times(50, 4);
-const BEGINNING = '2026-11-21T09:30:00.000Z';
+const START_TIME = '2026-11-21T09:30:00.000Z';
 /** Outcomes that have to occur, except in a run with a chosen number of sequences. */
 const OUTCOMES =
   RUNS !== undefined
@@ -44,23 +44,23 @@ onEachEngine('Codes and tokens compared with a model', (database) => {
       const tally = new Tally();
       await fc.assert(
         fc.asyncProperty(steps, async (sequence) => {
-          app().clock.set(BEGINNING);
+          app().clock.set(START_TIME);
           const world = await TokenWorld.begin(app(), tally);
-          for (const step of sequence) await world.take(step);
-          await world.tryAll();
+          for (const step of sequence) await world.run(step);
+          await world.resendAll();
         }),
         {
           seed: SEED,
           numRuns: SEQUENCES,
           plugins: [fc.unbiased()],
-          examples: IS_QUICK ? [[[...STORY]]] : [],
+          examples: IS_QUICK ? [[[...SCENARIO]]] : [],
         },
       );
       expect([...tally.outcomes.keys()]).toEqual(expect.arrayContaining(OUTCOMES));
       expect(tally.races).toBeGreaterThan(0);
       const count = (outcome: string): number => tally.outcomes.get(outcome) ?? 0;
       const ended = `${count('grant ended by theft')} grants ended by theft, ${count('grant ended by revocation')} by revocation and ${count('grant ended by removal')} by removal`;
-      show(
+      reportFigure(
         task,
         `${database.engine.label}: ${SEQUENCES} sequences, ${tally.responses.toLocaleString('en')} responses about codes and tokens as predicted, ${tally.races.toLocaleString('en')} times concurrent ones, ${ended}, seed ${SEED}`,
       );

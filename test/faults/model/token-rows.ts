@@ -47,7 +47,7 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
   const first = refresh.filter(({ predecessorHash }) => predecessorHash === null);
   const predecessors = new Set(refresh.map(({ predecessorHash }) => predecessorHash));
   const used = refresh.filter(({ hash }) => predecessors.has(hash));
-  const repeatable = refresh.filter(({ sealedAnswer }) => sealedAnswer !== null);
+  const repeatable = refresh.filter(({ encryptedResponse }) => encryptedResponse !== null);
   const isBeforeLast = ({ hash }: RefreshToken): boolean =>
     unused.some(({ predecessorHash }) => predecessorHash === hash);
   return [
@@ -64,7 +64,7 @@ export function violationsIn({ grant, access, refresh }: StoredGrant): string[] 
       : [`${access.length} access and ${refresh.length} refresh tokens`]),
     ...(repeatable.every(isBeforeLast)
       ? []
-      : ['a response is stored after its successor was used']),
+      : ['a response is stored although its successor was used']),
   ].map((violation) => `${grant.id}: ${violation}`);
 }
 

@@ -41,8 +41,8 @@ const CODE_MS = 5 * MINUTE;
 const ACCESS_MS = HOUR;
 const REFRESH_MS = 30 * DAY;
 const GRANT_MS = 180 * DAY;
-const HARMLESS_CODE_MS = 10 * SECOND;
-const HARMLESS_REFRESH_MS = 30 * SECOND;
+const CODE_GRACE_MS = 10 * SECOND;
+const REFRESH_GRACE_MS = 30 * SECOND;
 
 const INVALID_GRANT: Result = { status: 400, error: 'invalid_grant' };
 const INVALID_SCOPE: Result = { status: 400, error: 'invalid_scope' };
@@ -95,7 +95,7 @@ export class TokenRules {
     // Only the public client sends a challenge.
     if (mistake === 'verifier' && by === 'Server') return INVALID_REQUEST;
     if (code.usedAt !== null) {
-      const isTheft = mistake === null && this.now - code.usedAt >= HARMLESS_CODE_MS;
+      const isTheft = mistake === null && this.now - code.usedAt >= CODE_GRACE_MS;
       if (isTheft) grant.endedBy ??= 'theft';
       return INVALID_GRANT;
     }
@@ -124,7 +124,7 @@ export class TokenRules {
   /** A used refresh token that is sent again: at first a lost response, later theft. */
   private repeat(grant: Grant, { usedAt, repeatable }: Refresh, scope: string): Result {
     const access = grant.access.find(({ value }) => value === repeatable?.access);
-    if (!repeatable || !access || this.now - (usedAt ?? 0) > HARMLESS_REFRESH_MS) {
+    if (!repeatable || !access || this.now - (usedAt ?? 0) > REFRESH_GRACE_MS) {
       grant.endedBy ??= 'theft';
       return INVALID_GRANT;
     }
@@ -144,7 +144,8 @@ export class TokenRules {
 
   private use(token: string): Result {
     const found = this.find('access', token);
-    if (!found || !this.isLive(found.grant) || !this.opens(found.credential)) return INVALID_TOKEN;
+    if (!found || !this.isLive(found.grant) || !this.isValid(found.credential))
+      return INVALID_TOKEN;
     return { status: 200, body: { id: found.grant.userId } };
   }
 
@@ -154,7 +155,7 @@ export class TokenRules {
     const refresh = this.find('refresh', token);
     const grant = access?.grant ?? refresh?.grant;
     if (grant?.client !== 'Server' || !this.isLive(grant)) return INACTIVE;
-    const isActive = access ? this.opens(access.credential) : this.isUsable(refresh?.credential);
+    const isActive = access ? this.isValid(access.credential) : this.isUsable(refresh?.credential);
     if (!isActive) return INACTIVE;
     const scope = access?.credential.scope ?? GRANTED;
     return { status: 200, body: { active: true, scope, sub: grant.userId } };
@@ -207,7 +208,7 @@ export class TokenRules {
     return endedBy === null && this.now < expiresAt;
   }
 
-  private opens({ isRevoked, expiresAt }: Access): boolean {
+  private isValid({ isRevoked, expiresAt }: Access): boolean {
     return !isRevoked && this.now < expiresAt;
   }
 

@@ -107,7 +107,7 @@ const introspect: Drawn = { kind: 'introspect', of: 'access', ...newest };
 const use: Drawn = { kind: 'use', ...newest };
 
 /** A sequence with all required outcomes, for quick runs, where random sequences may lack some. It begins with a code for each client. */
-export const STORY: readonly Step[] = [
+export const SCENARIO: readonly Step[] = [
   one({ kind: 'exchange', ...before, ...honest }),
   { atOnce: [use, introspect] },
   one({ ...refresh, ...newest }),

@@ -10,7 +10,7 @@ import type { User } from '../../../src/modules/users/user.entity.js';
 import { CHALLENGE } from '../../support/oauth-flow.js';
 import type { TokenBody } from '../../support/responses.js';
 import type { TestApp, TestClient } from '../../support/test-app.js';
-import { type Done, explanations } from './explanations.js';
+import { type TimedOperation, explanations } from './explanations.js';
 import { type ClientName, CLIENTS, type Request, Requests, type Result } from './token-request.js';
 import { isStored, storedGrants, violationsIn } from './token-rows.js';
 import { GRANTED, type Ending, newGrant, type State, TokenRules } from './token-rules.js';
@@ -25,7 +25,7 @@ interface Known {
 
 type Credential = 'code' | TokenKind;
 
-interface Exchanged extends Done {
+interface Exchanged extends TimedOperation {
   request: Request;
   result: Result;
 }
@@ -60,14 +60,14 @@ export class TokenWorld {
   }
 
   /** @throws when no order of the concurrent requests explains the responses and the rows */
-  async take(step: Step): Promise<void> {
+  async run(step: Step): Promise<void> {
     if ('consent' in step) await this.consent(step.consent, step.user);
     else if ('waitMs' in step) this.wait(step.waitMs);
     else await this.sendAtOnce(step.atOnce);
   }
 
   /** Sends each issued code and token once more, and counts how the grants ended. */
-  async tryAll(): Promise<void> {
+  async resendAll(): Promise<void> {
     const { access, refresh, code } = this.known;
     const requests: Request[] = [
       ...access.map(({ value: token }) => ({ kind: 'use', token }) as const),
@@ -91,8 +91,8 @@ export class TokenWorld {
     const now = this.app.clock.now();
     const code = newSecret('svcac');
     const id = await this.app.service(TransactionRunner).run(async (tx) => {
-      const opener = this.app.service(GrantsService);
-      const grant = await opener.open(tx, user.id, clientId, parseScope(GRANTED));
+      const grants = this.app.service(GrantsService);
+      const grant = await grants.create(tx, user.id, clientId, parseScope(GRANTED));
       const expiresAt = later(now, this.app.config.lifetimes.code * 1000);
       await this.app.service(TokensRepository).insertCode(tx, {
         hash: sha256(code),
@@ -110,7 +110,7 @@ export class TokenWorld {
       ...state,
       newGrant(client, user.id, code, now.getTime()),
     ]);
-    this.learn('code', code, client);
+    this.remember('code', code, client);
     this.lines.push(`user ${place} allows ${client}: ${this.nameOf(code)}`);
   }
 
@@ -148,8 +148,8 @@ export class TokenWorld {
   }
 
   private async explain(done: readonly Exchanged[]): Promise<void> {
-    for (const { request, result } of done) this.learnFrom(request, result);
-    this.say(done);
+    for (const { request, result } of done) this.rememberTokens(request, result);
+    this.log(done);
     const now = this.app.clock.now().getTime();
     const step = (state: State, { request, result }: Exchanged): State | null => {
       const next = structuredClone(state);
@@ -185,15 +185,15 @@ export class TokenWorld {
     return { kind, by, token, mistake };
   }
 
-  private learnFrom(request: Request, { status, body }: Result): void {
+  private rememberTokens(request: Request, { status, body }: Result): void {
     if (status !== 200 || (request.kind !== 'exchange' && request.kind !== 'refresh')) return;
     const { access_token, refresh_token } = body as TokenBody;
-    this.learn('access', access_token, request.by);
-    if (!this.learn('refresh', refresh_token, request.by)) this.tally.repeated(request);
+    this.remember('access', access_token, request.by);
+    if (!this.remember('refresh', refresh_token, request.by)) this.tally.repeated(request);
   }
 
   /** Returns whether the value is new. */
-  private learn(credential: Credential, value: string, client: ClientName): boolean {
+  private remember(credential: Credential, value: string, client: ClientName): boolean {
     const some = this.known[credential];
     if (some.some((known) => known.value === value)) return false;
     some.push({ name: `${credential}${some.length + 1}`, value, client });
@@ -207,20 +207,22 @@ export class TokenWorld {
     return all.find((known) => known.value === value)?.name ?? value;
   }
 
-  private say(done: readonly Exchanged[]): void {
+  private log(done: readonly Exchanged[]): void {
     const begin = Math.min(...done.map(({ startedAt }) => startedAt));
-    const said = done.map(({ request, result, startedAt, endedAt }) => {
+    const entries = done.map(({ request, result, startedAt, endedAt }) => {
       const { kind, ...details } = request;
-      const asked = Object.values(details).filter((value) => value !== null && value !== undefined);
+      const values = Object.values(details).filter(
+        (value) => value !== null && value !== undefined,
+      );
       const { access_token, refresh_token, ...body } = (result.body ?? {}) as Partial<TokenBody>;
       const tokens = [access_token, refresh_token].flatMap((token) => token ?? []);
       const rest = result.body ? JSON.stringify(body) : (result.error ?? '');
       const response = [...tokens.map((token) => this.nameOf(token)), rest];
       const span = `${(startedAt - begin).toFixed(1)}–${(endedAt - begin).toFixed(1)} ms`;
-      const question = asked.map((value) => this.nameOf(value)).join(' ');
-      return `${kind} ${question}: ${result.status} ${response.join(' ')} (${span})`;
+      const parameters = values.map((value) => this.nameOf(value)).join(' ');
+      return `${kind} ${parameters}: ${result.status} ${response.join(' ')} (${span})`;
     });
-    this.lines.push(said.join('\n     '));
+    this.lines.push(entries.join('\n     '));
   }
 
   private fail(reason: string): never {

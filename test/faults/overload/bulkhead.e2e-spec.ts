@@ -9,29 +9,29 @@ import { times } from '../../suite.js';
 import { Caller, type RawResponse } from './caller.js';
 import { exchangeBegun, publish, publishBegun, readPosts } from './requests.js';
 
-/** Permits for one database connection. */
-const WORKING = 5;
-const WAITING = 50;
-/** Instead of a second: on a slow machine, the tests need longer to fill the queue. */
-const DEADLINE_MS = 2000;
+/** Permits per database connection. */
+const PERMITS = 5;
+const QUEUE_LIMIT = 50;
+/** Longer than the default, because a slow machine needs time to fill the queue. */
+const QUEUE_TIMEOUT_MS = 2000;
 /** Timers may fire a moment early. */
-const WAIT_MS = DEADLINE_MS - 10;
-const MAX_REFUSAL_MS = DEADLINE_MS + 1500;
-/** Attempts, of which one has to be fast enough: on a stalled machine, queued requests time out earlier. */
+const MIN_WAIT_MS = QUEUE_TIMEOUT_MS - 10;
+const MAX_RESPONSE_MS = QUEUE_TIMEOUT_MS + 1500;
+/** On a stalled machine, queued requests may time out before the queue is full. */
 const ATTEMPTS = 3;
-const MANY = 20;
-/** Disconnects while no permit is free, and the same number beside other requests. */
-const PARTINGS = times(2, 1);
-const PARTING_MS = 100;
-/** For requests of disconnected callers, which continue and are not counted as in flight. */
-const CALM_MS = 1100;
+const MANY_REQUESTS = 20;
+/** Number of disconnects while no permit is free, and again while permits are free. */
+const DISCONNECTS = times(2, 1);
+const DISCONNECT_MS = 100;
+/** Requests of disconnected callers continue, but do not count as in flight. */
+const COOLDOWN_MS = 1100;
 const WAIT = { timeout: 3000 };
 
 onOneServer('Bulkhead', (database) => {
   const app = useTestApp(database, {
     DB_POOL_SIZE: '1',
-    DB_QUEUE_LIMIT: String(WAITING),
-    DB_QUEUE_TIMEOUT_MS: String(DEADLINE_MS),
+    DB_QUEUE_LIMIT: String(QUEUE_LIMIT),
+    DB_QUEUE_TIMEOUT_MS: String(QUEUE_TIMEOUT_MS),
     DB_TIMEOUT_MS: '10000',
   });
   let other: Connection;
@@ -42,12 +42,12 @@ onOneServer('Bulkhead', (database) => {
   });
   afterAll(() => other?.end());
 
-  /** Runs `work` while admitted requests hold every permit, beside as many other requests. Asserts that they succeed. */
+  /** Runs `work` while admitted requests hold all permits. Asserts that they succeed. @param beside number of other requests in flight */
   async function whileBusy<T>(work: () => Promise<T>, beside = 0): Promise<T> {
     await other.query('LOCK TABLES access_tokens WRITE');
     try {
-      const busy = Array.from({ length: WORKING }, () => member.get('/me'));
-      await expect.poll(() => requestsInFlight(app()), WAIT).toBe(WORKING + beside);
+      const busy = Array.from({ length: PERMITS }, () => member.get('/me'));
+      await expect.poll(() => requestsInFlight(app()), WAIT).toBe(PERMITS + beside);
       const outcome = await work();
       await other.query('UNLOCK TABLES');
       for (const { status } of await Promise.all(busy)) expect(status).toBe(200);
@@ -59,23 +59,23 @@ onOneServer('Bulkhead', (database) => {
 
   const inQueue = (): number => app().service(Bulkhead).waiting;
 
-  async function waitsBeforeRefusal(): Promise<number> {
+  async function timeTo503(): Promise<number> {
     const begun = performance.now();
     await expectApiError(await member.get('/me'), 503, 'service_unavailable');
     return performance.now() - begun;
   }
 
   /** Repeats an attempt until it ends before the queue timeout. */
-  async function soonEnough(isInTime: () => Promise<boolean>): Promise<void> {
+  async function retryUntilInTime(isInTime: () => Promise<boolean>): Promise<void> {
     for (let attempt = 1; !(await isInTime()); attempt += 1) {
-      expect(attempt, 'attempts that came too late').toBeLessThan(ATTEMPTS);
-      await sleep(CALM_MS);
+      expect(attempt, 'attempts that were too slow').toBeLessThan(ATTEMPTS);
+      await sleep(COOLDOWN_MS);
     }
   }
 
   it('serves a burst', async () => {
-    await soonEnough(async () => {
-      const burst = await Promise.all(Array.from({ length: WAITING }, () => member.get('/me')));
+    await retryUntilInTime(async () => {
+      const burst = await Promise.all(Array.from({ length: QUEUE_LIMIT }, () => member.get('/me')));
       const rejected = burst.filter(({ status }) => status !== 200);
       expect(rejected.filter(({ status }) => status !== 503)).toEqual([]);
       return rejected.length === 0;
@@ -85,22 +85,22 @@ onOneServer('Bulkhead', (database) => {
   /** Asserts that the number of permits has not changed. */
   async function expectPermits(): Promise<void> {
     await expect.poll(() => requestsInFlight(app()), { timeout: 5000 }).toBe(0);
-    await sleep(CALM_MS);
-    await whileBusy(async () => expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS));
+    await sleep(COOLDOWN_MS);
+    await whileBusy(async () => expect(await timeTo503()).toBeGreaterThan(MIN_WAIT_MS));
   }
 
   it('releases the permits of callers that disconnect', async () => {
     const { baseUrl } = app();
     const { token } = member;
-    const partings = [
-      // While no permit is free, with many responses that wait for the first.
+    const disconnects = [
+      // While no permit is free, with pipelined requests.
       async () => {
         const caller = await Caller.connect(baseUrl);
-        caller.sendMore(readPosts(baseUrl, token).repeat(MANY));
-        await expect.poll(() => requestsInFlight(app())).toBeGreaterThan(WORKING);
+        caller.sendMore(readPosts(baseUrl, token).repeat(MANY_REQUESTS));
+        await expect.poll(() => requestsInFlight(app())).toBeGreaterThan(PERMITS);
         caller.close();
       },
-      // Before its token is checked, and so before its body is read.
+      // Before the token is checked, and so before the body is read.
       async () => {
         const caller = await Caller.connect(baseUrl);
         caller.sendMore(publish(baseUrl, token, 'Hi'));
@@ -108,24 +108,24 @@ onOneServer('Bulkhead', (database) => {
         caller.close();
       },
     ];
-    for (const part of partings.slice(0, PARTINGS)) {
+    for (const disconnect of disconnects.slice(0, DISCONNECTS)) {
       await other.query('LOCK TABLES access_tokens WRITE');
       try {
-        await part();
-        await sleep(PARTING_MS);
+        await disconnect();
+        await sleep(DISCONNECT_MS);
       } finally {
         await other.query('UNLOCK TABLES');
       }
       await expectPermits();
     }
-    // In the middle of its body, and with unread responses.
+    // In the middle of the body, and with unread responses.
     for (const request of [
       publishBegun(baseUrl, token, 100),
-      readPosts(baseUrl, token).repeat(MANY),
-    ].slice(0, PARTINGS)) {
+      readPosts(baseUrl, token).repeat(MANY_REQUESTS),
+    ].slice(0, DISCONNECTS)) {
       const caller = await Caller.connect(baseUrl);
       caller.sendMore(request);
-      await sleep(PARTING_MS);
+      await sleep(DISCONNECT_MS);
       caller.close();
       await expectPermits();
     }
@@ -135,14 +135,16 @@ onOneServer('Bulkhead', (database) => {
     const { baseUrl } = app();
     const body = JSON.stringify({ content: 'Hi' });
     const begun = publishBegun(baseUrl, member.token, body.length) + body.slice(0, -1);
-    const callers = await Promise.all(Array.from({ length: MANY }, () => Caller.connect(baseUrl)));
+    const callers = await Promise.all(
+      Array.from({ length: MANY_REQUESTS }, () => Caller.connect(baseUrl)),
+    );
     const responses = callers.map((caller) => caller.send(begun));
-    await expect.poll(() => requestsInFlight(app())).toBe(MANY);
+    await expect.poll(() => requestsInFlight(app())).toBe(MANY_REQUESTS);
     await expect.poll(inQueue).toBe(0);
     await other.query('LOCK TABLES posts WRITE');
     try {
       for (const caller of callers) caller.sendMore(body.slice(-1));
-      await expect.poll(inQueue).toBe(MANY - WORKING);
+      await expect.poll(inQueue).toBe(MANY_REQUESTS - PERMITS);
     } finally {
       await other.query('UNLOCK TABLES');
     }
@@ -153,7 +155,7 @@ onOneServer('Bulkhead', (database) => {
   it('returns 503 at once for a form that arrives while the queue is full', async () => {
     const { baseUrl } = app();
     const callers = await Promise.all(
-      Array.from({ length: WAITING + 1 }, () => Caller.connect(baseUrl)),
+      Array.from({ length: QUEUE_LIMIT + 1 }, () => Caller.connect(baseUrl)),
     );
     const responses: RawResponse[] = [];
     const all = callers.map(async (caller) => {
@@ -171,7 +173,7 @@ onOneServer('Bulkhead', (database) => {
     for (const caller of callers) caller.close();
   });
 
-  it('returns 503 with Retry-After after the deadline, in the format of each endpoint', async () => {
+  it('returns 503 with Retry-After after the queue timeout, in the format of each endpoint', async () => {
     await whileBusy(async () => {
       const begun = performance.now();
       const [api, token, page, alive] = await Promise.all([
@@ -180,47 +182,46 @@ onOneServer('Bulkhead', (database) => {
         app().fetch('/oauth/authorize'),
         app().fetch('/livez'),
       ]);
-      const took = performance.now() - begun;
+      const durationMs = performance.now() - begun;
       await expectApiError(api, 503, 'service_unavailable');
       expect([token.status, page.status, alive.status]).toEqual([503, 503, 200]);
       for (const { headers } of [api, token, page])
         expect(headers.get('retry-after')).toMatch(/^[1-3]$/);
       expect(await token.json()).toMatchObject({ error: 'temporarily_unavailable' });
       expect(page.headers.get('content-type')).toMatch(/^text\/html/);
-      expect(took).toBeGreaterThan(WAIT_MS);
-      expect(took).toBeLessThan(MAX_REFUSAL_MS);
+      expect(durationMs).toBeGreaterThan(MIN_WAIT_MS);
+      expect(durationMs).toBeLessThan(MAX_RESPONSE_MS);
     });
     expect((await member.get('/me')).status).toBe(200);
   });
 
   /**
-   * Fills the queue and sends one more request. Returns false where the first queued requests timed out before the queue was
-   * full.
+   * Fills the queue and sends one more request. Returns false if queued requests timed out before the queue was full.
    */
-  async function isFullInTime(): Promise<boolean> {
-    const leaving = new AbortController();
+  async function rejectsAtOnceWhenFull(): Promise<boolean> {
+    const aborter = new AbortController();
     let rejected = 0;
-    const waiting = Array.from({ length: WAITING }, () =>
+    const waiting = Array.from({ length: QUEUE_LIMIT }, () =>
       app()
-        .fetch('/dev/v1/me', { signal: leaving.signal })
+        .fetch('/dev/v1/me', { signal: aborter.signal })
         .then(() => (rejected += 1))
         .catch((error: Error) => error.name),
     );
     const seen = async (): Promise<number> => (await requestsInFlight(app())) + rejected;
-    await expect.poll(seen, WAIT).toBe(WORKING + WAITING);
-    const waited = await waitsBeforeRefusal();
+    await expect.poll(seen, WAIT).toBe(PERMITS + QUEUE_LIMIT);
+    const waited = await timeTo503();
     const isInTime = rejected === 0;
-    leaving.abort();
+    aborter.abort();
     const left = await Promise.all(waiting);
     if (!isInTime) return false;
-    expect(waited).toBeLessThan(WAIT_MS / 2);
+    expect(waited).toBeLessThan(MIN_WAIT_MS / 2);
     expect(left).toEqual(waiting.map(() => 'AbortError'));
-    await expect.poll(() => requestsInFlight(app()), WAIT).toBe(WORKING);
-    expect(await waitsBeforeRefusal()).toBeGreaterThan(WAIT_MS);
+    await expect.poll(() => requestsInFlight(app()), WAIT).toBe(PERMITS);
+    expect(await timeTo503()).toBeGreaterThan(MIN_WAIT_MS);
     return true;
   }
 
   it('returns 503 at once while the queue is full, and does not count disconnected callers', async () => {
-    await soonEnough(() => whileBusy(isFullInTime));
+    await retryUntilInTime(() => whileBusy(rejectsAtOnceWhenFull));
   });
 });

@@ -8,7 +8,7 @@ export interface RawResponse {
   /** `Retry-After` of a 503. */
   retryAfter: string | undefined;
   /** Milliseconds from the first byte of the request to the last byte of the response. */
-  took: number;
+  durationMs: number;
 }
 
 const CLOSED = new Error('The service closed the connection.');
@@ -68,7 +68,7 @@ export class Caller {
       status: Number(head.slice(9, 12)),
       retryAfter: /^retry-after: (.*)$/im.exec(head)?.[1],
       sentAt: this.sentAt,
-      took: performance.now() - this.sentAt,
+      durationMs: performance.now() - this.sentAt,
     });
     this.waiting = undefined;
   }

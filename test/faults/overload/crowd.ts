@@ -2,17 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller, type RawResponse } from './caller.js';
 
 export interface Behaviour {
-  /** Milliseconds between two requests of a caller; 0 is without a pause. */
-  everyMs: number;
-  /** Whether callers obey `Retry-After`. */
-  isPatient: boolean;
+  /** Milliseconds between the starts of two requests of a caller. */
+  intervalMs: number;
+  obeysRetryAfter: boolean;
 }
 
 /** Many connections, each with a caller that sends one request after the other. */
 export class Crowd {
   private constructor(private readonly callers: readonly Caller[]) {}
 
-  static async gather(baseUrl: string, size: number): Promise<Crowd> {
+  static async connect(baseUrl: string, size: number): Promise<Crowd> {
     return new Crowd(
       await Promise.all(Array.from({ length: size }, () => Caller.connect(baseUrl))),
     );
@@ -26,19 +25,19 @@ export class Crowd {
   async call(
     forMs: number,
     request: (caller: number, turn: number) => string,
-    { everyMs, isPatient }: Behaviour,
+    { intervalMs, obeysRetryAfter }: Behaviour,
   ): Promise<RawResponse[]> {
     const responses: RawResponse[] = [];
     const until = performance.now() + forMs;
     const one = async (caller: Caller, number: number): Promise<void> => {
-      await sleep(Math.random() * everyMs);
+      await sleep(Math.random() * intervalMs);
       for (let turn = 0; performance.now() < until; turn += 1) {
         const response = await caller.send(request(number, turn));
         responses.push(response);
         const pause =
-          response.status === 503 && isPatient
+          response.status === 503 && obeysRetryAfter
             ? Number(response.retryAfter) * 1000
-            : everyMs - response.took;
+            : intervalMs - response.durationMs;
         if (pause > 0) await sleep(Math.min(pause, until - performance.now()));
       }
     };
@@ -46,7 +45,7 @@ export class Crowd {
     return responses;
   }
 
-  leave(): void {
+  disconnect(): void {
     for (const caller of this.callers) caller.close();
   }
 }
@@ -58,6 +57,8 @@ export function isAdmitted({ status }: RawResponse): boolean {
 
 /** A percentile of the response time, in milliseconds. */
 export function percentile(responses: readonly RawResponse[], percent: number): number {
-  const sorted = responses.map(({ took }) => took).toSorted((one, other) => one - other);
+  const sorted = responses
+    .map(({ durationMs }) => durationMs)
+    .toSorted((one, other) => one - other);
   return sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? NaN;
 }

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onSqlite } from '../../support/database.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 
 const MAX_CONNECTIONS = 4096;
 const CONNECTIONS = MAX_CONNECTIONS + 500;
-const AT_ONCE = 500;
-const FEW = 10;
+const BATCH = 500;
+const TOLERANCE = 10;
 const MAX_MEMORY_MB = 300;
-const SETTLED_MS = 5000;
+const SETTLE_TIMEOUT_MS = 5000;
 const TEST_MS = 60_000;
 
 onSqlite('More connections than the limit of a process', (database) => {
@@ -38,20 +38,20 @@ onSqlite('More connections than the limit of a process', (database) => {
     { timeout: TEST_MS },
     async ({ task }) => {
       while (callers.length < CONNECTIONS) {
-        const some = Math.min(AT_ONCE, CONNECTIONS - callers.length);
+        const some = Math.min(BATCH, CONNECTIONS - callers.length);
         await Promise.all(Array.from({ length: some }, call));
       }
-      await expect.poll(open, { timeout: SETTLED_MS }).toBeLessThanOrEqual(MAX_CONNECTIONS);
+      await expect.poll(open, { timeout: SETTLE_TIMEOUT_MS }).toBeLessThanOrEqual(MAX_CONNECTIONS);
       // A readiness check may hold a connection, too.
-      expect(open()).toBeGreaterThan(MAX_CONNECTIONS - FEW);
-      const hungUpOn = CONNECTIONS - open();
+      expect(open()).toBeGreaterThan(MAX_CONNECTIONS - TOLERANCE);
+      const closed = CONNECTIONS - open();
       for (const caller of callers) caller.destroy();
-      const well = async (): Promise<number> =>
+      const health = async (): Promise<number> =>
         (await fetch(`${service.baseUrl}/livez`).catch(() => ({ status: 0 }))).status;
-      await expect.poll(well, { timeout: SETTLED_MS }).toBe(200);
+      await expect.poll(health, { timeout: SETTLE_TIMEOUT_MS }).toBe(200);
       const memory = await service.peakMemory();
       expect(memory).toBeLessThan(MAX_MEMORY_MB);
-      show(task, `${CONNECTIONS} connections: ${hungUpOn} closed, ${memory} MB`);
+      reportFigure(task, `${CONNECTIONS} connections: ${closed} closed, ${memory} MB`);
     },
   );
 });

@@ -10,7 +10,7 @@ export function publish(baseUrl: string, token: string, content: string): string
   return publishBegun(baseUrl, token, body.length) + body;
 }
 
-/** A publish of `bytes` bytes without its body. */
+/** The head of a publish with a body of `bytes` bytes. */
 export function publishBegun(baseUrl: string, token: string, bytes: number): string {
   const ofBody = ['Content-Type: application/json', `Content-Length: ${bytes}`];
   return requestOf('POST', '/dev/v1/posts', [...headers(baseUrl, token), ...ofBody]);

@@ -3,27 +3,26 @@ import { onSqlite } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 import { Caller, type RawResponse } from './caller.js';
 import { percentile } from './crowd.js';
 import { publish, publishBegun, publishCompressed, readPosts } from './requests.js';
 
-const SLOW = 1000;
+const SLOW_CALLERS = 1000;
 /** Callers that connect at the same moment. */
-const GROUP = 50;
+const BATCH = 50;
 const MAX_BODY_BYTES = 262_144;
 /** Number of large bodies that fit in 64 MB at a time. */
 const MAX_LARGE = 256;
 const TIMEOUT_MS = times(5000, 2500);
-/** Time in which the memory of aborted uploads is released. */
-const FREED_MS = 0.8 * TIMEOUT_MS;
+const MAX_RELEASE_MS = 0.8 * TIMEOUT_MS;
 const DRIP_MS = 500;
 const PAUSE_MS = 10;
 const ROUNDS = times(3, 1);
 const MAX_MEMORY_MB = 300;
 /** Larger in a quick run, which runs other files in parallel. */
-const PROMPT_MS = times(500, 2000);
+const MAX_RESPONSE_MS = times(500, 2000);
 /** Large enough to be counted, and longer than the maximum of a post. */
 const LONG = 'x'.repeat(20_000);
 
@@ -45,7 +44,7 @@ onSqlite('A thousand slow request bodies', (database) => {
   afterAll(() => service?.stop());
 
   /** Returns the responses to other requests during the slow ones, and those to the slow ones. */
-  async function besideSlow(
+  async function responsesDuring(
     bytes: number,
     drip: string,
   ): Promise<{ others: RawResponse[]; slow: RawResponse[] }> {
@@ -53,8 +52,8 @@ onSqlite('A thousand slow request bodies', (database) => {
     const begun = publishBegun(baseUrl, member.token, bytes);
     const callers: Caller[] = [];
     const slow: Promise<RawResponse>[] = [];
-    while (callers.length < SLOW) {
-      const some = Array.from({ length: GROUP }, () => Caller.connect(baseUrl));
+    while (callers.length < SLOW_CALLERS) {
+      const some = Array.from({ length: BATCH }, () => Caller.connect(baseUrl));
       for (const caller of await Promise.all(some)) {
         callers.push(caller);
         slow.push(caller.send(begun));
@@ -80,24 +79,24 @@ onSqlite('A thousand slow request bodies', (database) => {
       kind: 'of maximum size',
       bytes: MAX_BODY_BYTES,
       drip: ' '.repeat(15_000),
-      rejected: SLOW - 2 * MAX_LARGE,
+      rejected: SLOW_CALLERS - 2 * MAX_LARGE,
     },
   ])(
     'do not delay other requests and use bounded memory: $kind',
     { timeout: 60_000 },
     async ({ kind, bytes, drip, rejected }, { task }) => {
-      const { others, slow } = await besideSlow(bytes, drip);
+      const { others, slow } = await responsesDuring(bytes, drip);
       const count = (status: number): number => slow.filter((one) => one.status === status).length;
-      expect(count(408) + count(503)).toBe(SLOW);
+      expect(count(408) + count(503)).toBe(SLOW_CALLERS);
       expect(count(503)).toBeGreaterThanOrEqual(rejected);
       expect(count(408)).toBeGreaterThanOrEqual(MAX_LARGE);
       expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
-      expect(percentile(others, 95)).toBeLessThan(PROMPT_MS);
+      expect(percentile(others, 95)).toBeLessThan(MAX_RESPONSE_MS);
       const memory = await service.peakMemory();
       expect(memory).toBeLessThan(MAX_MEMORY_MB);
-      show(
+      reportFigure(
         task,
-        `${SLOW} slow bodies, ${kind}: ${count(408)} × 408, ${count(503)} × 503, other requests within ${Math.round(percentile(others, 95))} ms in 95 of 100 cases, ${memory} MB`,
+        `${SLOW_CALLERS} slow bodies, ${kind}: ${count(408)} × 408, ${count(503)} × 503, p95 of other requests ${Math.round(percentile(others, 95))} ms, ${memory} MB`,
       );
     },
   );
@@ -117,7 +116,7 @@ onSqlite('A thousand slow request bodies', (database) => {
       const leftAt = performance.now();
       for (const caller of callers) caller.close();
       await expect.poll(statusOfLarge, { timeout: TIMEOUT_MS }).toBe(400);
-      expect(performance.now() - leftAt).toBeLessThan(FREED_MS);
+      expect(performance.now() - leftAt).toBeLessThan(MAX_RELEASE_MS);
     }
     other.close();
   });

@@ -3,7 +3,7 @@ import { onOneServer, onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { useTestApp } from '../../support/test-app.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import type { RawResponse } from './caller.js';
 import { Crowd, isAdmitted, type Behaviour, percentile } from './crowd.js';
@@ -12,15 +12,14 @@ import { publish, readPosts } from './requests.js';
 const FEW = 48;
 const MANY = 1000;
 const MEMBERS = times(50, 10);
-/** One in this many requests is a publish. */
-const PUBLISHES = 4;
+/** Every fourth request is a publish. */
+const PUBLISH_EVERY = 4;
 /** Duration of the initial burst, which is measured separately. */
 const BURST_MS = 500;
-/** Queue timeout. */
-const MAX_WAIT_MS = 1000;
-/** For a request that left the queue at the last moment. */
-const MAX_ADMITTED_MS = MAX_WAIT_MS + 1000;
-/** For a request of a thousand that arrive at the same moment: the last one is read late. */
+const QUEUE_TIMEOUT_MS = 1000;
+/** For a request that got its permit just before the timeout. */
+const MAX_ADMITTED_MS = QUEUE_TIMEOUT_MS + 1000;
+/** For a thousand requests at the same moment, of which the last are read late. */
 const MAX_BURST_MS = MAX_ADMITTED_MS + 1000;
 /** Longest response time, with slack. */
 const MAX_RESPONSE_MS = 8000;
@@ -28,19 +27,18 @@ const ROUNDS = times(3, 1);
 const MEASURE_MS = times(4000, 500);
 const TEST_MS = times(150_000, 60_000);
 /** Maximum factor by which requests are slower after recovery. A single short measurement is less exact. */
-const SLOWER = times(5, 20);
+const MAX_SLOWDOWN = times(5, 20);
 const MAX_MEMORY_MB = 300;
-const WELL_AGAIN_MS = 3000;
+const MAX_RECOVERY_MS = 3000;
 /** Minimum rate after recovery, as a part of the rate at half load. */
-const WELL_AGAIN = 0.8;
+const MIN_RECOVERED_RATE = 0.8;
 /**
  * Minimum rate of admitted requests under overload, as a part of the rate of the best load. The callers run on the same
- * processors as the service, and a thousand of them take more of it than 48 do.
+ * processors as the service, and a thousand of them need more of it than 48.
  */
-const GOODPUT = times(0.6, 0.3);
-const AT_ONCE: Behaviour = { everyMs: 0, isPatient: true };
-/** These callers ignore `Retry-After`. */
-const IN_A_HURRY: Behaviour = { everyMs: 0, isPatient: false };
+const MIN_GOODPUT = times(0.6, 0.3);
+const NO_PAUSE: Behaviour = { intervalMs: 0, obeysRetryAfter: true };
+const IGNORE_RETRY_AFTER: Behaviour = { intervalMs: 0, obeysRetryAfter: false };
 
 (IS_QUICK ? onOneServer : onSqliteAndOneServer)('A thousand concurrent callers', (database) => {
   const operator = useTestApp(database);
@@ -58,20 +56,20 @@ const IN_A_HURRY: Behaviour = { everyMs: 0, isPatient: false };
 
   const request = (caller: number, turn: number): string => {
     const { token } = members[(caller + turn) % MEMBERS] as Member;
-    return turn % PUBLISHES === 0
+    return turn % PUBLISH_EVERY === 0
       ? publish(service.baseUrl, token, `Caller ${caller}, turn ${turn}`)
       : readPosts(service.baseUrl, token);
   };
 
-  /** The responses to `size` callers, without those that still wait when the callers disconnect. Few callers do not wait. */
-  async function answersTo(size: number, behaviour = AT_ONCE): Promise<Responses> {
-    const crowd = await Crowd.gather(service.baseUrl, size);
+  /** The responses to `size` callers, except requests still queued at the end. */
+  async function responsesTo(size: number, behaviour = NO_PAUSE): Promise<Responses> {
+    const crowd = await Crowd.connect(service.baseUrl, size);
     const begun = performance.now() + BURST_MS;
-    const rest = size === FEW ? 0 : MAX_WAIT_MS;
+    const rest = size === FEW ? 0 : QUEUE_TIMEOUT_MS;
     const responses = await crowd.call(BURST_MS + MEASURE_MS + rest, request, behaviour);
-    crowd.leave();
-    for (const { status, retryAfter, took } of responses) {
-      expect(took).toBeLessThan(MAX_RESPONSE_MS);
+    crowd.disconnect();
+    for (const { status, retryAfter, durationMs } of responses) {
+      expect(durationMs).toBeLessThan(MAX_RESPONSE_MS);
       if (status === 503) expect(retryAfter).toMatch(/^[123]$/);
       else expect([200, 201]).toContain(status);
     }
@@ -81,66 +79,69 @@ const IN_A_HURRY: Behaviour = { everyMs: 0, isPatient: false };
     };
   }
 
-  /** After many callers disconnect: the time until all requests of few callers are admitted, and their responses after that. */
-  async function recovery(): Promise<{ wellAfter: number; well: RawResponse[] }> {
-    const crowd = await Crowd.gather(service.baseUrl, FEW);
-    const many = await Crowd.gather(service.baseUrl, MANY);
+  /** The time until all requests of few callers are admitted after many disconnect, and the responses after that. */
+  async function recovery(): Promise<{ recoveryMs: number; recovered: RawResponse[] }> {
+    const crowd = await Crowd.connect(service.baseUrl, FEW);
+    const many = await Crowd.connect(service.baseUrl, MANY);
     // Longer than the queue timeout: until then, this is a burst.
-    const storm = many.call(2 * MAX_WAIT_MS, request, IN_A_HURRY);
+    const storm = many.call(2 * QUEUE_TIMEOUT_MS, request, IGNORE_RETRY_AFTER);
     await Promise.all([
       expect(storm).rejects.toThrow('closed'),
-      sleep(MAX_WAIT_MS).then(() => many.leave()),
+      sleep(QUEUE_TIMEOUT_MS).then(() => many.disconnect()),
     ]);
     const begun = performance.now();
-    const responses = await crowd.call(WELL_AGAIN_MS + MEASURE_MS, request, AT_ONCE);
-    crowd.leave();
+    const responses = await crowd.call(MAX_RECOVERY_MS + MEASURE_MS, request, NO_PAUSE);
+    crowd.disconnect();
     const rejected = responses.filter((response) => !isAdmitted(response));
     return {
-      wellAfter: Math.max(0, ...rejected.map(({ sentAt, took }) => sentAt + took - begun)),
-      well: responses.filter(({ sentAt }) => sentAt - begun > WELL_AGAIN_MS),
+      recoveryMs: Math.max(
+        0,
+        ...rejected.map(({ sentAt, durationMs }) => sentAt + durationMs - begun),
+      ),
+      recovered: responses.filter(({ sentAt }) => sentAt - begun > MAX_RECOVERY_MS),
     };
   }
 
   it('get a response in time or 503 with Retry-After', { timeout: TEST_MS }, async ({ task }) => {
-    await answersTo(FEW);
-    const { settled: first } = await answersTo(FEW);
-    const halfLoad = { ...AT_ONCE, everyMs: (2 * FEW * MEASURE_MS) / first.length };
+    await responsesTo(FEW);
+    const { settled: first } = await responsesTo(FEW);
+    const halfLoad = { ...NO_PAUSE, intervalMs: (2 * FEW * MEASURE_MS) / first.length };
     // Alternating, because the speed of a shared machine changes from second to second.
     const half: RawResponse[] = [];
     const best: RawResponse[] = [];
     const storm: RawResponse[] = [];
-    const hurry: RawResponse[] = [];
+    const ignoring: RawResponse[] = [];
     const bursts: RawResponse[] = [];
     let atHalf = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { settled: calm } = await answersTo(FEW, halfLoad);
+      const { settled: calm } = await responsesTo(FEW, halfLoad);
       half.push(...calm);
-      best.push(...(await answersTo(FEW)).settled);
+      best.push(...(await responsesTo(FEW)).settled);
       atHalf = calm.length;
-      const patient = await answersTo(MANY);
-      const hurried = await answersTo(MANY, IN_A_HURRY);
-      storm.push(...patient.settled);
-      hurry.push(...hurried.settled);
-      bursts.push(...patient.burst, ...hurried.burst);
+      const obeyingRound = await responsesTo(MANY);
+      const ignoringRound = await responsesTo(MANY, IGNORE_RETRY_AFTER);
+      storm.push(...obeyingRound.settled);
+      ignoring.push(...ignoringRound.settled);
+      bursts.push(...obeyingRound.burst, ...ignoringRound.burst);
     }
-    const { wellAfter, well } = await recovery();
+    const { recoveryMs, recovered } = await recovery();
     const memory = await service.peakMemory();
 
     expect(half.filter((response) => !isAdmitted(response))).toEqual([]);
-    for (const responses of [storm, hurry])
-      expect(responses.filter(isAdmitted).length).toBeGreaterThan(GOODPUT * best.length);
-    for (const responses of [storm, hurry])
+    for (const responses of [storm, ignoring])
+      expect(responses.filter(isAdmitted).length).toBeGreaterThan(MIN_GOODPUT * best.length);
+    for (const responses of [storm, ignoring])
       expect(latency(responses)).toBeLessThan(MAX_ADMITTED_MS);
-    expect(latency(well)).toBeLessThan(SLOWER * latency(half));
+    expect(latency(recovered)).toBeLessThan(MAX_SLOWDOWN * latency(half));
     // SQLite runs one statement at a time in the event loop, so deadlines fire late.
     const isServer = database.engine.kind !== 'sqlite';
     expect(latency(bursts)).toBeLessThan(isServer ? MAX_BURST_MS : MAX_RESPONSE_MS);
-    expect(wellAfter).toBeLessThan(WELL_AGAIN_MS);
-    expect(well.length).toBeGreaterThan(WELL_AGAIN * atHalf);
+    expect(recoveryMs).toBeLessThan(MAX_RECOVERY_MS);
+    expect(recovered.length).toBeGreaterThan(MIN_RECOVERED_RATE * atHalf);
     expect(memory).toBeLessThan(MAX_MEMORY_MB);
-    show(
+    reportFigure(
       task,
-      `${database.engine.label}: half load ${summaryOf(half, ROUNDS)}; best load ${summaryOf(best, ROUNDS)}; ${MANY} callers ${summaryOf(storm, ROUNDS)}; ${MANY} that ignore Retry-After ${summaryOf(hurry, ROUNDS)}; ${MANY} at the same moment: p99 ${Math.round(latency(bursts))} ms; ${memory} MB, recovered after ${(wellAfter / 1000).toFixed(1)} s`,
+      `${database.engine.label}: half load ${summaryOf(half, ROUNDS)}; best load ${summaryOf(best, ROUNDS)}; ${MANY} callers ${summaryOf(storm, ROUNDS)}; ${MANY} callers that ignore Retry-After ${summaryOf(ignoring, ROUNDS)}; ${MANY} at the same moment: p99 ${Math.round(latency(bursts))} ms; ${memory} MB, recovered after ${(recoveryMs / 1000).toFixed(1)} s`,
     );
   });
 });

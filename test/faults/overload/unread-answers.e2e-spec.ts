@@ -9,7 +9,7 @@ const TIMEOUT_MS = 500;
 /** Twice the timeout, and two seconds. */
 const UNREAD_MS = 2 * TIMEOUT_MS + 2000;
 /** Node checks the timeout once more after it has passed. */
-const ENDED_MS = 2 * UNREAD_MS + 3000;
+const MAX_UNREAD_MS = 2 * UNREAD_MS + 3000;
 const POLL_MS = 100;
 const POSTS = 10;
 const LONG = 'x'.repeat(10_000);
@@ -31,7 +31,7 @@ onSqlite('Unread responses', (database) => {
       await expect.poll(() => requestsInFlight(app())).toBeGreaterThan(0);
       const begun = performance.now();
       await expect
-        .poll(() => requestsInFlight(app()), { timeout: ENDED_MS, interval: POLL_MS })
+        .poll(() => requestsInFlight(app()), { timeout: MAX_UNREAD_MS, interval: POLL_MS })
         .toBe(0);
       expect(performance.now() - begun).toBeGreaterThan(UNREAD_MS - POLL_MS);
     } finally {

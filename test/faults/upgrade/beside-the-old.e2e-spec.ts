@@ -23,10 +23,10 @@ import {
 } from '../../support/released.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { KeyedLoad } from '../created-once/keyed-load.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { expectPreserved, publisherIn } from './preserved-rows.js';
-import { expectVisited, MANY_VISITS, MANY_VISITS_1_0_0, Visits } from './visits.js';
+import { expectVisited, UNLIMITED_SIGN_INS, UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
 const TEST_MS = 120_000;
@@ -37,7 +37,7 @@ const READY_MS = 10_000;
 /** Columns that the publisher changes. */
 const CHANGED_BY_USE = { users: ['post_count'] };
 const NO_HISTORY =
-  'The release is built from the history of this repository, which is not available here.';
+  'The release is built from the git history of this repository, which is not available here.';
 
 (IS_QUICK ? onOneServer : onEachEngine)('First release', (database) => {
   const { url, engine } = database;
@@ -62,7 +62,9 @@ const NO_HISTORY =
     await restore(database, original);
     dataSource = await connect(url);
     env.PUBLIC_URL = `http://127.0.0.1:${await freePort()}`;
-    serve([await startProcess({ url, env: { ...env, ...MANY_VISITS_1_0_0 }, version: release })]);
+    serve([
+      await startProcess({ url, env: { ...env, ...UNLIMITED_SIGN_INS_1_0_0 }, version: release }),
+    ]);
   }, 120_000);
   afterAll(() =>
     cleanUp(
@@ -80,11 +82,15 @@ const NO_HISTORY =
   const cli = new CommandLine(database, runCommandProcess);
 
   /** Asserts that publishing continues during `work`, and that a visit succeeds after it. */
-  async function amid<T>(load: KeyedLoad, visits: Visits, work: () => Promise<T>): Promise<T> {
+  async function duringLoad<T>(
+    load: KeyedLoad,
+    visits: Visits,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const before = load.posts.size;
     const outcome = await work();
     expect(load.posts.size).toBeGreaterThan(before);
-    await visits.goOn();
+    await visits.awaitSuccess();
     await sleep(BETWEEN_MS);
     return outcome;
   }
@@ -92,7 +98,7 @@ const NO_HISTORY =
   /** Runs this version beside the release until a visit to both succeeded. */
   async function serveBeside(visits: Visits): Promise<void> {
     const older = serving;
-    const newer = await startProcess({ url, env: { ...env, ...MANY_VISITS } });
+    const newer = await startProcess({ url, env: { ...env, ...UNLIMITED_SIGN_INS } });
     await expect
       .poll(() => fetch(`${newer.baseUrl}/readyz`).then(({ status }) => status), {
         timeout: READY_MS,
@@ -100,7 +106,7 @@ const NO_HISTORY =
       .toBe(200);
     serve([...older, newer]);
     await sleep(BETWEEN_MS);
-    await visits.goOn();
+    await visits.awaitSuccess();
     serve(older);
     expect(await newer.stop()).toBe(0);
   }
@@ -116,21 +122,22 @@ const NO_HISTORY =
       const next = (): string => serving[(requests += 1) % serving.length]?.baseUrl ?? '';
       const load = new KeyedLoad(member, next, PUBLISHERS);
       const visits = new Visits(() => site, member.user, member.client);
-      const amidBoth = <T>(work: () => Promise<T>): Promise<T> => amid(load, visits, work);
+      const whileServing = <T>(work: () => Promise<T>): Promise<T> =>
+        duringLoad(load, visits, work);
       const migrate = () => cli.json<{ applied: string[] }>('db', 'migrate');
       const revert = () => cli.json<{ undone: string[] }>('db', 'revert', RELEASE);
-      await visits.goOn();
-      const { applied } = await amidBoth(migrate);
+      await visits.awaitSuccess();
+      const { applied } = await whileServing(migrate);
       expect(applied).not.toEqual([]);
       // SQLite serves one process only.
-      if (engine.kind !== 'sqlite') await amidBoth(() => serveBeside(visits));
-      const { undone } = await amidBoth(revert);
+      if (engine.kind !== 'sqlite') await whileServing(() => serveBeside(visits));
+      const { undone } = await whileServing(revert);
       expect(undone).toEqual(applied.toReversed());
       expect(await schemaOf(database)).toEqual(released);
-      await amidBoth(migrate);
+      await whileServing(migrate);
       await visits.stop();
       await load.stop();
-      expect([load.repetitions, visits.unavailable]).toEqual([0, 0]);
+      expect([load.retries, visits.unavailable]).toEqual([0, 0]);
       const here = new CommandLine(database, (args, more) =>
         runCommand(args, { ...more, METRICS_PORT: 'off' }),
       );
@@ -139,9 +146,9 @@ const NO_HISTORY =
       expect(found.filter(({ status }) => status === 'failed')).toEqual([]);
       await expectPreserved(database, original, CHANGED_BY_USE);
       await expectVisited(dataSource, visits, member.user);
-      show(
+      reportFigure(
         task,
-        `${engine.label}: migrated, reverted and migrated under 1.0.0, ${load.posts.size} posts, each stored and counted once, ${load.repetitions} repetitions; ${visits.done} sign-ins with tokens and comments, ${visits.unavailable} of them rejected with 503`,
+        `${engine.label}: migrated, reverted and migrated again while 1.0.0 served, ${load.posts.size} posts, each stored and counted once, ${load.retries} retries; ${visits.done} sign-ins with tokens and comments, ${visits.unavailable} of them rejected with 503`,
       );
     },
   );

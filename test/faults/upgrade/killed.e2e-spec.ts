@@ -8,7 +8,7 @@ import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { connect, onEachEngine, onOneServer, type TestDatabase } from '../../support/database.js';
 import { schemaOf } from '../../support/released.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { IS_QUICK, times } from '../../suite.js';
 import { expectPreserved } from './preserved-rows.js';
 import { usedDatabase } from './used-release.js';
@@ -17,12 +17,12 @@ const RELEASE = '1.0.0';
 /** One for each of the steps below. */
 const KILLS = times(6, 1);
 /** SQLite migrates in one transaction. */
-const KILLS_OF_A_FILE = times(2, 1);
+const KILLS_SQLITE = times(2, 1);
 const KILL_MS = 20_000;
 /** Timeout for the command to reach its step. */
 const STEP_MS = 15_000;
 /** Short enough to see the file locked during a migration. */
-const LOOK_MS = 2;
+const POLL_MS = 2;
 
 /** Statements in the middle of the migration, in order. */
 const FORWARD = [
@@ -75,7 +75,7 @@ function onFile({ url }: TestDatabase): Kill {
   return async (args) => {
     const child = spawned(url, args);
     const ended = once(child, 'exit') as Promise<[number | null, string | null]>;
-    while (child.exitCode === null && !isLocked(file)) await sleep(LOOK_MS);
+    while (child.exitCode === null && !isLocked(file)) await sleep(POLL_MS);
     child.kill('SIGKILL');
     const [, signal] = await ended;
     return signal === 'SIGKILL';
@@ -94,7 +94,7 @@ function isLocked(file: Sqlite.Database): boolean {
 
 (IS_QUICK ? onOneServer : onEachEngine)('Migration killed repeatedly', (database) => {
   const isFile = database.engine.kind === 'sqlite';
-  const kills = isFile ? KILLS_OF_A_FILE : KILLS;
+  const kills = isFile ? KILLS_SQLITE : KILLS;
   let dataSource: DataSource | undefined;
   afterAll(() => dataSource?.destroy());
 
@@ -109,19 +109,19 @@ function isLocked(file: Sqlite.Database): boolean {
       await new CommandLine(database, runCommandProcess).json('db', 'migrate');
       const kill = isFile ? onFile(database) : onServer(database);
       const current = await schemaOf(database);
-      let [killed, halfway] = [0, 0];
-      const look = async (): Promise<void> => {
+      let [killed, partial] = [0, 0];
+      const countPartial = async (): Promise<void> => {
         const schema = JSON.stringify(await schemaOf(database));
-        if (![released, current].some((whole) => JSON.stringify(whole) === schema)) halfway += 1;
+        if (![released, current].some((whole) => JSON.stringify(whole) === schema)) partial += 1;
       };
       for (let number = 0; number < kills; number += 1) {
         const place = Math.floor((FORWARD.length * (number + Math.random())) / kills);
         if (await kill(['db', 'revert', RELEASE], BACK[place] ?? '')) killed += 1;
-        await look();
+        await countPartial();
         await migrator.revert(RELEASE, async () => undefined);
         expect(await schemaOf(database)).toEqual(released);
         if (await kill(['db', 'migrate'], FORWARD[place] ?? '')) killed += 1;
-        await look();
+        await countPartial();
         await migrator.migrate();
         expect(await schemaOf(database)).toEqual(current);
         await expectPreserved(database, used);
@@ -129,12 +129,12 @@ function isLocked(file: Sqlite.Database): boolean {
       expect(await migrator.difference()).toEqual({ pending: [], unknown: [], statements: [] });
       expect(killed).toBeGreaterThanOrEqual(kills);
       // SQLite migrates in one transaction; on a server, each killed migration leaves steps to do.
-      if (isFile) expect(halfway).toBe(0);
-      else expect(halfway).toBeGreaterThanOrEqual(kills);
+      if (isFile) expect(partial).toBe(0);
+      else expect(partial).toBeGreaterThanOrEqual(kills);
       const filled = Object.values(used.rows).filter(({ length }) => length > 0).length;
-      show(
+      reportFigure(
         task,
-        `${database.engine.label}: ${killed} kills of "db migrate" and "db revert", ${halfway} of them left the schema halfway; the next run completed it, and no row of ${filled} tables was lost`,
+        `${database.engine.label}: ${killed} kills of "db migrate" and "db revert", ${partial} of them left a partial schema; the next run completed it, and no row of ${filled} tables was lost`,
       );
     },
   );

@@ -43,10 +43,10 @@ export async function expectPreserved(
     const columns = Object.keys(before[0] ?? {}).filter(
       (column) => !changed[table]?.includes(column),
     );
-    const now = (rows[table] ?? []).map((row) =>
+    const actual = (rows[table] ?? []).map((row) =>
       JSON.stringify(columns.map((column) => row[column])),
     );
-    const asItWas = before.map((row) => JSON.stringify(columns.map((column) => row[column])));
-    expect(now, table).toEqual(expect.arrayContaining(asItWas));
+    const expected = before.map((row) => JSON.stringify(columns.map((column) => row[column])));
+    expect(actual, table).toEqual(expect.arrayContaining(expected));
   }
 }

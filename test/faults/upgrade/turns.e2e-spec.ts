@@ -3,18 +3,18 @@ import mysql from 'mysql2/promise';
 import { Migrator } from '../../../src/platform/database/migrations/migrator.js';
 import { connect, onEachServer } from '../../support/database.js';
 import { releasedDatabase, restore } from '../../support/released.js';
-import { show } from '../figures.js';
+import { reportFigure } from '../figures.js';
 import { times } from '../../suite.js';
 
 const RELEASE = '1.0.0';
 /** Many times the shortest lock timeout of a server, one second. */
-const TURN_MS = times(20_000, 3000);
+const WAIT_MS = times(20_000, 3000);
 const SETTINGS = { DB_TIMEOUT_MS: '1000' };
 
 onEachServer('Two processes that migrate', (database) => {
   beforeAll(async () => restore(database, await releasedDatabase(RELEASE, database)), 120_000);
 
-  it(`wait for each other, even for ${TURN_MS / 1000} s`, { timeout: 60_000 }, async ({ task }) => {
+  it(`wait for each other, even for ${WAIT_MS / 1000} s`, { timeout: 60_000 }, async ({ task }) => {
     const first = await mysql.createConnection(database.url);
     const dataSource = await connect(database.url, SETTINGS);
     onTestFinished(async () => {
@@ -28,14 +28,14 @@ onEachServer('Two processes that migrate', (database) => {
       isDone = true;
       return applied;
     });
-    await sleep(TURN_MS);
+    await sleep(WAIT_MS);
     expect(isDone).toBe(false);
     await first.query('SELECT RELEASE_ALL_LOCKS()');
     expect(await second).not.toEqual([]);
     expect(await migrator.difference()).toEqual({ pending: [], unknown: [], statements: [] });
-    show(
+    reportFigure(
       task,
-      `${database.engine.label}: a migration waited ${TURN_MS / 1000} s for another one, then completed`,
+      `${database.engine.label}: a migration waited ${WAIT_MS / 1000} s for another one, then completed`,
     );
   });
 });

@@ -11,7 +11,7 @@ import {
 import { startProcess } from '../../support/service-process.js';
 import { IS_QUICK } from '../../suite.js';
 import { publisherIn } from './preserved-rows.js';
-import { MANY_VISITS_1_0_0, Visits } from './visits.js';
+import { UNLIMITED_SIGN_INS_1_0_0, Visits } from './visits.js';
 
 const RELEASE = '1.0.0';
 
@@ -24,7 +24,7 @@ export async function usedDatabase(database: TestDatabase): Promise<ReleasedData
   await restore(database, original);
   const version = IS_QUICK ? undefined : await releasedVersion(RELEASE);
   if (version === undefined) return original;
-  const env = { ...MANY_VISITS_1_0_0, MIGRATE: '0', DEMO: '0' };
+  const env = { ...UNLIMITED_SIGN_INS_1_0_0, MIGRATE: '0', DEMO: '0' };
   const process = await startProcess({ url: database.url, version, env });
   const site = new Cluster(process.baseUrl, [process]);
   const dataSource = await connect(database.url);

@@ -11,15 +11,15 @@ import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
 import { Comment } from '../../../src/modules/comments/comment.entity.js';
 import { AccessToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 
-/** The one user of the visits signs in many times a minute, from one address. */
-export const MANY_VISITS = rateLimits({
+/** One user signs in many times a minute from one address. */
+export const UNLIMITED_SIGN_INS = rateLimits({
   'phone-messages-per-minute': 0,
   'phone-messages-per-hour': 0,
   'phone-messages-per-day': 0,
 });
 
 /** The same for release 1.0.0. */
-export const MANY_VISITS_1_0_0 = {
+export const UNLIMITED_SIGN_INS_1_0_0 = {
   OTP_ADDRESS_HOURLY: '0',
   OTP_RESEND_SECONDS: '0',
   OTP_PHONE_HOURLY: '0',
@@ -30,7 +30,7 @@ const PAUSE_MS = 50;
 /** Far longer than a visit. */
 const MAX_VISIT_MS = 15_000;
 /** Text of the comment of each visit. */
-export const REMARK = 'Count me in';
+export const COMMENT_TEXT = 'Count me in';
 
 /** The service returned 503 with Retry-After, which is allowed. */
 class Unavailable extends Error {}
@@ -55,17 +55,17 @@ export class Visits {
     private readonly user: User,
     private readonly client: TestClient,
   ) {
-    this.visitor.begin(() => this.come());
+    this.visitor.begin(() => this.repeat());
   }
 
   /** Waits until a visit that begins now or later succeeds. @throws when none does in time */
-  async goOn(): Promise<void> {
+  async awaitSuccess(): Promise<void> {
     const { begun } = this;
     const deadline = performance.now() + MAX_VISIT_MS;
     while (this.newest <= begun) {
       if (this.hasFailed) await this.stop();
       if (performance.now() > deadline)
-        throw new Error(`No visit went through in ${MAX_VISIT_MS / 1000} s.`);
+        throw new Error(`No visit succeeded within ${MAX_VISIT_MS / 1000} s.`);
       await sleep(PAUSE_MS);
     }
   }
@@ -75,7 +75,7 @@ export class Visits {
     return this.visitor.stop();
   }
 
-  private async come(): Promise<void> {
+  private async repeat(): Promise<void> {
     const number = (this.begun += 1);
     try {
       await this.visit();
@@ -90,7 +90,7 @@ export class Visits {
   }
 
   private async visit(): Promise<void> {
-    const site = this.watched();
+    const site = this.checkedSite();
     const code = (await approve(site, this.user, this.client)).get('code') ?? '';
     const first = await json<TokenBody>(await exchange(site, this.client, code));
     const refresh = { grant_type: 'refresh_token', refresh_token: first.refresh_token };
@@ -106,7 +106,7 @@ export class Visits {
     const written = await site.fetch(`/dev/v1${path}`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ text: REMARK }),
+      body: JSON.stringify({ text: COMMENT_TEXT }),
     });
     const { id } = await json<PostBody>(written);
     this.comments.push(id);
@@ -115,7 +115,7 @@ export class Visits {
   }
 
   /** The site. Responses other than success and redirects throw. */
-  private watched(): Site {
+  private checkedSite(): Site {
     const { baseUrl, sms } = this.site();
     return {
       baseUrl,
@@ -150,11 +150,11 @@ export async function expectVisited(
   );
   // One by the code and one by the refresh token.
   expect(tokens.length).toBeGreaterThanOrEqual(2 * done);
-  const said = await manager.findBy(Comment, { userId, text: REMARK });
-  const ids = said.filter(({ deletedAt }) => deletedAt === null).map(({ id }) => id);
+  const stored = await manager.findBy(Comment, { userId, text: COMMENT_TEXT });
+  const ids = stored.filter(({ deletedAt }) => deletedAt === null).map(({ id }) => id);
   expect(comments.length).toBeGreaterThanOrEqual(done);
   expect(ids).toEqual(expect.arrayContaining(comments));
-  expect(said.length).toBeLessThanOrEqual(done + unavailable);
+  expect(stored.length).toBeLessThanOrEqual(done + unavailable);
 }
 
 /** Number of occurrences of each id. */

@@ -8,8 +8,8 @@ import {
   inChromium,
   SCREENSHOTS,
   tabTo,
-  wanting,
-  WISHES,
+  contextOptions,
+  PREFERENCES,
 } from '../../support/chromium.js';
 
 inChromium('Connected apps page', {}, (chrome) => {
@@ -33,7 +33,7 @@ inChromium('Connected apps page', {}, (chrome) => {
   }
 
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    return (await chrome.visitor({ javaScriptEnabled: false, ...options })).newPage();
+    return (await chrome.newContext({ javaScriptEnabled: false, ...options })).newPage();
   }
 
   function urlOf(path: string): string {
@@ -91,16 +91,16 @@ inChromium('Connected apps page', {}, (chrome) => {
     await page.waitForSelector('.summary');
     expect(await page.evaluate<string>('document.activeElement.className')).toBe('summary');
     await page
-      .getByRole('link', { name: 'Nothing was removed, because no app is ticked.' })
+      .getByRole('link', { name: 'No app is selected. Select the apps to disconnect.' })
       .click();
     expect(await page.evaluate<string>('document.activeElement.id')).toBe('app-0');
   });
 
-  it.each(WISHES)(
+  it.each(PREFERENCES)(
     'C143 is accessible on every account page, in $colours colours and in $language',
     async (wishes) => {
       const words = CATALOGUES[wishes.language];
-      const page = await newPage({ javaScriptEnabled: true, ...wanting(wishes) });
+      const page = await newPage({ javaScriptEnabled: true, ...contextOptions(wishes) });
       const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
       const long =
         'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
@@ -124,7 +124,7 @@ inChromium('Connected apps page', {}, (chrome) => {
       await inspect('apps-notice');
       await page.getByText(words.apps.removeAll, { exact: true }).click();
       await inspect('apps-all');
-      await page.getByRole('button', { name: words.apps.removeThemAll(2) }).click();
+      await page.getByRole('button', { name: words.apps.confirmRemoveAll(2) }).click();
       await page.getByText(words.apps.none).waitFor();
       await inspect('apps-none');
       await page.goto(urlOf(`/account/apps/${clientId}`));

@@ -11,8 +11,8 @@ import {
   inChromium,
   SCREENSHOTS,
   tabTo,
-  wanting,
-  WISHES,
+  contextOptions,
+  PREFERENCES,
 } from '../../support/chromium.js';
 import { freePort } from '../../support/free-port.js';
 import { json, countGrantsAndCodes, type TokenBody } from '../../support/responses.js';
@@ -53,7 +53,7 @@ inChromium('Consent page', {}, (chrome) => {
   }
 
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    return (await chrome.visitor({ javaScriptEnabled: false, ...options })).newPage();
+    return (await chrome.newContext({ javaScriptEnabled: false, ...options })).newPage();
   }
 
   async function open(page: Page, client: TestClient): Promise<void> {
@@ -64,7 +64,7 @@ inChromium('Consent page', {}, (chrome) => {
   async function redirectOf(page: Page): Promise<URLSearchParams> {
     await page.waitForURL((url) => url.href.startsWith(callback.url));
     expect(await page.title()).toBe('Back at the app');
-    expect(chrome.complaints).toEqual([]);
+    expect(chrome.consoleErrors).toEqual([]);
     return new URL(page.url()).searchParams;
   }
 
@@ -136,11 +136,11 @@ inChromium('Consent page', {}, (chrome) => {
     expect(await countGrantsAndCodes(app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
-  it.each(WISHES)(
+  it.each(PREFERENCES)(
     'C143 is accessible on every page of the flow, in $colours colours and in $language',
     async (wishes) => {
       const words = CATALOGUES[wishes.language];
-      const page = await newPage({ javaScriptEnabled: true, ...wanting(wishes) });
+      const page = await newPage({ javaScriptEnabled: true, ...contextOptions(wishes) });
       const inspect = (name: string): Promise<void> => expectAccessible(page, name, wishes);
       await open(page, await addClient('confidential'));
       await inspect('phone');
@@ -159,12 +159,12 @@ inChromium('Consent page', {}, (chrome) => {
       await inspect('code-error');
       await page.fill('[name=code]', await app().sms.password(user.phone));
       await page.click(VERIFY_BUTTON);
-      await page.getByText(words.consent.mayNot).waitFor();
+      await page.getByText(words.consent.neverTitle).waitFor();
       await inspect('consent');
       await page.goto(new URL('/oauth/authorize', app().baseUrl).href);
       await inspect('error');
       const expected = /^Failed to load resource: the server responded with a status of 400/;
-      expect(chrome.complaints.filter((complaint) => !expected.test(complaint))).toEqual([]);
+      expect(chrome.consoleErrors.filter((complaint) => !expected.test(complaint))).toEqual([]);
     },
   );
 });

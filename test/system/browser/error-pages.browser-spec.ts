@@ -2,7 +2,12 @@ import type { Page } from 'playwright-core';
 import { DAY } from '../../../src/platform/clock.js';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
-import { expectAccessible, inChromium, wanting, WISHES } from '../../support/chromium.js';
+import {
+  expectAccessible,
+  inChromium,
+  contextOptions,
+  PREFERENCES,
+} from '../../support/chromium.js';
 import { rateLimits, type TestClient } from '../../support/test-app.js';
 
 /** More authorization requests than the other pages of a test need. */
@@ -34,12 +39,12 @@ inChromium('Error pages', settings, (chrome) => {
     expect(response.status()).toBe(303);
   }
 
-  it.each(WISHES)(
+  it.each(PREFERENCES)(
     'C143 are accessible, like the landing page, in $colours colours and in $language',
     async (wishes) => {
       const words = CATALOGUES[wishes.language];
       const errors = words.errors('');
-      const context = await chrome.visitor(wanting(wishes));
+      const context = await chrome.newContext(contextOptions(wishes));
       const page = await context.newPage();
       const inspect = async (name: string, { title }: { title: string }): Promise<void> => {
         expect(await page.title()).toContain(title);
@@ -51,7 +56,7 @@ inChromium('Error pages', settings, (chrome) => {
       await inspect('error-codes', { title: 'Error codes' });
 
       await open(page, authorizeLink(client, { scope: 'nothing' }));
-      await page.getByRole('link', { name: words.wayOn.returnTo('Garden Share') }).waitFor();
+      await page.getByRole('link', { name: words.recovery.returnTo('Garden Share') }).waitFor();
       await inspect('refused-request', errors.refused('', '', ''));
 
       const send = page.getByRole('button', { name: words.phone.send });
@@ -71,7 +76,7 @@ inChromium('Error pages', settings, (chrome) => {
       await chrome.signIn(page, await app().addUser(), words);
       await denyInAnotherTab(page);
       await page.getByRole('button', { name: words.consent.deny }).click();
-      await inspect('answered', errors.alreadyAnswered);
+      await inspect('answered', errors.alreadyDecided);
 
       for (let call = 0; call < CALLS; call += 1) await app().fetch(authorizeLink(client));
       await open(page);

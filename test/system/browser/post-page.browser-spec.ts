@@ -1,5 +1,10 @@
 import type { Page } from 'playwright-core';
-import { expectAccessible, inChromium, wanting, WISHES } from '../../support/chromium.js';
+import {
+  expectAccessible,
+  inChromium,
+  contextOptions,
+  PREFERENCES,
+} from '../../support/chromium.js';
 import { Member } from '../../support/member.js';
 
 inChromium('Post page', {}, (chrome) => {
@@ -15,39 +20,42 @@ inChromium('Post page', {}, (chrome) => {
   }
 
   it('keeps line breaks and shows HTML as text, without JavaScript', async () => {
-    const page = await (await chrome.visitor({ javaScriptEnabled: false })).newPage();
+    const page = await (await chrome.newContext({ javaScriptEnabled: false })).newPage();
     const content = 'One line.\nAnother <b>line</b>.\r\n\r\n  A third & last.';
     await open(page, { title: '<i>Block</i> party', content });
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('<i>Block</i> party');
     expect(await page.locator('.said').innerText()).toBe(content.replaceAll('\r\n', '\n'));
-    expect(chrome.complaints).toEqual([]);
+    expect(chrome.consoleErrors).toEqual([]);
   });
 
   it('loads nothing from other origins and links to images without a referrer', async () => {
-    const page = await (await chrome.visitor()).newPage();
+    const page = await (await chrome.newContext()).newPage();
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).host));
     await open(page, { images: ['https://images.example/party.jpg'] });
     expect(new Set(loaded)).toEqual(new Set([new URL(app().baseUrl).host]));
     const link = page.getByRole('link', { name: 'Image 1 on images.example' });
     expect(await link.getAttribute('rel')).toBe('nofollow noopener ugc');
-    expect(chrome.complaints).toEqual([]);
+    expect(chrome.consoleErrors).toEqual([]);
   });
 
-  it.each(WISHES)('C143 is accessible, in $colours colours and in $language', async (wishes) => {
-    const page = await (await chrome.visitor(wanting(wishes))).newPage();
-    const content =
-      'Bring a chair and something to share. We start at noon, rain or shine.\n\nWhat we still need:\n- a grill\n- 20 m of cable\n- Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft\n\nאין צורך להירשם.';
-    await open(page, {
-      title: 'Block party on Saturday',
-      content,
-      tags: ['party', 'Saturday', 'lost and found', 'x'.repeat(50)],
-      images: ['https://images.example/party.jpg', 'https://images.example/map.png'],
-    });
-    await expectAccessible(page, 'post', wishes);
-    await open(page, { images: ['https://images.example/party.jpg'] });
-    await expectAccessible(page, 'post-untitled', wishes);
-    await page.goto(`${app().baseUrl}/post/x`);
-    await expectAccessible(page, 'post-absent', wishes);
-  });
+  it.each(PREFERENCES)(
+    'C143 is accessible, in $colours colours and in $language',
+    async (wishes) => {
+      const page = await (await chrome.newContext(contextOptions(wishes))).newPage();
+      const content =
+        'Bring a chair and something to share. We start at noon, rain or shine.\n\nWhat we still need:\n- a grill\n- 20 m of cable\n- Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft\n\nאין צורך להירשם.';
+      await open(page, {
+        title: 'Block party on Saturday',
+        content,
+        tags: ['party', 'Saturday', 'lost and found', 'x'.repeat(50)],
+        images: ['https://images.example/party.jpg', 'https://images.example/map.png'],
+      });
+      await expectAccessible(page, 'post', wishes);
+      await open(page, { images: ['https://images.example/party.jpg'] });
+      await expectAccessible(page, 'post-untitled', wishes);
+      await page.goto(`${app().baseUrl}/post/x`);
+      await expectAccessible(page, 'post-absent', wishes);
+    },
+  );
 });

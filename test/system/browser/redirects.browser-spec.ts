@@ -65,7 +65,7 @@ inChromium('Redirects after Allow', settings, (chrome) => {
 
   async function consentFor(redirectUri: string): Promise<{ page: Page; client: TestClient }> {
     const client = await chrome.app().addClient({ kind: 'public', redirectUris: [redirectUri] });
-    const page = await chrome.tab(await chrome.visitor(), client);
+    const page = await chrome.openAuthorization(await chrome.newContext(), client);
     await chrome.signIn(page, await chrome.app().addUser());
     return { page, client };
   }
@@ -76,7 +76,7 @@ inChromium('Redirects after Allow', settings, (chrome) => {
   }
 
   function policyComplaints(): string[] {
-    return chrome.complaints.filter((complaint) => /Content Security Policy/i.test(complaint));
+    return chrome.consoleErrors.filter((complaint) => /Content Security Policy/i.test(complaint));
   }
 
   it.each([
@@ -87,7 +87,7 @@ inChromium('Redirects after Allow', settings, (chrome) => {
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(/\/callback\?/);
     expect(await page.title()).toBe('Back at the app');
-    expect(chrome.complaints).toEqual([]);
+    expect(chrome.consoleErrors).toEqual([]);
     await expectCodeFor(client, page.url());
   });
 

@@ -21,7 +21,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
 
   it('O148 issues no second code after Allow, back and a reload', async () => {
     const client = await addClient();
-    const page = await chrome.tab(await chrome.visitor(), client);
+    const page = await chrome.openAuthorization(await chrome.newContext(), client);
     await chrome.signIn(page, await chrome.app().addUser());
     await allow(page);
     await page.goBack().catch(() => null);
@@ -32,16 +32,16 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
     };
     await expect
       .poll(reloaded, { timeout: 15_000 })
-      .toMatch(/^Error: This request was already answered/);
+      .toMatch(/^Error: You have already responded to this request/);
     expect(await countGrantsAndCodes(chrome.app(), client)).toEqual({ grants: 1, codes: 1 });
   });
 
   it('O148 sends each app its own code from two tabs that are decided in reverse order', async () => {
     const [first, second] = [await addClient(), await addClient()];
     const user = await chrome.app().addUser();
-    const context = await chrome.visitor();
-    const one = await chrome.tab(context, first);
-    const two = await chrome.tab(context, second);
+    const context = await chrome.newContext();
+    const one = await chrome.openAuthorization(context, first);
+    const two = await chrome.openAuthorization(context, second);
     await chrome.signIn(one, user);
     await two.getByLabel('Your phone number').fill(user.phone);
     await two.getByRole('button', { name: 'Send me a code' }).click();
@@ -55,8 +55,8 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
   });
 
   it('O149 focuses the error message of a code and links to its field', async () => {
-    const page = await chrome.tab(await chrome.visitor(), await addClient());
-    await chrome.askForCode(page, await chrome.app().addUser());
+    const page = await chrome.openAuthorization(await chrome.newContext(), await addClient());
+    await chrome.requestCode(page, await chrome.app().addUser());
     await page.getByLabel('6-digit code').fill('12345');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.waitForSelector('#code-error');
@@ -67,7 +67,7 @@ inChromium('Sign-in: tabs, back button and input errors', {}, (chrome) => {
   });
 
   it('O150 focuses the error message of a phone number and links to its field', async () => {
-    const page = await chrome.tab(await chrome.visitor(), await addClient());
+    const page = await chrome.openAuthorization(await chrome.newContext(), await addClient());
     await page.getByLabel('Your phone number').fill('nobody');
     await page.getByRole('button', { name: 'Send me a code' }).click();
     await page.waitForSelector('#phone-error');

@@ -16,7 +16,7 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
   /** Opens the documentation in a new browser. Ana signs in once a test, which takes a message a minute. */
   beforeEach(async () => {
     app().clock.advance(MINUTE + SECOND);
-    const context = await chrome.visitor({ viewport: { width: 1280, height: 900 } });
+    const context = await chrome.newContext({ viewport: { width: 1280, height: 900 } });
     docs = new SwaggerUi(chrome, await context.newPage());
     await docs.page.goto(new URL('/docs', app().baseUrl).href);
   });
@@ -25,11 +25,11 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     await docs.tokens(ana);
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-authorized.png') });
     await docs.closeDialog();
-    const { status, body } = await docs.tryMe();
+    const { status, body } = await docs.executeGetMe();
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-me.png') });
     expect(status).toBe('200');
     expect(body).toContain('"name": "Ana Lee"');
-    expect(chrome.complaints).toEqual([]);
+    expect(chrome.consoleErrors).toEqual([]);
   });
 
   it('C142 executes the prefilled examples: publish, publish again, list', async () => {
@@ -46,13 +46,13 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     expect(list.status).toBe('200');
     expect(list.body).toContain('"total": 5');
     expect(list.body).toContain('"permalink"');
-    expect(chrome.complaints).toEqual([]);
+    expect(chrome.consoleErrors).toEqual([]);
   });
 
   it('O147 refreshes and revokes its tokens from its page', async () => {
     const first = await docs.tokens(ana);
     await docs.closeDialog();
-    expect((await docs.tryMe()).status).toBe('200');
+    expect((await docs.executeGetMe()).status).toBe('200');
     const refresh = (refresh_token = ''): ReturnType<SwaggerUi['post']> =>
       docs.post('/oauth/token', {
         grant_type: 'refresh_token',
@@ -79,11 +79,11 @@ inChromium('Swagger UI', { env: { DEMO: '1' } }, (chrome) => {
     await docs.authorize(ben, 'Deny');
     const errors = docs.dialog.locator('.errors');
     await expect.poll(() => errors.count()).toBe(1);
-    expect(await errors.innerText()).toContain('The user did not allow it.');
+    expect(await errors.innerText()).toContain('The user denied access.');
     await docs.page.screenshot({ path: join(SCREENSHOTS, 'docs-denied.png') });
-    expect(chrome.complaints).toEqual([]);
+    expect(chrome.consoleErrors).toEqual([]);
     await docs.closeDialog();
-    const { status, body } = await docs.tryMe();
+    const { status, body } = await docs.executeGetMe();
     expect(status).toBe('401');
     expect(body).toContain('"error": "unauthorized"');
   });

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { CATALOGUES } from '../../../src/pages/translations/translations.js';
 import { LANGUAGES } from '../../../src/pages/language.js';
 import { authorizeLink } from '../../support/oauth-flow.js';
-import { inChromium, tabTo, wanting } from '../../support/chromium.js';
+import { inChromium, tabTo, contextOptions } from '../../support/chromium.js';
 
 /** A screen of 1280 by 1024 pixels at 400 % zoom (WCAG 2.2, 1.4.10). */
 const ZOOMED = { viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 };
@@ -46,8 +46,8 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       const words = CATALOGUES[language];
       const user = await app().addUser({ name: 'Ana Lee' });
       const client = await app().addClient({ redirectUris: [`${app().baseUrl}/livez`] });
-      const context = await chrome.visitor({
-        ...wanting({ colours: 'light', language }),
+      const context = await chrome.newContext({
+        ...contextOptions({ colours: 'light', language }),
         ...ZOOMED,
       });
       const page = await context.newPage();
@@ -63,7 +63,7 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       await page.keyboard.type(await app().sms.password(user.phone));
       await reach(page, 'form[action$="/verify"] button');
       await page.keyboard.press('Enter');
-      await page.getByText(words.consent.mayNot).waitFor();
+      await page.getByText(words.consent.neverTitle).waitFor();
       await expectUsable(page);
       await reach(page, '[value="posts.write"]');
       await page.keyboard.press('Space');
@@ -81,8 +81,8 @@ inChromium('Pages at 400 % zoom', {}, (chrome) => {
       const user = await app().addUser({ name: 'Ana Lee' });
       for (const name of ['Garden Share', 'Corner Store'])
         await app().accessToken(user, await app().addClient({ name }));
-      const context = await chrome.visitor({
-        ...wanting({ colours: 'light', language }),
+      const context = await chrome.newContext({
+        ...contextOptions({ colours: 'light', language }),
         ...ZOOMED,
       });
       const page = await context.newPage();

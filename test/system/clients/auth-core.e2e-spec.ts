@@ -4,7 +4,7 @@ import { onOneEngine } from '../../support/database.js';
 import { json } from '../../support/responses.js';
 import { type TestClient, useTestApp } from '../../support/test-app.js';
 import { decide, forged, statusOfMe } from './member.js';
-import { keepingTokens } from './recipes/auth-core-tokens.js';
+import { storeTokens } from './recipes/auth-core-tokens.js';
 import { neighbourhood } from './recipes/auth-core.js';
 import type { Settings } from './recipes/settings.js';
 
@@ -31,7 +31,7 @@ class PartnerSite {
         warn: () => {},
         debug: (message, error) => message === 'OAuthCallbackError' && this.errors.push(error),
       },
-      ...keepingTokens(settings),
+      ...storeTokens(settings),
     };
   }
 

@@ -46,7 +46,7 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
     user = await app().addUser({ name: 'Ana Lee' });
     const redirectUri = `${site}/oauth2-redirect.html`;
     client = await app().addClient({ kind: 'public', redirectUris: [redirectUri] });
-    const page = await (await chrome.visitor()).newPage();
+    const page = await (await chrome.newContext()).newPage();
     await page.goto(site);
     const document = (await (await app().fetch('/openapi.json')).json()) as object;
     const { clientId } = client;
@@ -59,10 +59,10 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
     expect(status).toBe(200);
     expect(body.scope).toBe('profile.read posts.read');
     await partner.closeDialog();
-    const me = await partner.tryMe();
+    const me = await partner.executeGetMe();
     expect(me.status).toBe('200');
     expect(me.body).toContain('"name": "Ana Lee"');
-    expect(chrome.complaints).toEqual([]);
+    expect(chrome.consoleErrors).toEqual([]);
   });
 
   it('O105 O123 keeps the token at Logout; scripts of its page can refresh and revoke', async () => {
@@ -87,6 +87,6 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
     await partner.authorize(user, 'Deny');
     const errors = partner.dialog.locator('.errors');
     await expect.poll(() => errors.count()).toBe(1);
-    expect(await errors.innerText()).toContain('The user did not allow it.');
+    expect(await errors.innerText()).toContain('The user denied access.');
   });
 });

@@ -89,7 +89,7 @@ onEachServer('Database outage', (database) => {
   });
   afterEach(() => proxy.repair());
 
-  describe.each(['refused', 'hung up'] as const)('with connections %s', (how) => {
+  describe.each(['refused', 'closed'] as const)('with connections %s', (how) => {
     beforeEach(() => proxy.cut(how));
 
     it('O68 returns temporarily_unavailable from the token endpoint, for valid and invalid credentials', async () => {
@@ -161,7 +161,7 @@ onEachServer('Database outage', (database) => {
   });
 
   it('O68 returns 503 to fifty requests at once, and recovers immediately', async () => {
-    await proxy.cut('hung up');
+    await proxy.cut('closed');
     const many = Array.from({ length: 50 }, () => refresh(app, state));
     for (const response of await Promise.all(many)) await expectUnavailable(response);
     await proxy.repair();

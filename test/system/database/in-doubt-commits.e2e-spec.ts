@@ -101,7 +101,7 @@ onEachServer('In-doubt commits of token requests', (database) => {
     const tokens = await json<TokenBody>(await refresh(first));
     app.clock.advance(26 * SECOND);
     await flushDeferredWrites(app);
-    const stranded = proxy.strandAfter(/COMMIT$/);
+    const stranded = proxy.blackholeAfter(/COMMIT$/);
     const unanswered = refresh(first);
     await stranded;
     const again = refresh(first);

@@ -106,7 +106,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
 
   it('O68 sends the message after a commit that takes longer than the timeout', async () => {
     const page = await visitor.open(authorizeLink(client));
-    proxy.holdBack('COMMIT');
+    proxy.holdStatement('COMMIT');
     expectUnavailable(await sendPhone(page));
     // The service checks the outcome for the first time before the COMMIT arrives.
     await sleep(FIRST_CHECK_MS);

@@ -5,11 +5,11 @@ import { IS_QUICK } from '../../suite.js';
 import { onEachEngine, onSqliteAndOneServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import {
-  asWritten,
+  keepNames,
   BACKUP,
   canBackUp,
   CLI,
-  linesOf,
+  commandsOf,
   PastedCommands,
   restore,
 } from '../../support/operator-page.js';
@@ -27,9 +27,9 @@ onEngines('docs/operate.md', (database) => {
   const variables: Record<string, string> = { DATABASE_URL: database.url };
 
   /** Runs all blocks of a section in order and returns their output. */
-  async function section(name: string, kind = 'run', named = asWritten): Promise<string> {
+  async function section(name: string, kind = 'run', named = keepNames): Promise<string> {
     let printed = '';
-    for (const line of linesOf(name, kind)) printed += await operator.run(named(line));
+    for (const line of commandsOf(name, kind)) printed += await operator.run(named(line));
     return printed;
   }
 

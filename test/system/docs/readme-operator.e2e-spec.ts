@@ -6,17 +6,17 @@ import { CLI, PastedCommands } from '../../support/operator-page.js';
 /** Each command starts a process. */
 const COMMANDS_MS = 90_000;
 
-const readme = readFileSync('README.md', 'utf8');
+const pages = readFileSync('README.md', 'utf8') + readFileSync('docs/cli.md', 'utf8');
 
-/** The commands of the block that contains `command`. */
+/** The commands of the one block of these pages that contains `command`. */
 function blockWith(command: string): string[] {
-  const blocks = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  const blocks = [...pages.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
   const found = blocks.filter((block) => block.includes(command));
   expect(found).toHaveLength(1);
   return (found[0] ?? '').trim().split('\n');
 }
 
-describe('README: operator commands', () => {
+describe('Operator commands of the documentation', () => {
   const { url } = sqliteFile();
 
   const folder = dirname(url.slice('sqlite:'.length));

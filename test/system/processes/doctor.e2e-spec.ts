@@ -28,7 +28,7 @@ describe('Command "doctor" without a database', () => {
         check: 'configuration',
         status: 'failed',
         summary,
-        remedy: 'Correct the variable: .env.example tells what it takes.',
+        remedy: 'Correct the variable. .env.example lists the valid values.',
       })),
     );
   });
@@ -50,12 +50,16 @@ describe('Command "doctor" without a database', () => {
   it.each([
     ['no production', {}, 'NODE_ENV is not production.'],
     ['http', {}, 'PUBLIC_URL is not https.'],
-    ['a demo', { DEMO: '1' }, 'An empty database is filled with a demo.'],
+    ['a demo', { DEMO: '1' }, 'An empty database is seeded with demo data.'],
     ['printed passwords', {}, 'One-time passwords are printed to the log.'],
-    ['a public pepper', {}, 'stored under a key that everybody knows'],
+    ['a public pepper', {}, 'hashed with the public default pepper'],
     ['no proxy', { PUBLIC_URL: 'https://dev.example' }, 'no proxy is trusted'],
     ['a file of passwords', { SMS_SENDER: 'file' }, 'One-time passwords are written to a file.'],
-    ['unlimited guesses', rateLimits({ 'phone-failures': 0 }), 'Nothing limits guesses'],
+    [
+      'unlimited guesses',
+      rateLimits({ 'phone-failures': 0 }),
+      'Guesses of one-time passwords are not limited.',
+    ],
   ])('warns of %s', async (_title, env, message) => {
     const found = await findings({ ...AWAY, ...env });
     const warnings = found.filter(({ check }) => check === 'configuration');
@@ -118,8 +122,8 @@ describe('Command "doctor": external services', () => {
   });
 
   it.each([
-    [405, 'ok', ' answers.'],
-    [503, 'warning', ' is out of order (503).'],
+    [405, 'ok', ' responds.'],
+    [503, 'warning', ' returned 503.'],
   ])('probes a webhook without sending a message: %d is %s', async (code, expected, words) => {
     status = code;
     requests.length = 0;
@@ -140,8 +144,8 @@ describe('Command "doctor": external services', () => {
   });
 
   it.each([
-    [200, 'ok', ' answers.'],
-    [401, 'failed', ' refuses the account (401).'],
+    [200, 'ok', ' responds.'],
+    [401, 'failed', ' rejects the credentials (401).'],
   ])('requests the Twilio account: %d is %s', async (code, expected, words) => {
     status = code;
     requests.length = 0;
@@ -155,7 +159,7 @@ describe('Command "doctor": external services', () => {
     const toFile = { SMS_SENDER: 'file', SMS_FILE: 'package.json/sms.jsonl' };
     expect(await finding('sms', toFile)).toMatchObject({
       status: 'failed',
-      summary: expect.stringMatching(/package\.json is no folder\.$/),
+      summary: expect.stringMatching(/package\.json is not a folder\.$/),
     });
     expect(await finding('sms', { ...toFile, SMS_FILE: 'data/a/b/sms.jsonl' })).toMatchObject({
       status: 'ok',
@@ -170,7 +174,7 @@ describe('Command "doctor": external services', () => {
     type = 'text/html';
     expect(await finding('metrics', on)).toMatchObject({
       status: 'failed',
-      summary: expect.stringContaining('Another program answers'),
+      summary: expect.stringContaining('Another program responds'),
     });
     const free = String(await freePort());
     expect((await finding('metrics', { METRICS_PORT: free })).status).toBe('warning');
@@ -185,7 +189,7 @@ describe('Command "doctor" on SQLite', () => {
     const found = await findings({ DATABASE_URL: 'sqlite:package.json/x.sqlite' });
     expect(found.find(({ check }) => check === 'storage')).toMatchObject({
       status: 'failed',
-      summary: expect.stringMatching(/package\.json is no folder\.$/),
+      summary: expect.stringMatching(/package\.json is not a folder\.$/),
     });
     expect(found.at(-1)).toMatchObject({ check: 'database', status: 'failed' });
     expect(found.at(-1)?.summary).not.toContain('\n');
@@ -198,7 +202,7 @@ describe('Command "doctor" on SQLite', () => {
     expect(pending.at(-1)).toEqual({
       check: 'permissions, counters, quota, jobs',
       status: 'warning',
-      summary: 'Not looked at while migrations are pending.',
+      summary: 'Skipped while migrations are pending.',
     });
   });
 });
@@ -208,7 +212,7 @@ onOneEngine('Command "doctor": clock', (database) => {
 
   it('reports a difference to the clock of a database server', async () => {
     app().clock.set(new Date(Date.now() + 60_000).toISOString());
-    const found = await app().service(Doctor).examine({});
+    const found = await app().service(Doctor).run({});
     const clock = found.find(({ check }) => check === 'clock');
     if (database.engine.kind === 'sqlite') expect(clock?.status).toBe('ok');
     else
@@ -239,7 +243,7 @@ onEachServer('Command "doctor" on a server', (database) => {
 
     await runSql(database.url, `GRANT SELECT ON ${name()}.* TO ${user}@'%'`);
     expect((await asUser()).slice(1)).toMatchObject([
-      { status: 'failed', summary: expect.stringContaining('The service may not write. ') },
+      { status: 'failed', summary: expect.stringContaining('The service cannot write. ') },
       { status: 'warning', remedy: expect.stringContaining('GRANT ALTER, CREATE, DROP, INDEX ON') },
     ]);
 
@@ -257,7 +261,9 @@ onEachServer('Command "doctor" on a server', (database) => {
       {
         check: 'settings',
         status: 'failed',
-        summary: 'The table comments may not hold every character, or tell each from the other.',
+        summary: expect.stringMatching(
+          /^The table comments does not use utf8mb4 with the collation utf8mb4_.*bin\.$/,
+        ),
         remedy: expect.stringMatching(
           /^ALTER TABLE comments CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_.*bin;$/,
         ),
@@ -272,7 +278,7 @@ onEachServer('Command "doctor" on a server', (database) => {
     );
     expect(warnings).toMatchObject([
       {
-        summary: 'Tables of later versions would be made with the collation utf8mb4_general_ci.',
+        summary: 'New tables would get the collation utf8mb4_general_ci.',
         remedy: expect.stringMatching(
           /^ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_.*bin;$/,
         ),

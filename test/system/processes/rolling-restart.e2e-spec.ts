@@ -64,10 +64,10 @@ onOneServer('Rolling restart of two processes behind a balancer', (database) => 
     for (const [place, old] of processes.entries()) {
       old.signal('SIGTERM');
       expect(await old.ended).toBe(0);
-      expect(balancer.sendsTo(old.baseUrl)).toBe(false);
+      expect(balancer.routesTo(old.baseUrl)).toBe(false);
       const renewed = await start(Number(new URL(old.baseUrl).port));
       processes[place] = renewed;
-      await expect.poll(() => balancer.sendsTo(renewed.baseUrl), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => balancer.routesTo(renewed.baseUrl), { timeout: 10_000 }).toBe(true);
     }
     stopped.abort();
     await Promise.all(load);

@@ -14,7 +14,7 @@ import { warningsAndErrors, requestLines } from '../../support/logs.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { type ServiceProcess, startProcess } from '../../support/service-process.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { MANY_SIGN_INS, type TestClient, useTestApp } from '../../support/test-app.js';
+import { UNLIMITED_SIGN_INS, type TestClient, useTestApp } from '../../support/test-app.js';
 
 const TIMEOUT_MS = 120_000;
 /** SQL statements, query parameters and headers, which may contain secrets, also as JSON. */
@@ -32,7 +32,7 @@ onOneEngine('Verbose log', (database) => {
   beforeAll(async () => {
     operator().clock.set(new Date().toISOString());
     if (database.engine.kind !== 'sqlite') proxy = await TcpProxy.start(database.url);
-    const env = { ...MANY_SIGN_INS, LOG_LEVEL: 'trace', DB_TIMEOUT_MS: '1000', DEMO: '0' };
+    const env = { ...UNLIMITED_SIGN_INS, LOG_LEVEL: 'trace', DB_TIMEOUT_MS: '1000', DEMO: '0' };
     service = await startProcess({ url: proxy?.url ?? database.url, env });
     site = new Cluster(service.baseUrl, [service]);
   });

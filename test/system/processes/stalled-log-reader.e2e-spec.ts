@@ -21,7 +21,7 @@ describe('Stalled log reader', () => {
         return response.status;
       };
       const lines = (): number => service.output().match(/"stalled-\d+"/g)?.length ?? 0;
-      service.listen(false);
+      service.readOutput(false);
 
       const statuses = new Set<number>();
       for (let from = 0; from < REQUESTS; from += CONCURRENT) {
@@ -31,7 +31,7 @@ describe('Stalled log reader', () => {
       expect(statuses).toEqual(new Set([404]));
       expect(lines()).toBeLessThan(REQUESTS);
 
-      service.listen(true);
+      service.readOutput(true);
       await expect.poll(lines, { timeout: 10_000 }).toBe(REQUESTS);
       expect(await service.stop()).toBe(0);
     },

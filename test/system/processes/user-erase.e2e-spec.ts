@@ -4,7 +4,7 @@ import type { User } from '../../../src/modules/users/user.entity.js';
 import { Cluster } from '../../support/cluster.js';
 import { CommandLine, runCommandProcess } from '../../support/command-line.js';
 import { connect, dumpTables, onOneEngine, tablesContaining } from '../../support/database.js';
-import { ANAS_WORDS, twoMembers } from '../../support/fixtures.js';
+import { ANAS_TEXTS, twoMembers } from '../../support/fixtures.js';
 import { approve, exchange } from '../../support/oauth-flow.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { startProcess } from '../../support/service-process.js';
@@ -53,7 +53,7 @@ onOneEngine('Command "user erase" in two processes', (database) => {
 });
 
 onOneEngine('Command "user erase" beside running services', (database) => {
-  const { name, post } = ANAS_WORDS;
+  const { name, post } = ANAS_TEXTS;
   const phone = '+14155559001';
   const cli = new CommandLine(database);
   beforeAll(async () => {

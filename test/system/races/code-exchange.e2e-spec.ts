@@ -1,6 +1,12 @@
 import { AccessToken, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
-import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
+import {
+  concurrently,
+  rounds,
+  ROUNDS,
+  ROUNDS_TIMEOUT_MS,
+  useCluster,
+} from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { rateLimits, useTestApp } from '../../support/test-app.js';
@@ -42,6 +48,6 @@ onEachServer('Concurrent exchanges of one code in two processes', (database) => 
   it(
     `O77 returns working tokens once and invalid_grant to the other ${RACERS - 1}, in ${ROUNDS} rounds`,
     () => rounds(race),
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 });

@@ -1,5 +1,5 @@
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
-import { rounds, ROUNDS, ROUNDS_MS } from '../../support/cluster.js';
+import { rounds, ROUNDS, ROUNDS_TIMEOUT_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { expectTokenError, json, type TokenBody } from '../../support/responses.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -52,7 +52,7 @@ onEachServer('Token requests: transaction conflicts', (database) => {
         const { access_token } = await json<TokenBody>(refreshed);
         expect((await app().call(access_token, 'GET', '/me')).status).toBe(200);
       }),
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 
   it.each([1213, 1205, 1020])(
@@ -69,6 +69,6 @@ onEachServer('Token requests: transaction conflicts', (database) => {
         await expectTokenError(failed, 'temporarily_unavailable', 503);
         expect((await requestToken(app(), client, form)).status).toBe(200);
       }),
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 });

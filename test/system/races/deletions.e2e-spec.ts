@@ -1,6 +1,12 @@
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { User } from '../../../src/modules/users/user.entity.js';
-import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
+import {
+  concurrently,
+  rounds,
+  ROUNDS,
+  ROUNDS_TIMEOUT_MS,
+  useCluster,
+} from '../../support/cluster.js';
 import { onEachEngine } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -36,7 +42,7 @@ onEachEngine('Concurrent deletions in two processes', (database) => {
         const { postCount } = await manager.findOneByOrFail(User, { id: member.user.id });
         expect(postCount).toBe(1);
       }),
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 
   it(
@@ -51,6 +57,6 @@ onEachEngine('Concurrent deletions in two processes', (database) => {
         const { commentCount } = await manager.findOneByOrFail(Post, { id: postId });
         expect(commentCount).toBe(1);
       }),
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 });

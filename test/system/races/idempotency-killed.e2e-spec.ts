@@ -1,6 +1,6 @@
 import { Post } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall, QuotaUsage } from '../../../src/modules/quota/quota.entities.js';
-import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
+import { KILL_ROUNDS_TIMEOUT_MS, rounds, ROUNDS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { Member, type PostBody } from '../../support/member.js';
 import { json } from '../../support/responses.js';
@@ -49,7 +49,7 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
     await beforeKill();
     await running.kill();
     expect(await lost).toBeInstanceOf(Error);
-    await proxy.cut('hung up');
+    await proxy.cut('closed');
     await proxy.repair();
     running = await start();
   }
@@ -80,7 +80,7 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
 
   it(
     `C23 C112 replays the post in the next process if the COMMIT succeeded, in ${ROUNDS} rounds`,
-    { timeout: KILLS_MS },
+    { timeout: KILL_ROUNDS_TIMEOUT_MS },
     () =>
       rounds(async () => {
         const member = await join();
@@ -96,7 +96,7 @@ onEachServer('Process crash during the COMMIT of a post and its Idempotency-Key'
 
   it(
     `C23 C112 creates the post in the next process if the COMMIT was lost, in ${ROUNDS} rounds`,
-    { timeout: KILLS_MS },
+    { timeout: KILL_ROUNDS_TIMEOUT_MS },
     () =>
       rounds(async () => {
         const member = await join();

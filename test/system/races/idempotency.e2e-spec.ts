@@ -4,7 +4,7 @@ import { Post } from '../../../src/modules/posts/post.entities.js';
 import { ApiCall, QuotaUsage } from '../../../src/modules/quota/quota.entities.js';
 import { QuotaService } from '../../../src/modules/quota/quota.service.js';
 import { User } from '../../../src/modules/users/user.entity.js';
-import { concurrently, rounds, ROUNDS_MS } from '../../support/cluster.js';
+import { concurrently, rounds, ROUNDS_TIMEOUT_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { Member } from '../../support/member.js';
 import type { ErrorBody } from '../../support/responses.js';
@@ -96,7 +96,7 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
 
   it(
     `C98 creates one post for ${REQUESTS} requests to ${PROCESSES} processes; the others get its response or 409`,
-    { timeout: ROUNDS_MS },
+    { timeout: ROUNDS_TIMEOUT_MS },
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());
@@ -120,7 +120,7 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
       }),
   );
 
-  it(`C98 creates one comment for ${REQUESTS} requests`, { timeout: ROUNDS_MS }, () =>
+  it(`C98 creates one comment for ${REQUESTS} requests`, { timeout: ROUNDS_TIMEOUT_MS }, () =>
     rounds(async (round) => {
       const member = await Member.join(app());
       const { id } = await member.publish();
@@ -137,7 +137,7 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
 
   it(
     `C98 stores nothing for ${REQUESTS} requests over the quota, and accepts the key once the quota is raised`,
-    { timeout: ROUNDS_MS },
+    { timeout: ROUNDS_TIMEOUT_MS },
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());
@@ -168,7 +168,7 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
 
   it(
     `C98 stores nothing for ${REQUESTS} comments on a deleted post, and accepts the key once the post is restored`,
-    { timeout: ROUNDS_MS },
+    { timeout: ROUNDS_TIMEOUT_MS },
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());
@@ -203,7 +203,7 @@ onEachServer('Concurrent requests with one Idempotency-Key', (database) => {
 
   it(
     'C98 creates one of two different bodies under one key and rejects the other',
-    { timeout: ROUNDS_MS },
+    { timeout: ROUNDS_TIMEOUT_MS },
     () =>
       rounds(async (round) => {
         const member = await Member.join(app());

@@ -2,13 +2,19 @@ import mysql, { type Connection } from 'mysql2/promise';
 import { sha256 } from '../../../src/platform/secrets.js';
 import { AccessToken, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
-import { type Cluster, rounds, ROUNDS, ROUNDS_MS, startCluster } from '../../support/cluster.js';
+import {
+  type Cluster,
+  rounds,
+  ROUNDS,
+  ROUNDS_TIMEOUT_MS,
+  startCluster,
+} from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { isStatementRunning, type TestClient, useTestApp } from '../../support/test-app.js';
 
 /** Every round starts a process. */
-const TIMEOUT_MS = 3 * ROUNDS_MS;
+const TIMEOUT_MS = 3 * ROUNDS_TIMEOUT_MS;
 
 onEachServer('Process crash during a refresh', (database) => {
   const operator = useTestApp(database);

@@ -1,6 +1,6 @@
 import mysql, { type Connection } from 'mysql2/promise';
 import { expectApiError } from '../../support/api.js';
-import { rounds, ROUNDS, ROUNDS_MS } from '../../support/cluster.js';
+import { rounds, ROUNDS, ROUNDS_TIMEOUT_MS } from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
@@ -55,7 +55,7 @@ onEachServer('Publishing: deadlocks', (database) => {
         expect(inserts.length).toBeLessThanOrEqual(1 + RETRIES);
         expect(await countPublished(app(), member)).toEqual(allEqual(2));
       }),
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 });
 
@@ -100,7 +100,7 @@ onEachServer('Publishing: repeated conflicts', (database) => {
       });
       expect(Math.max(...fractions) - Math.min(...fractions)).toBeGreaterThan(0.2);
     },
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 
   it(
@@ -116,6 +116,6 @@ onEachServer('Publishing: repeated conflicts', (database) => {
         expect(await countPublished(app(), member)).toEqual(allEqual(0));
         expect((await member.post('/posts', { content: 'Hi' })).status).toBe(201);
       }),
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 });

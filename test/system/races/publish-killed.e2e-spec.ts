@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KILLS_MS, rounds, ROUNDS } from '../../support/cluster.js';
+import { KILL_ROUNDS_TIMEOUT_MS, rounds, ROUNDS } from '../../support/cluster.js';
 import { onEachServer, onSqlite, type TestDatabase } from '../../support/database.js';
 import { allEqual, countPublished } from '../../support/fixtures.js';
 import { Member } from '../../support/member.js';
@@ -39,7 +39,7 @@ onEachServer('Process crash between the last write of a publish and its COMMIT',
 
   it(
     `C112 publishes nothing, and the next process publishes normally, in ${ROUNDS} rounds`,
-    { timeout: KILLS_MS },
+    { timeout: KILL_ROUNDS_TIMEOUT_MS },
     async () => {
       const member = await Member.join(operator());
       let posts = 0;
@@ -54,7 +54,7 @@ onEachServer('Process crash between the last write of a publish and its COMMIT',
         expect(await held).toContain('COMMIT');
         await running.kill();
         expect(await lost).toBeInstanceOf(Error);
-        await proxy.cut('hung up');
+        await proxy.cut('closed');
         await proxy.repair();
       });
       await member.publish();
@@ -73,7 +73,7 @@ onSqlite('Process crash while publishing', (database) => {
 
   it(
     `C112 stores each post completely or not at all, and every confirmed post, in ${ROUNDS} rounds`,
-    { timeout: KILLS_MS },
+    { timeout: KILL_ROUNDS_TIMEOUT_MS },
     async () => {
       const member = await Member.join(operator());
       let confirmed = 0;

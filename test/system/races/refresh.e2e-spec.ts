@@ -3,7 +3,13 @@ import { AuditEvent } from '../../../src/platform/audit/audit-event.entity.js';
 import { sha256 } from '../../../src/platform/secrets.js';
 import { AccessToken, RefreshToken } from '../../../src/modules/oauth/tokens/token.entities.js';
 import { approve, exchange, requestToken } from '../../support/oauth-flow.js';
-import { concurrently, rounds, ROUNDS, ROUNDS_MS, useCluster } from '../../support/cluster.js';
+import {
+  concurrently,
+  rounds,
+  ROUNDS,
+  ROUNDS_TIMEOUT_MS,
+  useCluster,
+} from '../../support/cluster.js';
 import { onEachServer } from '../../support/database.js';
 import { json, type TokenBody } from '../../support/responses.js';
 import { rateLimits, type TestClient, useTestApp } from '../../support/test-app.js';
@@ -129,7 +135,7 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
         expect(await statusOf(current.access_token)).toBe(200);
       });
     },
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 
   it(
@@ -152,6 +158,6 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
       expect(Math.min(...refreshed)).toBe(0);
       expect(Math.max(...refreshed)).toBeGreaterThan(0);
     },
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 });

@@ -10,7 +10,7 @@ import {
   type Cluster,
   rounds,
   ROUNDS,
-  ROUNDS_MS,
+  ROUNDS_TIMEOUT_MS,
   startCluster,
 } from '../../support/cluster.js';
 import { CommandLine, runCommandProcess } from '../../support/command-line.js';
@@ -26,7 +26,7 @@ async function refreshTokenOf(operator: TestApp, client: TestClient): Promise<st
   const user = await operator.addUser();
   const { clientId, scopes } = client;
   const { refreshToken } = await operator.service(TransactionRunner).run(async (tx) => {
-    const grant = await operator.service(GrantsService).open(tx, user.id, clientId, scopes);
+    const grant = await operator.service(GrantsService).create(tx, user.id, clientId, scopes);
     return operator.service(TokenIssuer).issue(tx, grant, scopes);
   });
   return refreshToken;
@@ -94,7 +94,7 @@ onEachEngine('Concurrent secret rotations', (database) => {
         expect(new Set(all.map(({ secret }) => secret)).size).toBe(12);
         expect(await live(client)).toEqual([null, expect.any(Date)]);
       }),
-    ROUNDS_MS,
+    ROUNDS_TIMEOUT_MS,
   );
 
   it('O90 leaves two live secrets, one of them with an end, after three commands at once', async () => {

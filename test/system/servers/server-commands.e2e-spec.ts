@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { discard } from '../../support/commanded-server.js';
+import { dropServer } from '../../support/commanded-server.js';
 import { MysqlGroup } from '../../support/mysql-group.js';
 
 const PORT = 4000;
@@ -67,17 +67,19 @@ describe('Server group of a command', () => {
 
 describe('Server of a command', () => {
   it('is dropped', async () => {
-    await discard(await command(HEAD), PORT);
+    await dropServer(await command(HEAD), PORT);
     expect(await calls()).toEqual([`drop ${PORT}`]);
   });
 
   it('is stopped if the command does not support drop', async () => {
-    await discard(await command(`${HEAD}[ "$1" != drop ]`), PORT);
+    await dropServer(await command(`${HEAD}[ "$1" != drop ]`), PORT);
     expect(await calls()).toEqual([`drop ${PORT}`, `stop ${PORT}`]);
   });
 
   it('causes an error if the command supports neither', async () => {
-    await expect(discard(await command(`${HEAD}exit 2`), PORT)).rejects.toThrow('Command failed');
-    await expect(discard(join(folder, 'none'), PORT)).rejects.toThrow('ENOENT');
+    await expect(dropServer(await command(`${HEAD}exit 2`), PORT)).rejects.toThrow(
+      'Command failed',
+    );
+    await expect(dropServer(join(folder, 'none'), PORT)).rejects.toThrow('ENOENT');
   });
 });

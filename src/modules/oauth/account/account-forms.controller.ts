@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Sentence } from '../../../pages/translations/translations.js';
+import type { TextSelector } from '../../../pages/translations/translations.js';
 import { isId } from '../../../platform/ids.js';
 import { BrowserForms } from '../browser/browser-form.decorator.js';
 import { ACCOUNT_PATH, APPS_PATH, OAuthPages, type Feedback } from '../browser/oauth-pages.js';
@@ -12,7 +12,7 @@ import type { AppName } from '../tokens/grants.service.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 
-/** The forms of the account pages. */
+/** Handles the forms of the account pages. */
 @BrowserForms()
 @Controller('account')
 export class AccountFormsController {
@@ -42,7 +42,7 @@ export class AccountFormsController {
     this.pages.phone(response, this.signInFlow(request).form);
   }
 
-  /** Revokes the access of the selected apps, or of all. */
+  /** Revokes the access of the selected apps or of all apps. */
   @Post('apps/revoke')
   @HttpCode(200)
   async revoke(
@@ -50,28 +50,28 @@ export class AccountFormsController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const session = await this.sessions.ofForm(request);
+    const session = await this.sessions.findByForm(request);
     const { id } = session.user;
     const selected = [form['client_id']].flat().filter((value) => isId('svc_app', value));
-    const revoked = new Parameters(form).get('all') === '1' ? 'all' : selected;
+    const clientIds = new Parameters(form).get('all') === '1' ? 'all' : selected;
     const feedback: Feedback =
-      revoked.length === 0
-        ? { status: 400, error: ({ apps }) => apps.nothingTicked }
-        : { notice: noticeOf(await this.apps.revoke(id, revoked)) };
+      clientIds.length === 0
+        ? { status: 400, error: ({ apps }) => apps.noneSelected }
+        : { notice: noticeOf(await this.apps.revoke(id, clientIds)) };
     this.pages.connectedApps(response, session, await this.apps.list(id), feedback);
   }
 
   /** "Not you?": ends the session and returns to the same page. */
   @Post('sign-out')
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
-    await this.sessions.ofForm(request);
+    await this.sessions.findByForm(request);
     await this.signIn.signOut(request, response);
     const next = new Parameters(request.body).get('next');
     redirectToApps(response, isId('svc_app', next) ? next : undefined);
   }
 
   private signInFlow(request: Request): SignInFlow {
-    const binding = this.sessions.signInOfForm(request);
+    const binding = this.sessions.findSignInByForm(request);
     return {
       form: { binding, path: ACCOUNT_PATH },
       signedIn: () => this.signIn.current(request),
@@ -84,9 +84,9 @@ function redirectToApps(response: Response, clientId: string | undefined): void 
   sendRedirect(response, clientId === undefined ? APPS_PATH : `${APPS_PATH}/${clientId}`);
 }
 
-function noticeOf(removed: readonly AppName[]): Sentence {
-  const [first, ...others] = removed;
-  if (!first) return ({ apps }) => apps.removedBefore;
+function noticeOf(revoked: readonly AppName[]): TextSelector {
+  const [first, ...others] = revoked;
+  if (!first) return ({ apps }) => apps.alreadyRemoved;
   return ({ apps }) =>
-    others.length === 0 ? apps.removed(first.name) : apps.removedSeveral(removed.length);
+    others.length === 0 ? apps.removed(first.name) : apps.removedSeveral(revoked.length);
 }

@@ -10,13 +10,13 @@ import type { AccountSession } from '../browser/oauth-pages.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { expiredTransaction, ForeignToken, noCookies, signedOut } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
-import { endOfSignIn, SignInService } from '../sign-in/sign-in.service.js';
+import { signInExpiresAt, SignInService } from '../sign-in/sign-in.service.js';
 
 const KEY_BYTES = 32;
 
 /**
- * Sessions of the account pages, and sign-ins to them. Form tokens (RFC 6749 §10.12) are computed from the cookie instead of
- * stored, so that opening a page writes nothing.
+ * Sessions of the account pages, and sign-ins to them. Form tokens (RFC 6749 §10.12) are HMACs of the cookie, so that opening a page
+ * writes nothing.
  */
 @Injectable()
 export class AccountSessions {
@@ -33,7 +33,6 @@ export class AccountSessions {
     this.tokenKey = Buffer.from(key).toString('hex');
   }
 
-  /** The session of the browser, or null. */
   async current(request: Request): Promise<AccountSession | null> {
     const sessionHash = this.cookies.sessionHash(request);
     const user = await this.signIn.current(request);
@@ -42,10 +41,10 @@ export class AccountSessions {
   }
 
   /**
-   * The session that the form of this request belongs to.
+   * The session of a submitted form.
    * @throws PageError
    */
-  async ofForm(request: Request): Promise<AccountSession> {
+  async findByForm(request: Request): Promise<AccountSession> {
     const session = await this.current(request);
     if (!session) throw signedOut();
     const token = new Parameters(request.body).get('token') ?? '';
@@ -53,7 +52,7 @@ export class AccountSessions {
     return session;
   }
 
-  /** @param next client id of the app whose page was requested */
+  /** @param next the client id of the app page to show after the sign-in */
   startSignIn(request: Request, response: Response, next?: string): FormBinding {
     const browserHash = this.cookies.ensureBrowser(request, response);
     const transaction = newId('txn', this.clock.now());
@@ -61,10 +60,10 @@ export class AccountSessions {
   }
 
   /**
-   * The sign-in that the form of this request belongs to.
+   * The sign-in of a submitted form.
    * @throws PageError
    */
-  signInOfForm(request: Request): FormBinding {
+  findSignInByForm(request: Request): FormBinding {
     const form = new Parameters(request.body);
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
@@ -72,7 +71,7 @@ export class AccountSessions {
     if (!isId('txn', transaction)) throw expiredTransaction();
     const token = this.signInToken(transaction, browserHash);
     if (!tokensEqual(token, form.get('token') ?? '')) throw new ForeignToken();
-    if (endOfSignIn(transaction, this.config) <= this.clock.now()) throw expiredTransaction();
+    if (signInExpiresAt(transaction, this.config) <= this.clock.now()) throw expiredTransaction();
     const next = form.get('next');
     return { transaction, token, next: isId('svc_app', next) ? next : undefined };
   }
@@ -82,7 +81,7 @@ export class AccountSessions {
   }
 }
 
-/** In constant time. Compares digests, because a form may send a token of any length. */
+/** Compares in constant time: digests, because a form may send a token of any length. */
 function tokensEqual(expected: string, presented: string): boolean {
   return digestsEqual(sha256(expected), sha256(presented));
 }

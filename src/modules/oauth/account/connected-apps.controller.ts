@@ -11,7 +11,7 @@ import { isWellEncoded } from '../protocol/parameters.js';
 import { AccountSessions } from './account-sessions.service.js';
 import { ConnectedAppsService } from './connected-apps.service.js';
 
-/** Middleware: for a path that it cannot decode, the router would respond in JSON. */
+/** Middleware that redirects paths that the router cannot decode. The router would respond with JSON. */
 export function redirectUndecodablePath(
   { method, originalUrl }: Request,
   response: Response,
@@ -37,25 +37,25 @@ export class ConnectedAppsController {
   @Get('apps')
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const session = await this.sessions.current(request);
-    if (!session) return this.askToSignIn(request, response);
+    if (!session) return this.startSignIn(request, response);
     this.pages.connectedApps(response, session, await this.apps.list(session.user.id));
   }
 
-  /** Where a browser lands that opens the form's address again. */
+  /** The URL of the form, opened with GET. */
   @Get('apps/revoke')
-  formAddress(@Res() response: Response): void {
+  redirectFormUrl(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
   }
 
   @Get('apps/:client_id')
-  async one(
+  async show(
     @Param('client_id') clientId: string,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     if (!isId('svc_app', clientId)) throw notConnected();
     const session = await this.sessions.current(request);
-    if (!session) return this.askToSignIn(request, response, clientId);
+    if (!session) return this.startSignIn(request, response, clientId);
     const app = await this.apps.find(session.user.id, clientId);
     if (!app) throw notConnected();
     const { user, binding } = session;
@@ -63,17 +63,17 @@ export class ConnectedAppsController {
   }
 
   @Get()
-  account(@Res() response: Response): void {
+  redirectRoot(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
   }
 
-  /** The address of a sign-in form, or a mistyped one. */
+  /** The URL of a sign-in form, or an unknown path. */
   @Get('{*path}')
-  elsewhere(@Res() response: Response): void {
+  redirectUnknownPath(@Res() response: Response): void {
     sendRedirect(response, APPS_PATH);
   }
 
-  private askToSignIn(request: Request, response: Response, next?: string): void {
+  private startSignIn(request: Request, response: Response, next?: string): void {
     const binding = this.sessions.startSignIn(request, response, next);
     this.pages.phone(response, { binding, path: ACCOUNT_PATH });
   }

@@ -9,31 +9,33 @@ import { type AppName, GrantsService } from '../tokens/grants.service.js';
 @Injectable()
 export class ConnectedAppsService {
   constructor(
-    private readonly grants: GrantsRepository,
-    private readonly revocation: GrantsService,
+    private readonly grantsRepository: GrantsRepository,
+    private readonly grants: GrantsService,
     private readonly clock: Clock,
   ) {}
 
   /** Sorted by name. */
   async list(userId: string): Promise<ConnectedAppView[]> {
-    return byApp(await this.grants.findLive(userId, this.clock.now()));
+    return mergeByApp(await this.grantsRepository.findActive(userId, this.clock.now()));
   }
 
   async find(userId: string, clientId: string): Promise<ConnectedAppView | undefined> {
-    return byApp(await this.grants.findLive(userId, this.clock.now(), [clientId]))[0];
+    return mergeByApp(
+      await this.grantsRepository.findActive(userId, this.clock.now(), [clientId]),
+    )[0];
   }
 
-  /** Returns the apps that lost access. */
+  /** @returns the apps that lost access */
   revoke(userId: string, clientIds: readonly string[] | 'all'): Promise<AppName[]> {
-    return this.revocation.revokeOf(userId, clientIds, { actor: userId, reason: 'by the user' });
+    return this.grants.revokeForUser(userId, clientIds, { actor: userId, reason: 'by the user' });
   }
 }
 
-function byApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
+function mergeByApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
   const apps = new Map<string, ConnectedAppView>();
   for (const grant of grants) {
     const app = apps.get(grant.clientId);
-    apps.set(grant.clientId, app ? combined(app, grant) : grant);
+    apps.set(grant.clientId, app ? merge(app, grant) : grant);
   }
   return [...apps.values()].toSorted(
     (one, other) =>
@@ -41,7 +43,7 @@ function byApp(grants: readonly ConnectedAppView[]): ConnectedAppView[] {
   );
 }
 
-function combined(one: ConnectedAppView, other: ConnectedAppView): ConnectedAppView {
+function merge(one: ConnectedAppView, other: ConnectedAppView): ConnectedAppView {
   const uses = [one.lastUsedAt, other.lastUsedAt].filter((time) => time !== null);
   return {
     ...one,

@@ -10,7 +10,7 @@ import {
   URL_TEXT,
 } from '../../../platform/database/columns.js';
 
-/** A pending authorization request. Forms call its id the transaction. */
+/** An authorization request. Its id is the `transaction` field of forms. */
 @Entity('authorizations')
 @Index('ix_authorizations_expires_at', ['expiresAt'])
 @Index('ix_authorizations_user_id', ['userId'])
@@ -33,15 +33,15 @@ export class Authorization {
   @Column(optional(text(43)))
   codeChallenge: string | null;
 
-  /** The `prompt` that requires a sign-in even if there is a session. */
+  /** The `prompt` that requires a new sign-in despite a session. */
   @Column(optional(text(14)))
   signInPrompt: 'login' | 'select_account' | null;
 
-  /** SHA-256 of the browser's cookie. */
+  /** SHA-256 of the browser cookie. */
   @Column(HASH)
   browserHash: string;
 
-  /** SHA-256 of the token in the page's forms. */
+  /** SHA-256 of the form token. */
   @Column(HASH)
   tokenHash: string;
 
@@ -49,8 +49,8 @@ export class Authorization {
   @Column(optional(ID))
   userId: string | null;
 
-  @Column(optional(TIME))
-  answeredAt: Date | null;
+  @Column({ ...optional(TIME), name: 'answered_at' })
+  decidedAt: Date | null;
 
   @Column(TIME)
   createdAt: Date;

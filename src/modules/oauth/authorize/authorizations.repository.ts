@@ -17,18 +17,18 @@ export class AuthorizationsRepository {
   }
 
   async assignUser(tx: Transaction, id: string, userId: string | null): Promise<void> {
-    await entities(tx).update(Authorization, { id, answeredAt: IsNull() }, { userId });
+    await entities(tx).update(Authorization, { id, decidedAt: IsNull() }, { userId });
   }
 
-  /** False if it was decided before. */
+  /** False when the request was already decided. */
   async markDecided(tx: Transaction, id: string, now: Date): Promise<boolean> {
-    const where = { id, answeredAt: IsNull() };
-    const { affected } = await entities(tx).update(Authorization, where, { answeredAt: now });
+    const where = { id, decidedAt: IsNull() };
+    const { affected } = await entities(tx).update(Authorization, where, { decidedAt: now });
     return affected === 1;
   }
 
-  /** Deletes the requests that a user signed in for. Returns their number. */
-  async deleteOf(tx: Transaction, userId: string): Promise<number> {
+  /** Deletes the requests of a user. @returns the number of deleted requests */
+  async deleteForUser(tx: Transaction, userId: string): Promise<number> {
     const { affected } = await entities(tx).delete(Authorization, { userId });
     return affected ?? 0;
   }

@@ -10,7 +10,7 @@ import type { FormBinding } from '../../../pages/views.js';
 import { AppsService, type RegisteredApp } from '../clients/apps.service.js';
 import { BrowserCookies } from '../protocol/browser-cookies.js';
 import {
-  alreadyAnswered,
+  alreadyDecided,
   expiredTransaction,
   ForeignToken,
   noCookies,
@@ -19,7 +19,7 @@ import {
   unknownApp,
 } from '../protocol/page-error.js';
 import { Parameters } from '../protocol/parameters.js';
-import { endOfSignIn } from '../sign-in/sign-in.service.js';
+import { signInExpiresAt } from '../sign-in/sign-in.service.js';
 import { isRegistered, type AuthorizationRequest } from './authorize-checks.js';
 import type { Authorization } from './authorization.entity.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
@@ -34,13 +34,13 @@ export interface PendingAuthorization {
   state: string;
   codeChallenge: string | null;
   userId: string | null;
-  /** Whether the app requires a sign-in even if there is a session. */
+  /** Whether the app requires a new sign-in despite a session. */
   requiresSignIn: boolean;
-  /** Fields of the next form. */
+  /** The hidden fields of the next form. */
   binding: FormBinding;
 }
 
-/** Pending authorization requests, each bound to one browser and one form token. */
+/** Pending authorization requests, each bound to one browser and to its form token. */
 @Injectable()
 export class AuthorizationsService {
   constructor(
@@ -52,7 +52,7 @@ export class AuthorizationsService {
     private readonly config: AppConfig,
   ) {}
 
-  /** @param isStored false for HEAD, which must not change anything */
+  /** @param isStored false for HEAD, which must not store anything */
   async start(
     { app, scopes, ...request }: AuthorizationRequest,
     browserHash: string,
@@ -70,29 +70,29 @@ export class AuthorizationsService {
       browserHash,
       tokenHash: sha256(token),
       userId,
-      answeredAt: null,
+      decidedAt: null,
       createdAt: now,
-      expiresAt: endOfSignIn(id, this.config),
+      expiresAt: signInExpiresAt(id, this.config),
     };
     if (isStored) await this.transactions.run((tx) => this.repository.insert(tx, authorization));
-    return pendingOf(authorization, app, token);
+    return toPending(authorization, app, token);
   }
 
   /**
-   * The request that a form belongs to.
-   * @throws PageError if the form is another browser's, the request has expired or was decided, or the app, its redirect URI
-   * or all scopes were removed since
+   * The authorization request of a form.
+   * @throws PageError when the form is from another browser; when the request has expired or was decided; when the app, its
+   * redirect URI or all requested scopes were removed
    */
-  async ofForm(request: Request): Promise<PendingAuthorization> {
+  async findByForm(request: Request): Promise<PendingAuthorization> {
     const form = new Parameters(request.body);
     const id = form.get('transaction');
     const token = form.get('token');
     const browserHash = this.cookies.browserHash(request);
     if (browserHash === undefined) throw noCookies();
-    if (!isId('txn', id) || endOfSignIn(id, this.config) <= this.clock.now())
+    if (!isId('txn', id) || signInExpiresAt(id, this.config) <= this.clock.now())
       throw expiredTransaction();
     const authorization = await this.repository.find(id);
-    // The same error for a request that never existed and for another browser's.
+    // The same error for an unknown request and for another browser's request.
     if (
       !authorization ||
       token === undefined ||
@@ -100,24 +100,24 @@ export class AuthorizationsService {
       !digestsEqual(authorization.tokenHash, sha256(token))
     )
       throw new ForeignToken();
-    if (authorization.answeredAt) throw alreadyAnswered();
+    if (authorization.decidedAt) throw alreadyDecided();
     const app = await this.apps.find(authorization.clientId);
     if (!app?.enabled) throw unknownApp();
     if (!isRegistered(app, authorization.redirectUri)) throw removedRedirectUri();
-    const pending = pendingOf(authorization, app, token);
+    const pending = toPending(authorization, app, token);
     if (pending.scopes.length === 0) throw removedScopes();
     request.context.clientId = app.clientId;
     return pending;
   }
 
-  /** Records the signed-in user of this request; null removes it. */
+  /** Stores the signed-in user of this request; null removes the user. */
   async assignUser(id: string, userId: string | null, tx?: Transaction): Promise<void> {
     if (tx) await this.repository.assignUser(tx, id, userId);
-    else await this.transactions.run((own) => this.repository.assignUser(own, id, userId));
+    else await this.transactions.run((newTx) => this.repository.assignUser(newTx, id, userId));
   }
 }
 
-function pendingOf(
+function toPending(
   { id, redirectUri, scope, state, codeChallenge, userId, signInPrompt }: Authorization,
   app: RegisteredApp,
   token: string,

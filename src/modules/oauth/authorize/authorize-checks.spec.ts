@@ -31,7 +31,7 @@ const VALID = {
   state: 'af0ifjsldkj',
 };
 
-/** The query of a valid request with these changes; undefined parameters are left out. */
+/** The query of a valid request with these changes. Omits parameters that are undefined. */
 function queryOf(changes: Changes = {}, appended = ''): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries<string | undefined>({ ...VALID, ...changes }))
@@ -43,7 +43,7 @@ function check(query: string, app: RegisteredApp | null = APP): AuthorizationReq
   return checkAuthorizationRequest({ app, parameters: new Parameters(parse(query)) });
 }
 
-/** Where the error of a rejected request goes: to a page or to the app. */
+/** Where the server reports the error: on a page, or by a redirect to the app. Undefined for a valid request. */
 function rejectionOf(query: string, app: RegisteredApp | null = APP): object | undefined {
   try {
     check(query, app);
@@ -56,12 +56,12 @@ function rejectionOf(query: string, app: RegisteredApp | null = APP): object | u
   }
 }
 
-/** An error that the user sees as a page, without a redirect. */
+/** An error page, without a redirect. */
 function page(code: string): object {
   return { status: 400, page: code };
 }
 
-/** An error that is redirected to the app. */
+/** An error in a redirect to the app. */
 function redirect(error: string, state: string | null = VALID.state): object {
   return { redirectUri: REDIRECT_URI, error, state };
 }
@@ -78,18 +78,18 @@ describe('Authorization request: client and redirect URI', () => {
     });
   });
 
-  it('O2 shows a page for an app that is unknown or disabled', () => {
+  it('O2 shows a page for an unknown or disabled app', () => {
     expect(rejectionOf(queryOf(), null)).toEqual(page('unknown_app'));
     expect(rejectionOf(queryOf(), { ...APP, enabled: false })).toEqual(page('unknown_app'));
   });
 
-  it('O2 shows that page first, whatever else is wrong', () => {
+  it('O2 shows this page before any other error', () => {
     expect(rejectionOf('', null)).toEqual(page('unknown_app'));
     const wrong = { redirect_uri: 'https://evil.example/', response_type: 'token' };
     expect(rejectionOf(queryOf(wrong), null)).toEqual(page('unknown_app'));
   });
 
-  it('O3 shows a page when redirect_uri is missing, although the app has only one', () => {
+  it('O3 shows a page when redirect_uri is missing, even if the app has only one', () => {
     expect(rejectionOf(queryOf({ redirect_uri: undefined }))).toEqual(page('wrong_redirect_uri'));
   });
 
@@ -98,11 +98,11 @@ describe('Authorization request: client and redirect URI', () => {
   });
 
   it('O8 shows a page when redirect_uri is sent twice, even with the registered value', () => {
-    const again = `&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
-    expect(rejectionOf(queryOf({}, again))).toEqual(page('wrong_redirect_uri'));
+    const duplicate = `&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
+    expect(rejectionOf(queryOf({}, duplicate))).toEqual(page('wrong_redirect_uri'));
   });
 
-  it('O4 shows a page when redirect_uri is not registered, whatever else is wrong', () => {
+  it('O4 shows a page when redirect_uri is not registered, before any other error', () => {
     const redirect_uri = `${REDIRECT_URI}/`;
     expect(rejectionOf(queryOf({ redirect_uri }))).toEqual(page('wrong_redirect_uri'));
     expect(rejectionOf(queryOf({ redirect_uri, response_type: 'token' }))).toEqual(
@@ -153,7 +153,7 @@ describe('Authorization request: parameters', () => {
     expect(rejectionOf(queryOf({}, `&${name}=a&${name}=b`))).toEqual(redirect('invalid_request'));
   });
 
-  it('O8 rejects state when it is sent twice, and returns none', () => {
+  it('O8 rejects state when it is sent twice, and returns no state', () => {
     expect(rejectionOf(queryOf({}, '&state=other'))).toEqual(redirect('invalid_request', null));
   });
 
@@ -249,7 +249,7 @@ describe('Authorization request: state', () => {
     ['other scripts and emoji', 'état 状態 🏡'],
     ['4,096 bytes', 's'.repeat(4096)],
     ['4,096 bytes of two-byte characters', 'é'.repeat(2048)],
-  ])('O15 keeps a state with %s unchanged', (_, state) => {
+  ])('O15 returns a state with %s unchanged', (_, state) => {
     expect(check(queryOf({ state })).state).toBe(state);
     const wrong = queryOf({ state, response_type: 'token' });
     expect(rejectionOf(wrong)).toEqual(redirect('unsupported_response_type', state));
@@ -261,7 +261,7 @@ describe('Authorization request: state', () => {
     ['the scope', { scope: undefined }],
     ['the code_challenge', { code_challenge: 'short', code_challenge_method: 'S256' }],
     ['the prompt', { prompt: 'none' }],
-  ])('O15 shows a page for a state of 4,097 bytes when %s is wrong as well', (_, wrong) => {
+  ])('O15 shows a page for a state of 4,097 bytes even if %s is wrong', (_, wrong) => {
     const state = 'é'.repeat(2048) + 'x';
     expect(rejectionOf(queryOf({ ...wrong, state }))).toEqual(page('state_too_long'));
     expect(rejectionOf(queryOf({ ...wrong, state }, '&scope=again'))).toEqual(
@@ -331,7 +331,7 @@ describe('Authorization request: prompt', () => {
     expect(check(queryOf({ prompt })).signInPrompt).toBe(signInPrompt);
   });
 
-  it('O41 rejects prompt=none, since the user always decides', () => {
+  it('O41 rejects prompt=none, because the user always decides', () => {
     expect(rejectionOf(queryOf({ prompt: 'none' }))).toEqual(redirect('interaction_required'));
   });
 

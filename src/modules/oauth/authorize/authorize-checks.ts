@@ -19,7 +19,7 @@ interface UncheckedRequest {
   parameters: Parameters;
 }
 
-/** A request whose client and redirect URI are valid, so that errors may be returned to the client. */
+/** A request with a valid client and redirect URI, so that errors can be redirected to the client. */
 interface RedirectableRequest {
   app: RegisteredApp;
   redirectUri: string;
@@ -33,7 +33,7 @@ export interface AuthorizationRequest {
   scopes: readonly Scope[];
   state: string;
   codeChallenge: string | null;
-  /** The `prompt` that requires a sign-in even if there is a session. */
+  /** The `prompt` that requires a new sign-in despite a session. */
   signInPrompt: Authorization['signInPrompt'];
 }
 
@@ -45,7 +45,7 @@ type RedirectedCheck = (request: RedirectableRequest) => void;
 
 /**
  * Checks an authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3).
- * @throws PageError before client and redirect URI are valid, AuthorizationRefused after that
+ * @throws PageError until client and redirect URI are valid; AuthorizationRefused after that
  */
 export function checkAuthorizationRequest(unchecked: UncheckedRequest): AuthorizationRequest {
   for (const check of [checkClient, checkRedirectUri, checkStateLength]) check(unchecked);
@@ -69,25 +69,25 @@ export function checkAuthorizationRequest(unchecked: UncheckedRequest): Authoriz
   };
 }
 
-/** `client_id` names an enabled app; sent twice it names none (RFC 6749 §4.1.2.1). */
+/** `client_id` is the id of an enabled app (RFC 6749 §4.1.2.1). */
 const checkClient: PageCheck = ({ app }) => {
   if (!app?.enabled) throw unknownApp();
 };
 
-/** `redirect_uri` is required and registered for the app (source document, section 4.1; RFC 9700 §4.1.3). */
+/** `redirect_uri` is present and registered for the app (source document, section 4.1; RFC 9700 §4.1.3). */
 const checkRedirectUri: PageCheck = ({ app, parameters }) => {
   const requested = parameters.get('redirect_uri');
   if (!app || requested === undefined || !isRegistered(app, requested)) throw wrongRedirectUri();
 };
 
-/** Apps without a secret may use any port of a loopback address. */
+/** Public apps may use any port of a loopback address (RFC 8252 §7.3). */
 export function isRegistered({ kind, redirectUris }: RegisteredApp, redirectUri: string): boolean {
   return redirectUris.some((uri) => redirectUriMatches(uri, redirectUri, kind === 'public'));
 }
 
 const MAX_STATE_BYTES = 4096;
 
-/** A page, because every redirect would have to return the `state`. */
+/** Shows a page, because a redirect would have to return the `state`. */
 const checkStateLength: PageCheck = ({ parameters }) => {
   if (Buffer.byteLength(parameters.get('state') ?? '') > MAX_STATE_BYTES) throw stateTooLong();
 };
@@ -108,7 +108,7 @@ const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
 /** RFC 6749 §3.1. */
 const checkDuplicates: RedirectedCheck = ({ parameters }) => {
   const repeated = parameters.repeated().find((name) => SINGLE_PARAMETERS.has(name));
-  if (repeated !== undefined) throw new InvalidRequest(`${repeated} must be sent once.`);
+  if (repeated !== undefined) throw new InvalidRequest(`Send ${repeated} only once.`);
 };
 
 /** RFC 6749 §4.1.1. */
@@ -117,12 +117,12 @@ const checkResponseType: RedirectedCheck = ({ parameters }) => {
 };
 
 /**
- * Rejects extensions that change the meaning of the request or its response, because an app that uses one relies on it: a
- * `response_mode` other than `query`, and request objects (RFC 9101; OpenID Connect Core §3.1.2.6).
+ * Rejects unsupported extensions that apps rely on: a `response_mode` other than `query`, and request objects (RFC 9101; OpenID
+ * Connect Core §3.1.2.6).
  */
 const checkExtensions: RedirectedCheck = ({ parameters }) => {
   if ((parameters.get('response_mode') ?? 'query') !== 'query')
-    throw new InvalidRequest('response_mode may only be query.');
+    throw new InvalidRequest('response_mode must be query.');
   for (const name of ['request', 'request_uri'] as const)
     if (parameters.get(name) !== undefined) throw new RequestNotSupported(name);
 };
@@ -132,27 +132,27 @@ const checkState: RedirectedCheck = ({ parameters }) => {
   parameters.require('state');
 };
 
-/** `scope` is required and holds only scopes that the app is registered for (RFC 6749 §3.3). */
+/** `scope` is present and contains only scopes that the app is registered for (RFC 6749 §3.3). */
 const checkScope: RedirectedCheck = ({ app, parameters }) => {
   const requested = splitScope(parameters.get('scope') ?? '');
   if (requested.length === 0) throw new InvalidScope('scope is required.');
   const allowed: readonly string[] = app.scopes;
   if (!requested.every((scope) => allowed.includes(scope)))
     throw new InvalidScope(
-      `scope may hold only what the app is registered for: ${allowed.join(' ')}.`,
+      `scope must contain only scopes that the app is registered for: ${allowed.join(' ')}.`,
     );
 };
 
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
-/** Public apps must send an S256 challenge, other apps may (RFC 7636 §4.2-4.4, RFC 9700 §2.1.1). */
+/** An S256 challenge is required for public apps and optional for confidential apps (RFC 7636 §4.2-4.4, RFC 9700 §2.1.1). */
 const checkPkce: RedirectedCheck = ({ app, parameters }) => {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
     if (app.kind === 'public') throw new InvalidRequest('code_challenge is required for this app.');
     if (method !== undefined)
-      throw new InvalidRequest('code_challenge_method needs a code_challenge.');
+      throw new InvalidRequest('code_challenge_method requires code_challenge.');
     return;
   }
   if (method !== 'S256') throw new InvalidRequest('code_challenge_method must be S256.');
@@ -164,22 +164,23 @@ const checkPkce: RedirectedCheck = ({ app, parameters }) => {
 export const PROMPTS: readonly string[] = ['none', 'login', 'consent', 'select_account'];
 const SIGN_IN_PROMPTS = ['login', 'select_account'] as const;
 
-/** `none` is rejected, because the user always decides. */
+/** Rejects `none`, because the user always decides. */
 const checkPrompt: RedirectedCheck = ({ parameters }) => {
   const prompts = promptsOf(parameters);
   if (prompts.includes('none')) {
-    if (prompts.length > 1) throw new InvalidRequest('prompt may not hold none and more.');
+    if (prompts.length > 1)
+      throw new InvalidRequest('prompt=none cannot be combined with other values.');
     throw new InteractionRequired();
   }
   if (!prompts.every((prompt) => PROMPTS.includes(prompt)))
-    throw new InvalidRequest(`prompt may hold only: ${PROMPTS.join(' ')}.`);
+    throw new InvalidRequest(`prompt must contain only: ${PROMPTS.join(' ')}.`);
 };
 
 function promptsOf(parameters: Parameters): string[] {
   return (parameters.get('prompt') ?? '').split(' ').filter((prompt) => prompt !== '');
 }
 
-/** In the order in which errors take precedence. */
+/** In this order: the error of the first failed check is returned. */
 const REDIRECTED_CHECKS: readonly RedirectedCheck[] = [
   checkDuplicates,
   checkResponseType,

@@ -32,7 +32,7 @@ export class AuthorizeController {
     private readonly pages: OAuthPages,
   ) {}
 
-  /** Checks the request, then asks the user to sign in or, with a session, to decide. HEAD stores nothing (RFC 9110 §9.3.2). */
+  /** Validates the request, then shows the sign-in page or, with a session, the consent page. HEAD stores nothing (RFC 9110 §9.3.2). */
   @Get()
   @LimitCalls('authorize')
   @UseGuards(NavigationGuard)
@@ -46,40 +46,44 @@ export class AuthorizeController {
     const parameters = new Parameters(query);
     const app = await this.apps.find(parameters.get('client_id') ?? '');
     const user = await this.signIn.current(request);
-    let checked: AuthorizationRequest;
+    let valid: AuthorizationRequest;
     try {
-      checked = checkAuthorizationRequest({ app, parameters });
+      valid = checkAuthorizationRequest({ app, parameters });
     } catch (error) {
       if (user || !needsConfirmation(error)) throw error;
       this.pages.refusal(response, app?.name ?? '', error);
       return;
     }
-    const browser = this.cookies.ensureBrowser(request, response);
-    const known = checked.signInPrompt === null ? user : null;
+    const browserHash = this.cookies.ensureBrowser(request, response);
+    const signedIn = valid.signInPrompt === null ? user : null;
     const isStored = request.method !== 'HEAD';
-    const pending = await this.authorizations.start(checked, browser, known?.id ?? null, isStored);
-    if (known) await this.consent.showPage(response, pending, known);
+    const pending = await this.authorizations.start(
+      valid,
+      browserHash,
+      signedIn?.id ?? null,
+      isStored,
+    );
+    if (signedIn) await this.consent.showPage(response, pending, signedIn);
     else this.pages.phone(response, pending);
   }
 
-  /** Where a browser lands that opens the address of a form. */
+  /** The URL of a form, opened with GET. */
   @Get(':step')
   @ApiExcludeEndpoint()
-  formAddress(): never {
+  rejectFormUrl(): never {
     throw notAPage();
   }
 
-  /** A mistyped address. */
   @Get('{*path}')
   @ApiExcludeEndpoint()
-  elsewhere(): never {
+  rejectUnknownPath(): never {
     throw notAPage();
   }
 }
 
 /**
- * Whether a signed-out visitor must follow a link to return the error to the app. Otherwise any link to this server could
- * redirect strangers to the app (RFC 9700 §4.11.2). `prompt=none` is for programs, which follow redirects.
+ * Whether a signed-out user must confirm the redirect of the error by a link. Otherwise the server would be an open redirector
+ * (RFC 9700 §4.11.2). Not for `prompt=none`, which programs use.
  */
 function needsConfirmation(error: unknown): error is AuthorizationRefused {
   return error instanceof AuthorizationRefused && !(error.error instanceof InteractionRequired);

@@ -25,28 +25,28 @@ const page = (status: number, description: string, headers?: typeof RETRY_AFTER)
     content: { 'text/html': { schema: { type: 'string' } } },
   });
 
-/** `none` must stand alone. */
+/** `none` cannot be combined. */
 const COMBINABLE_PROMPTS = PROMPTS.filter((prompt) => prompt !== 'none').join('|');
 
-/** The authorization endpoint in the published document (source document, section 4.1). */
+/** OpenAPI documentation of the authorization endpoint (source document, section 4.1). */
 export function ApiAuthorize(): MethodDecorator {
   return applyDecorators(
     ApiTags('oauth'),
     ApiOperation({
       operationId: 'authorize',
       security: [],
-      summary: 'Ask the user for access',
+      summary: 'Request access to a user account',
       description:
-        'Send the browser here. The user signs in with a one-time password, chooses scopes and decides; the browser is then ' +
-        'redirected to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. ' +
-        'Compare `state` with what you sent and `iss` with this server before you use the code.',
+        'Redirect the browser here. The user signs in with a one-time password, selects scopes and decides. Then the server ' +
+        'redirects to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `error_description`, `state` and `iss`. ' +
+        'Compare `state` with the value that you sent, and `iss` with this server, before you use the code.',
     }),
     required('client_id', "The app's client_id.", { type: 'string' }),
-    required('redirect_uri', 'One that is registered for the app.', {
+    required('redirect_uri', 'A registered redirect URI of the app.', {
       type: 'string',
       format: 'uri',
     }),
-    required('response_type', 'What comes back: an authorization code.', {
+    required('response_type', 'The response type: an authorization code.', {
       type: 'string',
       enum: ['code'],
     }),
@@ -56,7 +56,7 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     required(
       'state',
-      'Random; given back as it was sent. At most 4,096 bytes: as many ASCII characters, or 1,024 of any kind.',
+      'A random value, returned unchanged. At most 4,096 bytes: 4,096 ASCII characters, or 1,024 characters of any kind.',
       {
         type: 'string',
         minLength: 1,
@@ -74,9 +74,9 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     optional(
       'prompt',
-      'What the user is asked even if it were not needed (OpenID Connect Core §3.1.2.1, by analogy), space-separated: ' +
-        'login to sign in again, select_account to sign in as somebody else, consent, which is asked in any case. none asks ' +
-        'for an answer without a page, which is always interaction_required.',
+      'Required steps, space-separated (OpenID Connect Core §3.1.2.1, by analogy): `login` (sign in again), ' +
+        '`select_account` (sign in with another account) or `consent` (always required). `none` (no page) always returns ' +
+        '`interaction_required`.',
       {
         type: 'string',
         pattern: `^ *((none|(${COMBINABLE_PROMPTS})( +(${COMBINABLE_PROMPTS}))*) *)?$`,
@@ -85,15 +85,15 @@ export function ApiAuthorize(): MethodDecorator {
     ),
     optional(
       'ui_locales',
-      'Languages of the user (BCP 47), space-separated, the best first: the pages use the first one that they are ' +
-        'written in, else what the browser accepts.',
+      'Preferred languages of the user (BCP 47), space-separated. The pages use the first supported language, by default ' +
+        'the language of the browser.',
       { type: 'string', example: 'es-MX en' },
     ),
-    page(200, 'The sign-in page, or the consent page for who is signed in.'),
+    page(200, 'The sign-in page or, with a session, the consent page.'),
     ApiResponse({
       status: 303,
       description:
-        'The request is wrong, and the user is signed in or prompt is none: the error goes to the redirect URI.',
+        'The request is invalid, and the user is signed in or prompt is none: the server redirects the error to the app.',
       headers: {
         Location: {
           description: 'The redirect URI, with error, error_description, state and iss.',
@@ -104,10 +104,10 @@ export function ApiAuthorize(): MethodDecorator {
     }),
     page(
       400,
-      'Client or redirect URI are not registered, or the request is wrong and the visitor is not signed in: a page. In the ' +
-        'second case it has a link that returns to the app with the error.',
+      'An error page: the client or redirect URI is not registered, or the request is invalid and the user is not signed in. ' +
+        'In the second case, a link on the page returns the error to the app.',
     ),
-    page(429, 'Too many requests from this address.', RETRY_AFTER),
+    page(429, 'Too many requests from this IP address.', RETRY_AFTER),
     page(500, 'Something went wrong on our side.'),
     page(503, 'The service is not available right now.', RETRY_AFTER),
   );

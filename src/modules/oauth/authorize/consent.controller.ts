@@ -15,7 +15,7 @@ import { SignInService } from '../sign-in/sign-in.service.js';
 import { AuthorizationsService } from './authorizations.service.js';
 import { ConsentService } from './consent.service.js';
 
-/** The user's decision, and the redirect that returns it to the app. */
+/** Handles the user's decision and redirects to the app. */
 @BrowserForms()
 @Controller('oauth/authorize')
 export class ConsentController {
@@ -26,10 +26,10 @@ export class ConsentController {
     private readonly config: AppConfig,
   ) {}
 
-  /** Only requested scopes count. With none of them selected, approving is denying. */
+  /** Ignores scopes that the app did not request. Approving without any scope denies access. */
   @Post('decision')
   async decide(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const pending = await this.authorizations.ofForm(request);
+    const pending = await this.authorizations.findByForm(request);
     const form = new Parameters(request.body);
     const user = await this.signIn.current(request);
     if (!user || user.id !== pending.userId || user.id !== form.get('user'))

@@ -8,20 +8,20 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { TransactionRunner, type Transaction } from '../../../platform/database/transaction.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { OAuthPages } from '../browser/oauth-pages.js';
-import { alreadyAnswered } from '../protocol/page-error.js';
+import { alreadyDecided } from '../protocol/page-error.js';
 import { GrantsRepository } from '../tokens/grants.repository.js';
 import { GrantsService } from '../tokens/grants.service.js';
 import { TokensRepository } from '../tokens/tokens.repository.js';
 import { AuthorizationsRepository } from './authorizations.repository.js';
 import type { PendingAuthorization } from './authorizations.service.js';
 
-/** Asks for the user's decision and records it. Of several decisions on one request, exactly one counts. */
+/** Shows the consent page and stores the user's decision. Only the first decision on a request counts. */
 @Injectable()
 export class ConsentService {
   constructor(
     private readonly authorizations: AuthorizationsRepository,
-    private readonly grants: GrantsRepository,
-    private readonly grantsService: GrantsService,
+    private readonly grantsRepository: GrantsRepository,
+    private readonly grants: GrantsService,
     private readonly tokens: TokensRepository,
     private readonly pages: OAuthPages,
     private readonly audit: AuditLog,
@@ -30,21 +30,21 @@ export class ConsentService {
     private readonly config: AppConfig,
   ) {}
 
-  /** Sends the consent page. Every requested scope is preselected, except those that the user refused the last time. */
+  /** Sends the consent page. Requested scopes are preselected, except those that the user refused last time. */
   async showPage(
     response: Response,
     pending: PendingAuthorization,
     user: SignInUser,
   ): Promise<void> {
-    const last = await this.grants.findLatestChoice(user.id, pending.app.clientId);
+    const last = await this.grantsRepository.findLatestChoice(user.id, pending.app.clientId);
     const refused = last?.requested.filter((name) => !last.granted.includes(name)) ?? [];
     const scopes = pending.scopes.map((name) => ({ name, checked: !refused.includes(name) }));
     this.pages.consent(response, pending, scopes, user);
   }
 
   /**
-   * Opens a grant and returns an authorization code for the redirect (RFC 6749 §4.1.2).
-   * @throws PageError if the request was decided before
+   * Creates a grant and returns an authorization code for it (RFC 6749 §4.1.2).
+   * @throws PageError when the request was already decided
    */
   async approve(
     pending: PendingAuthorization,
@@ -55,7 +55,7 @@ export class ConsentService {
     const code = newSecret('svcac');
     await this.transactions.run(async (tx) => {
       const now = await this.markDecided(tx, pending.id);
-      const grant = await this.grantsService.open(tx, userId, app.clientId, scopes, pending.scopes);
+      const grant = await this.grants.create(tx, userId, app.clientId, scopes, pending.scopes);
       await this.tokens.insertCode(tx, {
         hash: sha256(code),
         grantId: grant.id,
@@ -69,7 +69,7 @@ export class ConsentService {
     return code;
   }
 
-  /** @throws PageError if the request was decided before */
+  /** @throws PageError when the request was already decided */
   async deny({ id, app }: PendingAuthorization, userId: string): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.markDecided(tx, id);
@@ -79,7 +79,7 @@ export class ConsentService {
 
   private async markDecided(tx: Transaction, id: string): Promise<Date> {
     const now = this.clock.now();
-    if (!(await this.authorizations.markDecided(tx, id, now))) throw alreadyAnswered();
+    if (!(await this.authorizations.markDecided(tx, id, now))) throw alreadyDecided();
     return now;
   }
 }

@@ -23,28 +23,28 @@ export class SignInController {
   @Post('sign-in')
   @HttpCode(200)
   async sendPassword(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const pending = await this.authorizations.ofForm(request);
+    const pending = await this.authorizations.findByForm(request);
     await this.steps.sendPassword(this.flow(pending), request, response);
   }
 
   @Post('verify')
   @HttpCode(200)
   async verify(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const pending = await this.authorizations.ofForm(request);
+    const pending = await this.authorizations.findByForm(request);
     await this.steps.verify(this.flow(pending), request, response);
   }
 
   @Post('change-number')
   @HttpCode(200)
   async changeNumber(@Req() request: Request, @Res() response: Response): Promise<void> {
-    this.pages.phone(response, await this.authorizations.ofForm(request));
+    this.pages.phone(response, await this.authorizations.findByForm(request));
   }
 
   /** "Not you?": ends the session and restarts the same request. */
   @Post('sign-out')
   @HttpCode(200)
   async signOut(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const pending = await this.authorizations.ofForm(request);
+    const pending = await this.authorizations.findByForm(request);
     await this.signIn.signOut(request, response);
     await this.authorizations.assignUser(pending.id, null);
     this.pages.phone(response, pending);
@@ -60,8 +60,8 @@ export class SignInController {
   }
 
   /**
-   * The user who signed in for this request, if still signed in. Also a user who signed in in another tab and types the same
-   * phone here, unless the app requires a new sign-in.
+   * The user who signed in for this request, if the session still exists. Also accepts a sign-in from another tab with the same
+   * phone, unless the app requires a new sign-in.
    */
   private async signedIn(
     { id, userId, requiresSignIn }: PendingAuthorization,

@@ -8,8 +8,8 @@ import { FailedAttemptsGuard } from '../rate-limit/failed-attempts.js';
 import { PageErrorFilter } from './page-error.filter.js';
 
 /**
- * A controller of forms on our own pages. The guards run in this order: same origin, rate limits, the form body. Each handler
- * then finds the request or session of its form first. Errors are HTML pages.
+ * A controller for the forms of our pages. The guards check the origin, then the rate limits, then read the body. Each handler
+ * must first find the request or session of its form. Errors are HTML pages.
  */
 export function BrowserForms(): ClassDecorator {
   return applyDecorators(

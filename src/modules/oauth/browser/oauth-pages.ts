@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { maskPhone } from '../../users/phone-number.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import { CATALOGUES, type Sentence } from '../../../pages/translations/translations.js';
+import { CATALOGUES, type TextSelector } from '../../../pages/translations/translations.js';
 import type { Language } from '../../../pages/language.js';
 import { pageHeaders } from '../../../pages/page-headers.js';
 import { PageRenderer } from '../../../pages/page-renderer.js';
@@ -20,19 +20,19 @@ import { AUTHORIZE_PATH, languageOf, requestedLanguage } from '../protocol/page-
 export const ACCOUNT_PATH = '/account';
 export const APPS_PATH = `${ACCOUNT_PATH}/apps`;
 
-/** The message of a page with a form. */
+/** The result of the previous form, shown on the page. */
 export interface Feedback {
   status?: number;
-  error?: Sentence;
-  notice?: Sentence;
+  error?: TextSelector;
+  notice?: TextSelector;
   retryAfterSeconds?: number;
 }
 
-/** The forms of a sign-in, for an app's request or for the account pages. */
+/** The forms of a sign-in to an app or to the account pages. */
 export interface SignInForm {
   binding: FormBinding;
   app?: { name: string };
-  /** Prefix of the form actions; default `/oauth/authorize`. */
+  /** Prefix of the form actions. Default: `/oauth/authorize`. */
   path?: string;
 }
 
@@ -50,18 +50,18 @@ export interface AccountSession {
 
 /** How the user continues from an error page. */
 interface Recovery {
-  startAgain: Sentence;
-  footer: Sentence;
-  link?: { href: string; text: Sentence };
+  startAgain: TextSelector;
+  footer: TextSelector;
+  link?: { href: string; text: TextSelector };
 }
 
 const BACK_TO_APP: Recovery = {
-  startAgain: ({ wayOn }) => wayOn.toApp,
-  footer: ({ wayOn }) => wayOn.ofApp,
+  startAgain: ({ recovery }) => recovery.backToApp,
+  footer: ({ recovery }) => recovery.appFooter,
 };
 const BACK_TO_ACCOUNT: Recovery = {
-  startAgain: ({ wayOn }) => wayOn.toAccount,
-  footer: ({ wayOn }) => wayOn.ofAccount,
+  startAgain: ({ recovery }) => recovery.backToAccount,
+  footer: ({ recovery }) => recovery.accountFooter,
   link: { href: APPS_PATH, text: ({ apps }) => apps.title },
 };
 
@@ -99,13 +99,15 @@ export class OAuthPages {
       ...binding,
       uiLocale: requestedLanguage(response.req),
       appName: app.name,
-      redirectHost: recipientOf(redirectUri),
+      redirectHost: displayedRedirect(redirectUri),
       user: { id: user.id, ...maskedUser(user) },
       scopes,
       lifetimes: this.config.lifetimes,
       appsUrl: `${this.config.publicUrl}${APPS_PATH}`,
     };
-    this.send(response, { leadsToApp: true }, (language) => this.renderer.consent(view, language));
+    this.send(response, { redirectsToApp: true }, (language) =>
+      this.renderer.consent(view, language),
+    );
   }
 
   connectedApps(
@@ -131,40 +133,40 @@ export class OAuthPages {
     { startAgain, footer, link }: Recovery = recoveryFrom(response.req),
   ): void {
     this.send(response, { status, retryAfterSeconds }, (language) => {
-      const words = CATALOGUES[language];
+      const catalogue = CATALOGUES[language];
       const view = {
-        ...text(words.errors(startAgain(words))),
+        ...text(catalogue.errors(startAgain(catalogue))),
         error: true,
-        footer: footer(words),
-        link: link && { href: link.href, text: link.text(words) },
+        footer: footer(catalogue),
+        link: link && { href: link.href, text: link.text(catalogue) },
       };
       return this.renderer.message(view, language);
     });
   }
 
-  /** An error of the app's request, with a link that reports it to the app (RFC 9700 §4.11.2). */
+  /** An error in the app's request. A link, not a redirect, reports it to the app (RFC 9700 §4.11.2). */
   refusal(response: Response, app: string, refused: AuthorizationRefused): void {
     const href = errorRedirect(refused, this.config.publicUrl);
     this.error(response, refusedRequest(app, refused.error), {
       ...BACK_TO_APP,
-      link: { href, text: ({ wayOn }) => wayOn.returnTo(app) },
+      link: { href, text: ({ recovery }) => recovery.returnTo(app) },
     });
     response.req.context.errorCode = refused.error.code;
   }
 
   private send(
     response: Response,
-    feedback: Feedback & { leadsToApp?: boolean },
+    feedback: Feedback & { redirectsToApp?: boolean },
     render: Render,
   ): void {
-    const { status = 200, error, notice, retryAfterSeconds, leadsToApp } = feedback;
+    const { status = 200, error, notice, retryAfterSeconds, redirectsToApp } = feedback;
     const language = languageOf(response.req);
-    const words = CATALOGUES[language];
+    const catalogue = CATALOGUES[language];
     const { secure } = this.config;
-    response.status(status).set(pageHeaders({ secure, language, leadsToApp }));
+    response.status(status).set(pageHeaders({ secure, language, redirectsToApp }));
     response.vary('Accept-Language');
     if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
-    response.send(render(language, { error: error?.(words), notice: notice?.(words) }));
+    response.send(render(language, { error: error?.(catalogue), notice: notice?.(catalogue) }));
   }
 }
 
@@ -172,13 +174,13 @@ function signInView(response: Response, { binding, app, path = AUTHORIZE_PATH }:
   return { ...binding, uiLocale: requestedLanguage(response.req), path, appName: app?.name };
 }
 
-/** The host, or the private-use scheme of an installed app. */
-function recipientOf(redirectUri: string): string {
+/** The host, or the scheme of a private-use URI. */
+function displayedRedirect(redirectUri: string): string {
   const { protocol, host } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/** Phones are masked, because other people may see the screen. */
+/** Masks the phone, because other people may see the screen. */
 function maskedUser({ name, phone }: SignInUser): { name: string; maskedPhone: string } {
   return { name, maskedPhone: maskPhone(phone) };
 }

@@ -5,7 +5,7 @@ import { insertRow } from '../../../platform/database/sql.js';
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { AppSecret } from './client.entities.js';
 
-/** Client secrets, in no order. A live one has not expired. */
+/** Client secrets, in no particular order. A live secret has not expired. */
 @Injectable()
 export class AppSecretsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -29,15 +29,15 @@ export class AppSecretsRepository {
     await insertRow(tx, AppSecret, secret);
   }
 
-  /** False when the secret expires by `expiresAt` anyway. */
+  /** False when the secret already expires by `expiresAt`. */
   async expire(tx: Transaction, id: string, expiresAt: Date): Promise<boolean> {
     const where = { id, expiresAt: Or(IsNull(), MoreThan(expiresAt)) };
     const { affected } = await entities(tx).update(AppSecret, where, { expiresAt });
     return affected === 1;
   }
 
-  /** Records the last use at most once a minute, so that a busy app does not write with every request. */
-  async noteUse({ id, lastUsedAt }: AppSecret, now: Date): Promise<void> {
+  /** Writes the last use at most once a minute, so that busy apps do not write with every request. */
+  async recordUse({ id, lastUsedAt }: AppSecret, now: Date): Promise<void> {
     const due = later(now, -MINUTE);
     if (lastUsedAt !== null && lastUsedAt > due) return;
     const where = { id, lastUsedAt: Or(IsNull(), LessThanOrEqual(due)) };

@@ -10,25 +10,25 @@ import { AppSecretsRepository } from './app-secrets.repository.js';
 import { AppsRepository } from './apps.repository.js';
 import type { AppSecret } from './client.entities.js';
 
-/** A client secret as operators see it: without the secret. */
+/** The data of a client secret, without the secret. */
 export type SecretStatus = Omit<AppSecret, 'hash' | 'clientId'> & { isLive: boolean };
 
 export interface Rotation {
   secretId: string;
   secret: string;
-  /** The secrets that were live before, with their new ends, newest first. */
+  /** The secrets that were live before, with their new expiry, newest first. */
   former: SecretStatus[];
 }
 
 export interface Revocation {
   revoked: SecretStatus;
-  /** False when it had expired before, so that nothing was changed. */
+  /** False when it had already expired. */
   endedNow: boolean;
-  /** The number of live secrets that the app has left. */
+  /** The number of remaining live secrets of the app. */
   live: number;
 }
 
-/** Client secrets of confidential apps (source document, section 5.5). At most two of an app are live. */
+/** Client secrets of confidential apps (source document, section 5.5). An app has at most two live secrets. */
 @Injectable()
 export class AppSecretsService {
   constructor(
@@ -39,7 +39,7 @@ export class AppSecretsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates a secret without an end. Only its hash is stored. */
+  /** Creates a secret without an expiry. The server stores only its hash. */
   async add(
     tx: Transaction,
     clientId: string,
@@ -61,7 +61,7 @@ export class AppSecretsService {
     return { secretId: stored.id, secret };
   }
 
-  /** The live ones first, each group newest first. @throws NotFound when there is no such app */
+  /** Live secrets first, then newest first. @throws NotFound when the app does not exist */
   async list(clientId: string): Promise<SecretStatus[]> {
     await this.apps.require(clientId);
     const now = this.clock.now();
@@ -72,15 +72,14 @@ export class AppSecretsService {
   }
 
   /**
-   * Adds a new secret to a confidential app. The newest live one expires after `graceMs`, or at its own end if that is sooner; the
-   * older ones at once.
-   * @throws NotFound when there is no such app; InvalidRequest when it is public
+   * Adds a secret to a confidential app. The newest live secret expires after `graceMs` at the latest, older ones at once.
+   * @throws NotFound when the app does not exist; InvalidRequest when it is public
    */
   async rotate(clientId: string, graceMs: number, change: Change): Promise<Rotation> {
     const { kind } = await this.apps.require(clientId);
     if (kind === 'public') {
       throw new InvalidRequest(
-        'A public app holds no client secret: it proves itself with PKCE, so there is nothing to rotate.',
+        'A public app has no client secret to rotate. It uses PKCE instead.',
       );
     }
     return this.transactions.run(async (tx) => {
@@ -101,7 +100,7 @@ export class AppSecretsService {
     });
   }
 
-  /** Expires one secret at once. @throws NotFound when there is no such app, or the app has no such secret */
+  /** Expires a secret at once. @throws NotFound when the app or the secret does not exist */
   async revoke(clientId: string, secretId: string, change: Change): Promise<Revocation> {
     await this.apps.require(clientId);
     return this.transactions.run(async (tx) => {
@@ -109,7 +108,7 @@ export class AppSecretsService {
       const now = this.clock.now();
       const all = await this.secrets.findAll(clientId, tx);
       const secret = all.find(({ id }) => id === secretId);
-      if (!secret) throw noSuchSecret(secretId);
+      if (!secret) throw secretNotFound(secretId);
       const live = all.filter((one) => isLive(one, now));
       const endedNow = live.includes(secret) && (await this.secrets.expire(tx, secretId, now));
       if (endedNow) {
@@ -121,10 +120,10 @@ export class AppSecretsService {
   }
 
   /**
-   * Whether a URL has a client secret in its query, where proxies and logs have read it (RFC 6749 §2.3.1). Records those that
-   * are live; others prove nothing, since anybody can send them.
+   * Whether a query contains a client secret, which proxies and logs may then have stored (RFC 6749 §2.3.1). Records live
+   * secrets in the audit log, but not other values, which anybody can send.
    */
-  async reportExposed(query: Readonly<Record<string, unknown>>): Promise<boolean> {
+  async reportSecretInQuery(query: Readonly<Record<string, unknown>>): Promise<boolean> {
     const sent = new Parameters(query).all('client_secret');
     const hashes = sent.filter((secret) => isSecret('svc_sec', secret)).map(sha256);
     if (hashes.length === 0) return sent.length > 0;
@@ -143,7 +142,7 @@ function isLive({ expiresAt }: AppSecret, now: Date): boolean {
   return expiresAt === null || expiresAt > now;
 }
 
-/** The one without an end is the newest, even if the clocks of two operators' machines differ. */
+/** A secret without an expiry is the newest, even if clocks of the operators' machines differ. */
 function newestFirst(secrets: readonly AppSecret[]): AppSecret[] {
   return secrets.toSorted(
     (a, b) =>
@@ -161,10 +160,10 @@ function detailsOf({ id, lastFour }: AppSecret): Record<string, unknown> {
   return { secretId: id, lastFour };
 }
 
-function noSuchSecret(secretId: string): NotFound {
+function secretNotFound(secretId: string): NotFound {
   return new NotFound(
     isSecret('svc_sec', secretId)
-      ? 'That is a client secret itself, not the id of one. It is in the history of your shell now: remove it there, and name it by its id, which "app secret list" shows.'
-      : 'The app has no secret with this id. "app secret list" shows them all.',
+      ? 'This is a client secret, not its id, and your shell history now contains it. Remove it there, and pass the id that "app secret list" prints.'
+      : 'The app has no secret with this id. "app secret list --all" prints all ids.',
   );
 }

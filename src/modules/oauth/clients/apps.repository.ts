@@ -25,7 +25,7 @@ export class AppsRepository {
     this.apps = new BatchLoader(dataSource, FIND_APP, { clientId: 'client_id' });
   }
 
-  /** Malformed ids do not reach the database. */
+  /** Returns null for a malformed id without a query. */
   async find(clientId: string, tx?: Transaction): Promise<App | null> {
     if (!isId('svc_app', clientId)) return null;
     const app = tx
@@ -37,7 +37,8 @@ export class AppsRepository {
   /** @throws NotFound */
   async require(clientId: string, tx?: Transaction): Promise<App> {
     const app = await this.find(clientId, tx);
-    if (!app) throw new NotFound('There is no app with this client_id. "app list" shows them all.');
+    if (!app)
+      throw new NotFound('There is no app with this client_id. "app list" prints all apps.');
     return app;
   }
 
@@ -54,7 +55,7 @@ export class AppsRepository {
     return rows.map(({ uri }) => uri);
   }
 
-  /** Of all apps, by client id. */
+  /** The redirect URIs of all apps by client id. */
   async findAllRedirectUris(): Promise<ReadonlyMap<string, string[]>> {
     const rows = await this.dataSource.manager.find(AppRedirectUri, {
       order: { clientId: 'ASC', position: 'ASC' },
@@ -64,7 +65,11 @@ export class AppsRepository {
     return uris;
   }
 
-  /** Whether an enabled public app, or only this one, has a redirect URI of `origin`, as `callingOrigin` returns it. */
+  /**
+   * Whether an enabled public app has a redirect URI with this origin.
+   * @param origin as `callingOrigin` returns it
+   * @param clientId restricts the check to one app
+   */
   async hasOrigin(origin: string, clientId?: string): Promise<boolean> {
     const redirects = this.dataSource.manager
       .createQueryBuilder(AppRedirectUri, 'redirect')
@@ -81,7 +86,7 @@ export class AppsRepository {
   }
 
   /**
-   * Locks the app until the end of the transaction, by a write that changes nothing: SQLite has no other lock. It must be the
+   * Locks the app until the end of the transaction, by a write that changes nothing (SQLite has no SELECT FOR UPDATE). Must be the
    * first statement of the transaction.
    */
   async lock(tx: Transaction, clientId: string): Promise<void> {
@@ -105,7 +110,7 @@ export class AppsRepository {
     await this.insertRedirectUris(tx, clientId, redirectUris);
   }
 
-  /** False when the app has this status already, or does not exist. */
+  /** False when the app already has this status or does not exist. */
   async changeStatus(tx: Transaction, clientId: string, status: App['status']): Promise<boolean> {
     const other = status === 'enabled' ? 'disabled' : 'enabled';
     const { affected } = await entities(tx).update(App, { clientId, status: other }, { status });

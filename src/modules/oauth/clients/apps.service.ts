@@ -22,29 +22,32 @@ import type { App } from './client.entities.js';
 
 const MAX_NAME_CHARACTERS = 200;
 
-function checkedName(name: string): string {
+function validName(name: string): string {
   const trimmed = name.trim();
   if (isBlank(name) || codePoints(trimmed) > MAX_NAME_CHARACTERS)
-    throw new InvalidRequest(`The name must be 1 to ${MAX_NAME_CHARACTERS} characters.`);
+    throw new InvalidRequest(`The name must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
   return trimmed;
 }
 
-function checkedRedirectUris(uris: readonly string[]): readonly string[] {
+function validRedirectUris(uris: readonly string[]): readonly string[] {
   if (uris.length === 0) throw new InvalidRequest('An app needs at least one redirect URI.');
   for (const uri of uris) {
     const problem = redirectUriProblem(uri);
     if (problem !== undefined) throw new InvalidRequest(`The redirect URI ${uri} ${problem}.`);
   }
-  if (new Set(uris).size < uris.length) throw new InvalidRequest('A redirect URI is given twice.');
+  if (new Set(uris).size < uris.length)
+    throw new InvalidRequest('The redirect URIs contain a duplicate.');
   return uris;
 }
 
-/** The canonical form of a space-separated list of scopes. */
-function checkedScope(scope: string): string {
+/** Returns the scopes in canonical order. */
+function validScope(scope: string): string {
   const scopes = splitScope(scope);
   const unknown = scopes.find((value) => !isScope(value));
   if (unknown !== undefined)
-    throw new InvalidRequest(`There is no scope "${unknown}". There are ${SCOPES.join(', ')}.`);
+    throw new InvalidRequest(
+      `There is no scope "${unknown}". The scopes are ${SCOPES.join(', ')}.`,
+    );
   if (scopes.length === 0) throw new InvalidRequest('An app needs at least one scope.');
   return formatScope(canonicalScopes(scopes));
 }
@@ -70,7 +73,7 @@ export interface Registration {
   scope: string;
 }
 
-/** Registration of apps, by operators only. */
+/** Registration of apps by operators. */
 @Injectable()
 export class AppsService {
   constructor(
@@ -82,18 +85,19 @@ export class AppsService {
   ) {}
 
   /**
-   * Registers an app; `also` joins the transaction.
-   * @returns the app and, for a confidential one, its client secret
-   * @throws InvalidRequest when the name, a redirection URI or a scope cannot be registered
+   * Registers an app.
+   * @param also runs in the same transaction
+   * @returns the app and, if it is confidential, its client secret
+   * @throws InvalidRequest when the name, a redirect URI or a scope is invalid
    */
   async register(
     registration: Registration,
     change: Change,
     also: (tx: Transaction, clientId: string) => Promise<void> = async () => undefined,
   ): Promise<{ app: RegisteredApp; secret?: string }> {
-    const name = checkedName(registration.name);
-    const redirectUris = checkedRedirectUris(registration.redirectUris);
-    const scope = checkedScope(registration.scope);
+    const name = validName(registration.name);
+    const redirectUris = validRedirectUris(registration.redirectUris);
+    const scope = validScope(registration.scope);
     const createdAt = this.clock.now();
     const { kind, clientId = newId('svc_app', createdAt) } = registration;
     const app: App = { clientId, name, kind, scope, status: 'enabled', createdAt };
@@ -104,35 +108,35 @@ export class AppsService {
       await also(tx, clientId);
       const added =
         kind === 'confidential' ? await this.secrets.add(tx, clientId, change) : undefined;
-      return { app: registered(app, redirectUris), secret: added?.secret };
+      return { app: toRegisteredApp(app, redirectUris), secret: added?.secret };
     });
   }
 
   async find(clientId: string): Promise<RegisteredApp | null> {
     const app = await this.repository.find(clientId);
-    return app && registered(app, await this.repository.findRedirectUris(clientId));
+    return app && toRegisteredApp(app, await this.repository.findRedirectUris(clientId));
   }
 
   /** @throws NotFound */
   async show(clientId: string): Promise<RegisteredApp> {
     const app = await this.repository.require(clientId);
-    return registered(app, await this.repository.findRedirectUris(clientId));
+    return toRegisteredApp(app, await this.repository.findRedirectUris(clientId));
   }
 
   async list(): Promise<RegisteredApp[]> {
     const apps = await this.repository.findAll();
     const redirectUris = await this.repository.findAllRedirectUris();
-    return apps.map((app) => registered(app, redirectUris.get(app.clientId) ?? []));
+    return apps.map((app) => toRegisteredApp(app, redirectUris.get(app.clientId) ?? []));
   }
 
   /**
-   * Whether a browser app of this origin may call. If the request names one app, only the origins of that app count; if it
-   * names several, none.
+   * Whether CORS allows this origin: an origin of any enabled public app or, if the request names one app, of this app.
+   * @param clientIds the apps that the request names; with two or more, no origin is allowed
    */
-  async allowsOrigin(origin: string, namedIds: readonly string[] = []): Promise<boolean> {
+  async allowsOrigin(origin: string, clientIds: readonly string[] = []): Promise<boolean> {
     const normalized = callingOrigin(origin);
-    if (normalized === undefined || namedIds.length > 1) return false;
-    const [clientId] = namedIds;
+    if (normalized === undefined || clientIds.length > 1) return false;
+    const [clientId] = clientIds;
     if (clientId !== undefined && !isId('svc_app', clientId)) return false;
     return this.repository.hasOrigin(normalized, clientId);
   }
@@ -153,9 +157,9 @@ export class AppsService {
   }
 
   /**
-   * Replaces the given parts of the registration. Authorization requests whose redirect URI is removed end; scopes that users
+   * Replaces the given parts of a registration. Pending authorization requests with a removed redirect URI fail. Scopes that users
    * granted stay granted.
-   * @throws NotFound; InvalidRequest when the name, a redirection URI or a scope cannot be registered
+   * @throws NotFound; InvalidRequest when the name, a redirect URI or a scope is invalid
    */
   async update(
     clientId: string,
@@ -163,9 +167,9 @@ export class AppsService {
     change: Change,
   ): Promise<{ app: RegisteredApp; changed: boolean }> {
     const changes = {
-      ...(name !== undefined && { name: checkedName(name) }),
-      ...(redirectUris && { redirectUris: checkedRedirectUris(redirectUris) }),
-      ...(scope !== undefined && { scope: checkedScope(scope) }),
+      ...(name !== undefined && { name: validName(name) }),
+      ...(redirectUris && { redirectUris: validRedirectUris(redirectUris) }),
+      ...(scope !== undefined && { scope: validScope(scope) }),
     };
     return this.transactions.run(async (tx) => {
       await this.repository.lock(tx, clientId);
@@ -182,19 +186,19 @@ export class AppsService {
           await this.repository.replaceRedirectUris(tx, clientId, newUris);
         await this.audit.record(tx, 'app.updated', clientId, change, details);
       }
-      return { app: registered(Object.assign(app, fields), newUris), changed };
+      return { app: toRegisteredApp(Object.assign(app, fields), newUris), changed };
     });
   }
 }
 
-/** The changed members, with both values. */
+/** The changed properties, each with its old and new value. */
 function differences<T extends object>(before: T, after: T): Record<string, object> {
   const names = Object.keys(before) as (keyof T & string)[];
   const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
   return Object.fromEntries(changed.map((name) => [name, { from: before[name], to: after[name] }]));
 }
 
-function registered(app: App, redirectUris: readonly string[]): RegisteredApp {
+function toRegisteredApp(app: App, redirectUris: readonly string[]): RegisteredApp {
   const { clientId, name, kind, scope, status, createdAt } = app;
   return {
     clientId,

@@ -12,10 +12,10 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../../../platform/access/scopes.decorator.js';
 import { Parameters } from '../protocol/parameters.js';
-import { namedClientIds } from '../protocol/presented-credentials.js';
+import { claimedClientIds } from '../protocol/presented-credentials.js';
 import { AppsService } from './apps.service.js';
 
-/** CORS for browser apps: they may read errors as well (RFC 9700 §2.6). Never with cookies. */
+/** CORS without credentials for browser apps (RFC 9700 §2.6). It covers error responses. */
 @Injectable()
 export class BrowserOriginGuard implements CanActivate {
   constructor(private readonly apps: AppsService) {}
@@ -25,7 +25,7 @@ export class BrowserOriginGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<Response>();
     response.vary('Origin');
     const origin = request.get('origin');
-    const clientIds = namedClientIds(request, new Parameters(request.body));
+    const clientIds = claimedClientIds(request, new Parameters(request.body));
     if (origin !== undefined && (await this.apps.allowsOrigin(origin, clientIds))) {
       response.set({
         'Access-Control-Allow-Origin': origin,
@@ -36,7 +36,7 @@ export class BrowserOriginGuard implements CanActivate {
   }
 }
 
-/** CORS preflight requests. Introspection is not for browsers. */
+/** CORS preflight requests. Introspection has none, because it is not for browsers. */
 @Public()
 @ApiExcludeController()
 @Controller('oauth')

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Clock } from '../../../platform/clock.js';
 import { digestsEqual, sha256 } from '../../../platform/secrets.js';
 import { withDeadline } from '../../../platform/request-context.js';
-import { InvalidClient, UnnamedClient } from '../protocol/oauth.errors.js';
+import { InvalidClient, MissingClientId } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { presentedCredentials } from '../protocol/presented-credentials.js';
 import { AppSecretsRepository } from './app-secrets.repository.js';
@@ -12,8 +12,8 @@ import type { App, AppSecret } from './client.entities.js';
 
 const DUMMY_HASH = sha256('');
 
-/** So many hashes are compared for every app, also for unknown ones: no app has more live secrets. */
-const COMPARED_HASHES = 2;
+/** The maximum number of live secrets of an app. The server compares this many hashes for every request. */
+const MAX_LIVE_SECRETS = 2;
 
 /** Client authentication (RFC 6749 §2.3 and §3.2.1). */
 @Injectable()
@@ -27,12 +27,12 @@ export class ClientAuthenticator {
   ) {}
 
   /**
-   * Authenticates a confidential app by its secret, a public one by its id alone.
-   * @throws InvalidRequest when credentials contradict each other; InvalidClient, also when there are none
+   * Authenticates a confidential app by its secret, and identifies a public app by its id.
+   * @throws InvalidRequest when credentials contradict each other; InvalidClient when they are missing or wrong
    */
   async authenticate(request: Request, parameters: Parameters): Promise<App> {
     const { clientId, secret, basic } = presentedCredentials(request, parameters);
-    if (clientId === undefined) throw new UnnamedClient();
+    if (clientId === undefined) throw new MissingClientId();
     const app = await this.apps.find(clientId);
     if (app?.kind === 'public' && secret === undefined) {
       if (app.status !== 'enabled') throw new InvalidClient(basic);
@@ -41,15 +41,15 @@ export class ClientAuthenticator {
     const matching = await this.matchingSecret(app, secret);
     if (!app || !matching || app.status !== 'enabled') throw new InvalidClient(basic);
     try {
-      // It does not use up the time of the request.
-      await withDeadline(() => this.secrets.noteUse(matching, this.clock.now()));
+      // With its own deadline, so that it does not shorten the request's.
+      await withDeadline(() => this.secrets.recordUse(matching, this.clock.now()));
     } catch (error) {
-      this.logger.warn(`The last use of a client secret could not be written: ${String(error)}`);
+      this.logger.warn(`Could not write the last use of a client secret: ${String(error)}`);
     }
     return app;
   }
 
-  /** An unknown app, and a public one with a secret, take the same time as a wrong secret, so time does not reveal them (CWE-208). */
+  /** Takes the same time for unknown apps, public apps and wrong secrets, so that timing reveals nothing (CWE-208). */
   private async matchingSecret(
     app: App | null,
     secret: string | undefined,
@@ -57,7 +57,7 @@ export class ClientAuthenticator {
     const live = await this.secrets.findLive(app?.clientId ?? '', this.clock.now());
     const hash = sha256(secret ?? '');
     const matching = live.filter((stored) => digestsEqual(stored.hash, hash));
-    for (let compared = live.length; compared < COMPARED_HASHES; compared += 1)
+    for (let compared = live.length; compared < MAX_LIVE_SECRETS; compared += 1)
       digestsEqual(DUMMY_HASH, hash);
     return secret === undefined ? undefined : matching[0];
   }

@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import { CLIENT_SECURITY_SCHEME, Public } from '../../../platform/access/scopes.decorator.js';
 import { RETRY_AFTER } from '../../../platform/http/validation/schemas.js';
-import { OtherSitesGuard } from '../protocol/fetch-metadata.guard.js';
+import { CrossSiteGuard } from '../protocol/fetch-metadata.guard.js';
 import { ClientFormGuard } from '../protocol/form-body.js';
 import {
   FormTooLarge,
@@ -19,7 +19,7 @@ import {
   ServerError,
   TemporarilyUnavailable,
   TooManyAttempts,
-  UnnamedClient,
+  MissingClientId,
   type OAuthError,
 } from '../protocol/oauth.errors.js';
 import { LimitCalls } from '../rate-limit/call-limits.js';
@@ -30,22 +30,17 @@ import { OAuthErrorFilter, OAuthErrorResponse } from './oauth-error.filter.js';
 
 /**
  * A controller that apps call with a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1). The guards run in this order: read the
- * form, apply CORS, reject other sites, authenticate the client, count the call. Browser apps of other origins may read the
- * responses if the endpoint is `shared`.
+ * form, set CORS headers, reject cross-site requests, authenticate the client, apply the rate limit.
+ * @param options.cors whether browser apps may call the endpoint
  */
 export function ClientEndpoint(
   routes: LimitedRoutes,
-  { shared = true }: { shared?: boolean } = {},
+  { cors = true }: { cors?: boolean } = {},
 ): ClassDecorator {
   return applyDecorators(
     Public(),
     UseFilters(OAuthErrorFilter),
-    UseGuards(
-      ClientFormGuard,
-      ...(shared ? [BrowserOriginGuard] : []),
-      OtherSitesGuard,
-      ClientGuard,
-    ),
+    UseGuards(ClientFormGuard, ...(cors ? [BrowserOriginGuard] : []), CrossSiteGuard, ClientGuard),
     LimitCalls(routes),
   );
 }
@@ -53,20 +48,20 @@ export function ClientEndpoint(
 type Schema = Exclude<Extract<ApiBodyOptions, { schema: object }>['schema'], { $ref: string }>;
 type FormSchemas = NonNullable<Schema['properties']>;
 
-/** An endpoint for apps in the published document. */
+/** OpenAPI documentation of an endpoint for apps. */
 interface ClientOperation {
   operationId: string;
   summary: string;
   description: string;
-  /** Without the credentials of the client. */
+  /** The form parameters, without the client credentials. */
   form: FormSchemas;
   required: readonly string[];
-  /** The parameters that each grant requires. */
+  /** The required parameters by grant type. */
   alternatives?: readonly { grant_type: string; required: readonly string[] }[];
-  /** Examples of a 400: error code to description. */
-  refusals: Readonly<Record<string, string>>;
+  /** Examples of 400 responses: error code to description. */
+  errorExamples: Readonly<Record<string, string>>;
   /** The status of `too_many_attempts`. */
-  throttled: 429 | 503;
+  tooManyAttemptsStatus: 429 | 503;
 }
 
 /** A parameter that may be empty. */
@@ -74,12 +69,12 @@ export function formText(description: string): FormSchemas[string] {
   return { type: 'string', description };
 }
 
-/** A required parameter: an empty one counts as omitted (RFC 6749 §3.2). */
+/** A required parameter: an empty value counts as omitted (RFC 6749 §3.2). */
 export function formValue(description: string): FormSchemas[string] {
   return { type: 'string', description, minLength: 1 };
 }
 
-/** Documents an endpoint for apps: credentials, form, and errors. */
+/** Documents the credentials, form and errors of an endpoint for apps. */
 export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
   const { operationId, summary, description, form, required, alternatives } = operation;
   const tooMany = new TooManyAttempts(RETRY_AFTER['Retry-After'].example);
@@ -99,8 +94,10 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
         required: [...required],
         properties: {
           ...form,
-          client_id: formText('Required unless HTTP Basic is used.'),
-          client_secret: formText('Of a confidential app, unless HTTP Basic is used.'),
+          client_id: formText('Required, unless the request uses HTTP Basic.'),
+          client_secret: formText(
+            'Required for confidential apps, unless the request uses HTTP Basic.',
+          ),
         },
         ...(alternatives && { anyOf: alternatives.map(grantForm) }),
       },
@@ -108,37 +105,37 @@ export function ApiClientEndpoint(operation: ClientOperation): MethodDecorator {
     ApiResponse({
       status: 400,
       type: OAuthErrorResponse,
-      description: 'The request is refused (RFC 6749 §5.2).',
+      description: 'The request is invalid (RFC 6749 §5.2).',
       examples: Object.fromEntries(
-        Object.entries(operation.refusals).map(([error, error_description]) => [
+        Object.entries(operation.errorExamples).map(([error, error_description]) => [
           error,
           { summary: error, value: { error, error_description } },
         ]),
       ),
     }),
-    refusal(
+    errorResponse(
       401,
-      'No app is named, or the one that is named could not be authenticated.',
-      [new InvalidClient(true), new UnnamedClient()],
+      'The request names no app, or its credentials are wrong.',
+      [new InvalidClient(true), new MissingClientId()],
       {
         'WWW-Authenticate': {
-          description: 'When HTTP Basic was tried.',
+          description: 'Present when the request used HTTP Basic.',
           schema: { type: 'string', example: 'Basic realm="oauth", charset="UTF-8"' },
         },
       },
     ),
-    refusal(408, '`invalid_request`: the form did not arrive in time.', [new FormTooSlow()]),
-    refusal(413, '`invalid_request`: the form is too large.', [new FormTooLarge()]),
-    refusal(500, '`server_error`', [new ServerError()]),
-    ...(operation.throttled === 429
+    errorResponse(408, '`invalid_request`: the form did not arrive in time.', [new FormTooSlow()]),
+    errorResponse(413, '`invalid_request`: the form is too large.', [new FormTooLarge()]),
+    errorResponse(500, '`server_error`', [new ServerError()]),
+    ...(operation.tooManyAttemptsStatus === 429
       ? [
-          refusal(429, 'Too many attempts.', [tooMany], RETRY_AFTER),
-          refusal(503, '`temporarily_unavailable`: try again.', [unavailable], RETRY_AFTER),
+          errorResponse(429, 'Too many attempts.', [tooMany], RETRY_AFTER),
+          errorResponse(503, '`temporarily_unavailable`: try again.', [unavailable], RETRY_AFTER),
         ]
       : [
-          refusal(
+          errorResponse(
             503,
-            '`temporarily_unavailable` or `too_many_attempts`: nothing has changed, try again.',
+            '`temporarily_unavailable` or `too_many_attempts`: nothing was revoked, try again.',
             [unavailable, tooMany],
             RETRY_AFTER,
           ),
@@ -163,8 +160,8 @@ function grantForm({
   };
 }
 
-/** An error response, with an example of each error. */
-function refusal(
+/** An error response with an example of each error. */
+function errorResponse(
   status: number,
   description: string,
   errors: readonly OAuthError[],
@@ -177,7 +174,7 @@ function refusal(
     ...(headers && { headers }),
     examples: Object.fromEntries(
       errors.map((error) => [
-        error instanceof UnnamedClient ? 'unnamed' : error.code,
+        error instanceof MissingClientId ? 'unnamed' : error.code,
         { summary: error.message, value: OAuthErrorResponse.from(error) },
       ]),
     ),

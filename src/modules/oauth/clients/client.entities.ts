@@ -33,7 +33,7 @@ export class App {
   createdAt: Date;
 }
 
-/** A client secret of a confidential app, as its SHA-256. */
+/** A client secret of a confidential app (SHA-256). */
 @Entity('app_secrets')
 @Index('ix_app_secrets_client_id', ['clientId'])
 @Index('ux_app_secrets_hash', ['hash'], { unique: true })
@@ -73,7 +73,7 @@ export class AppRedirectUri {
   @Column(URL_TEXT)
   uri: string;
 
-  /** Of a browser app at this URI, as `callingOrigin` returns it; null for private-use schemes. */
+  /** The CORS origin of a browser app at this URI, from `callingOrigin`. Null for private-use schemes. */
   @Column(optional(text(300)))
   origin: string | null;
 }

@@ -24,8 +24,8 @@ declare module '../../../platform/request-context.js' {
   }
 }
 
-/** The parameters that endpoints read. Clients may repeat others, such as `resource` (RFC 8707 §2). */
-const PARAMETERS: ReadonlySet<string> = new Set([
+/** Parameters that clients may send only once. Others may repeat, such as `resource` (RFC 8707 §2). */
+const SINGLE_PARAMETERS: ReadonlySet<string> = new Set([
   'grant_type',
   'client_id',
   'client_secret',
@@ -38,7 +38,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'token_type_hint',
 ]);
 
-/** Authenticates the client of a well-formed form (RFC 6749 §3.2 and §3.2.1). */
+/** Validates the form and authenticates its client (RFC 6749 §3.2 and §3.2.1). */
 @Injectable()
 export class ClientGuard implements CanActivate {
   constructor(
@@ -47,7 +47,7 @@ export class ClientGuard implements CanActivate {
     private readonly attempts: FailedAttempts,
   ) {}
 
-  /** Limits of failed attempts never reject an app that proved its secret, so that a stranger cannot lock it out. */
+  /** Limits of failed attempts never apply to an authenticated confidential app, so that attackers cannot lock it out. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const routes = limitedRoutes(context);
@@ -69,35 +69,38 @@ export class ClientGuard implements CanActivate {
     }
   }
 
-  /** A secret in the URL is reported first: it leaked, whatever else is wrong with the request. */
+  /** Checks first for a secret in the URL, which has leaked even if the request is invalid. */
   private async authenticate(request: Request): Promise<App> {
-    if (await this.secrets.reportExposed(request.query))
+    if (await this.secrets.reportSecretInQuery(request.query))
       throw new InvalidRequest(`${SECRET_LEAKED} Send the new one with HTTP Basic or in the form.`);
     const { formError } = request.context;
     if (formError !== undefined) throw formError;
     const parameters = new Parameters(request.body);
-    checkOnceEach(parameters);
+    checkDuplicates(parameters);
     return this.clients.authenticate(request, parameters);
   }
 }
 
 /** @throws InvalidRequest when a parameter is repeated, or is an array or object, such as `scope[]` */
-function checkOnceEach(parameters: Parameters): void {
-  for (const sent of parameters.names()) {
-    const name = sent.replace(/\[.*$/s, '');
-    if (PARAMETERS.has(name) && (name !== sent || parameters.isRepeated(name)))
-      throw new InvalidRequest(`${name} must be sent once, without brackets.`);
+function checkDuplicates(parameters: Parameters): void {
+  for (const sentName of parameters.names()) {
+    const name = sentName.replace(/\[.*$/s, '');
+    if (SINGLE_PARAMETERS.has(name) && (name !== sentName || parameters.isRepeated(name)))
+      throw new InvalidRequest(`Send ${name} only once, without brackets.`);
   }
 }
 
-/** The authenticated app. */
-export const ClientOf = createParamDecorator((_: unknown, context: ExecutionContext): App => {
-  const { authenticatedClient } = context.switchToHttp().getRequest<Request>().context;
-  if (!authenticatedClient) throw new Error('Only an endpoint for apps has a client.');
-  return authenticatedClient;
-});
+/** Parameter decorator: the authenticated app. */
+export const AuthenticatedClient = createParamDecorator(
+  (_: unknown, context: ExecutionContext): App => {
+    const { authenticatedClient } = context.switchToHttp().getRequest<Request>().context;
+    if (!authenticatedClient) throw new Error('The route has no ClientGuard.');
+    return authenticatedClient;
+  },
+);
 
-export const FormOf = createParamDecorator(
+/** Parameter decorator: the parameters of the form. */
+export const FormParameters = createParamDecorator(
   (_: unknown, context: ExecutionContext): Parameters =>
     new Parameters(context.switchToHttp().getRequest<Request>().body),
 );

@@ -19,7 +19,7 @@ import {
 } from '../protocol/oauth.errors.js';
 import { FailedAttempts } from '../rate-limit/failed-attempts.js';
 
-/** The codes in response bodies. The others are sent to the redirect URI. */
+/** Error codes in response bodies. The other codes are sent only to redirect URIs. */
 export const CODES = [
   'invalid_request',
   'invalid_client',
@@ -33,7 +33,7 @@ export const CODES = [
 
 @ApiSchema({
   name: 'OAuthError',
-  description: 'What went wrong: the error response of RFC 6749 §5.2.',
+  description: 'The error response (RFC 6749 §5.2).',
 })
 export class OAuthErrorResponse {
   @ApiProperty({
@@ -44,7 +44,7 @@ export class OAuthErrorResponse {
   error: string;
 
   @ApiProperty({
-    description: 'What went wrong and what to do, for people, in ASCII.',
+    description: 'A message for developers, in ASCII. Branch on `error`; this text may change.',
     pattern: '^[\\x20-\\x21\\x23-\\x5B\\x5D-\\x7E]+$',
     example: 'The code has expired.',
   })
@@ -65,7 +65,7 @@ export class OAuthErrorResponse {
   }
 }
 
-/** Error responses of the endpoints that apps call (RFC 6749 §5.2). */
+/** Sends the error responses of the endpoints for apps (RFC 6749 §5.2). */
 @Catch()
 export class OAuthErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(OAuthErrorFilter.name);
@@ -80,10 +80,10 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const routes = request.context.limitedRoutes;
     if (routes !== undefined && isFailedAttempt(error, request))
       await this.attempts.record(request, routes);
-    // The token stays valid (RFC 7009 §2.2.1).
-    const isUnrevoked = routes === 'revocation' && error instanceof TooManyAttempts;
+    // 503 tells the client that the token is still valid (RFC 7009 §2.2.1).
+    const isRevocationLimited = routes === 'revocation' && error instanceof TooManyAttempts;
     response
-      .status(isUnrevoked ? 503 : statusOf(error))
+      .status(isRevocationLimited ? 503 : statusOf(error))
       .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headersOf(error) })
       .json(OAuthErrorResponse.from(error));
   }
@@ -98,7 +98,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Not an error of a confidential app that proved its secret: visitors could lock it out by invented codes at its callback. */
+/** Errors of an authenticated confidential app do not count: visitors of its callback could lock it out with invented codes. */
 function isFailedAttempt(error: OAuthError, request: Request): boolean {
   const { authenticatedClient } = request.context;
   if (authenticatedClient?.kind === 'confidential') return false;

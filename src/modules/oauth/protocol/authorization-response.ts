@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { OAuthError } from './oauth.errors.js';
 
-/** An authorization request that failed after its redirect URI was verified: an error for the app (RFC 6749 §4.1.2.1). */
+/** An authorization request with a valid redirect URI failed. The app receives the error by redirect (RFC 6749 §4.1.2.1). */
 export class AuthorizationRefused extends Error {
   constructor(
     readonly redirectUri: string,
@@ -18,7 +18,7 @@ export function codeRedirect(
   redirectUri: string,
   response: { code: string; state: string; iss: string },
 ): string {
-  return withQuery(redirectUri, response);
+  return appendQuery(redirectUri, response);
 }
 
 /** The URL of an error response (RFC 6749 §4.1.2.1). */
@@ -26,7 +26,7 @@ export function errorRedirect(
   { redirectUri, state, error }: AuthorizationRefused,
   iss: string,
 ): string {
-  return withQuery(redirectUri, {
+  return appendQuery(redirectUri, {
     error: error.code,
     error_description: error.message,
     ...(state !== undefined && { state }),
@@ -34,13 +34,13 @@ export function errorRedirect(
   });
 }
 
-/** 303, so that no browser sends the form again (RFC 9700 §4.12), and an empty body, which repeats nothing of the request. */
+/** 303, so that the browser does not post the form again (RFC 9700 §4.12). The empty body reflects nothing of the request. */
 export function sendRedirect(response: Response, location: string): void {
   response.status(303).set({ Location: location, 'Cache-Control': 'no-store' }).end();
 }
 
-/** Adds to the query of the URI. Spaces become `%20`, which every client decodes. */
-function withQuery(uri: string, parameters: Record<string, string>): string {
+/** Appends to the query of the URI. Encodes spaces as `%20`, which every client decodes. */
+function appendQuery(uri: string, parameters: Record<string, string>): string {
   const query = Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&');

@@ -8,8 +8,8 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 const BROWSER_LIFETIME_MS = 365 * DAY;
 
 /**
- * The two cookies of the pages. `browser` is a random id, to which requests and one-time passwords are bound; `session` is the
- * sign-in session, and changes at every sign-in. With https their names start with `__Host-`.
+ * The two cookies of the pages. `browser` is a random id, to which requests and one-time passwords are bound. `session` is the
+ * session token, which changes at every sign-in. With https, the names start with `__Host-`.
  */
 @Injectable()
 export class BrowserCookies {
@@ -29,10 +29,10 @@ export class BrowserCookies {
     return hashOfCookie(request, this.browserName);
   }
 
-  /** The same. Sets the cookie when there is none. */
+  /** Like `browserHash`, but sets a missing cookie. */
   ensureBrowser(request: Request, response: Response): string {
-    const known = this.browserHash(request);
-    if (known !== undefined) return known;
+    const existing = this.browserHash(request);
+    if (existing !== undefined) return existing;
     const value = randomToken();
     response.cookie(this.browserName, value, { ...this.options, maxAge: BROWSER_LIFETIME_MS });
     return sha256(value);

@@ -4,41 +4,41 @@ import { AppConfig } from '../../../platform/config/app-config.js';
 import { InvalidRequest } from './oauth.errors.js';
 import { ForeignForm, notAPage } from './page-error.js';
 
-function isFromOtherSite(request: Request): boolean {
+function isCrossSite(request: Request): boolean {
   return ['cross-site', 'same-site'].includes(request.get('sec-fetch-site') ?? '');
 }
 
 /**
- * Rejects requests that another site sends from a visitor's browser, unless that site may read the response. Runs before failed
- * attempts are counted: otherwise any site could use up the limits of its visitors.
+ * Rejects browser requests from another site, unless CORS allows that site to read the response. Runs before failed attempts are
+ * counted. Otherwise any site could exhaust the limits of its visitors.
  */
 @Injectable()
-export class OtherSitesGuard implements CanActivate {
+export class CrossSiteGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    if (isFromOtherSite(request) && !response.hasHeader('Access-Control-Allow-Origin')) {
+    if (isCrossSite(request) && !response.hasHeader('Access-Control-Allow-Origin')) {
       throw new InvalidRequest(
-        'Another site may not send this from a browser. /oauth/token and /oauth/revoke take it from a public app at the origin of one of its redirect URIs, if it sends its client_id.',
+        'Cross-site browser requests are rejected. A public app can call /oauth/token and /oauth/revoke with its client_id from the origin of one of its redirect URIs.',
       );
     }
     return true;
   }
 }
 
-/** Rejects requests for a part of another page, such as an image: any site could send requests with it. */
+/** Rejects requests for embedded content, such as an image, with which any site could send requests. */
 @Injectable()
 export class NavigationGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const loadedAs = context.switchToHttp().getRequest<Request>().get('sec-fetch-dest');
-    if (loadedAs !== undefined && loadedAs !== 'document') throw notAPage();
+    const destination = context.switchToHttp().getRequest<Request>().get('sec-fetch-dest');
+    if (destination !== undefined && destination !== 'document') throw notAPage();
     return true;
   }
 }
 
 /**
  * Rejects forms that another site sent from the user's browser (RFC 6749 §10.12). Compares `Origin` with the configured issuer,
- * not with the `Host` header of the request.
+ * not with the `Host` header.
  */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
@@ -51,7 +51,7 @@ export class SameOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const origin = request.get('origin') ?? this.origin;
-    if (origin !== this.origin || isFromOtherSite(request)) throw new ForeignForm();
+    if (origin !== this.origin || isCrossSite(request)) throw new ForeignForm();
     return true;
   }
 }

@@ -27,7 +27,7 @@ async function read(
 const parameters = (count: number): string =>
   Array.from({ length: count }, (_, number) => `p${number}=1`).join('&');
 
-describe('Form of a request', () => {
+describe('readForm', () => {
   it.each([
     FORM,
     FORM.toUpperCase(),
@@ -56,7 +56,7 @@ describe('Form of a request', () => {
     expect(await read('')).toEqual({});
   });
 
-  it('O65 keeps repeated parameters and brackets, which the endpoints reject', async () => {
+  it('O65 preserves repeated parameters and brackets, which the endpoints reject', async () => {
     expect(await read('a=1&a=2&b[]=3&c[d]=4')).toEqual({ a: ['1', '2'], 'b[]': '3', 'c[d]': '4' });
   });
 
@@ -77,7 +77,7 @@ describe('Form of a request', () => {
   it.each([
     ['plain', (body: string) => Buffer.from(body), {}],
     ['gzip', (body: string) => gzipSync(body), { 'content-encoding': 'gzip' }],
-  ])('O65 reads 16,384 bytes and not more (%s)', async (_, encode, coding) => {
+  ])('O65 reads at most 16,384 bytes (%s)', async (_, encode, coding) => {
     const headers = { 'content-type': FORM, ...coding };
     const longest = 'a='.padEnd(MAX_BYTES, 'x');
     expect(await read(encode(longest), headers)).toEqual({ a: longest.slice(2) });
@@ -85,7 +85,7 @@ describe('Form of a request', () => {
   });
 
   it.each(['gzip', 'br', 'deflate', 'snappy'])(
-    'O65 rejects a body that is not encoded as its Content-Encoding %s says',
+    'O65 rejects a body that does not match its Content-Encoding %s',
     async (coding) => {
       const headers = { 'content-type': FORM, 'content-encoding': coding };
       await expect(read('a=1', headers)).rejects.toBeInstanceOf(InvalidRequest);

@@ -6,7 +6,7 @@ import { readBody, RequestTimeout } from '../../../platform/http/server/request-
 import { FormTooLarge, FormTooSlow, InvalidRequest, OAuthError } from './oauth.errors.js';
 import { isWellEncoded } from './parameters.js';
 
-const FORM = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)?$/i;
+const FORM_TYPE = /^application\/x-www-form-urlencoded *(; *(charset="?utf-8"? *)?)?$/i;
 const MAX_BYTES = 16_384;
 const READER = {
   maxBytes: MAX_BYTES,
@@ -32,20 +32,20 @@ export async function readForm(
   response: Response,
   timeoutMs: number,
 ): Promise<void> {
-  if (!FORM.test(request.get('content-type') ?? '')) {
+  if (!FORM_TYPE.test(request.get('content-type') ?? '')) {
     throw new InvalidRequest(
-      'Send the parameters as a form, with Content-Type: application/x-www-form-urlencoded.',
+      'Send the parameters as a form with Content-Type: application/x-www-form-urlencoded.',
     );
   }
   try {
     await readBody(request, response, READER, timeoutMs);
   } catch (error) {
-    throw bodyError(error);
+    throw toFormError(error);
   }
   request.body ??= {};
 }
 
-function bodyError(error: unknown): unknown {
+function toFormError(error: unknown): unknown {
   if (error instanceof InvalidRequest) return error;
   if (error instanceof RequestTimeout) return new FormTooSlow();
   const { status, type } = error as { status?: unknown; type?: unknown };
@@ -55,7 +55,7 @@ function bodyError(error: unknown): unknown {
     : error;
 }
 
-/** Reads the form of a page. It is a guard, so its errors go to the filter of the controller. */
+/** Reads the form of a page. A guard, so that the exception filter of the controller handles its errors. */
 @Injectable()
 export class FormBodyGuard implements CanActivate {
   constructor(private readonly config: AppConfig) {}
@@ -69,12 +69,12 @@ export class FormBodyGuard implements CanActivate {
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {
-    /** `ClientGuard` throws it when the limits of failed attempts allow. */
+    /** `ClientGuard` throws it after it has checked the limits of failed attempts. */
     formError?: unknown;
   }
 }
 
-/** Reads the form of a client. `ClientGuard` throws its errors, so that malformed forms count as failed attempts. */
+/** Reads the form of a client. Leaves errors to `ClientGuard`, so that malformed forms count as failed attempts. */
 @Injectable()
 export class ClientFormGuard implements CanActivate {
   constructor(private readonly config: AppConfig) {}

@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 §4.1.2.1 and §5.2, and our own for rate limits. */
+/** The error codes of RFC 6749 §4.1.2.1 and §5.2, OpenID Connect, and `too_many_attempts`. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -15,8 +15,8 @@ export type OAuthErrorCode =
   | 'too_many_attempts';
 
 /**
- * An error for the client. `message` becomes `error_description`: printable ASCII without quotes and backslashes (RFC 6749 §5.2),
- * which never repeats a value of the request.
+ * An error for the client. `message` becomes `error_description`: printable ASCII without double quotes and backslashes
+ * (RFC 6749 §5.2). It never contains a value of the request.
  */
 export class OAuthError extends Error {
   constructor(
@@ -37,9 +37,9 @@ export class InvalidRequest extends OAuthError {
 
 /** A client secret was sent in a URL (RFC 6749 §2.3.1). */
 export const SECRET_LEAKED =
-  'The client secret was sent in a URL, where proxies and logs keep it: it has leaked and must be rotated.';
+  'The client secret was sent in a URL, which proxies and logs record. It has leaked and must be rotated.';
 
-/** No endpoint has this path under `/oauth`: 404. */
+/** No endpoint under `/oauth` has this path. 404. */
 export class UnknownEndpoint extends InvalidRequest {
   constructor() {
     super('There is no such endpoint. The documentation lists them all.');
@@ -56,7 +56,7 @@ export class FormTooLarge extends InvalidRequest {
 /** 408. */
 export class FormTooSlow extends InvalidRequest {
   constructor() {
-    super('The form did not arrive in time. Send it at once, on a new connection.');
+    super('The form did not arrive in time. Send it again on a new connection.');
   }
 }
 
@@ -71,20 +71,20 @@ export class InvalidClient extends OAuthError {
 }
 
 /** The request has no `client_id`. */
-export class UnnamedClient extends InvalidClient {
+export class MissingClientId extends InvalidClient {
   constructor() {
     super(
       false,
-      'Say which client this is: send client_id and client_secret with HTTP Basic or in the form; a public app sends its client_id alone.',
+      'client_id is required. Send client_id and client_secret with HTTP Basic or in the form; a public app sends only its client_id.',
     );
   }
 }
 
-/** The code or refresh token is unknown, expired, used, revoked, or another app's. */
+/** The code or refresh token is unknown, expired, used, revoked, or was issued to another app. */
 export class InvalidGrant extends OAuthError {
   /**
-   * @param isGuess whether it counts as a failed attempt. Not if it was issued to this public app: thousands of its users may
-   * share one address, and each has such a token left when access ends.
+   * @param isGuess whether it counts as a failed attempt. False if the token was issued to this public app: thousands of users
+   * may share one address, and each may still present a token whose access has ended.
    */
   constructor(
     description: string,
@@ -108,27 +108,27 @@ export class UnsupportedResponseType extends OAuthError {
 
 export class AccessDenied extends OAuthError {
   constructor() {
-    super('access_denied', 'The user did not allow it.');
+    super('access_denied', 'The user denied access.');
   }
 }
 
-/** The request has `prompt=none`, but the user always decides (OpenID Connect Core §3.1.2.6, by analogy). */
+/** The request has `prompt=none`, but consent always requires the user (OpenID Connect Core §3.1.2.6, by analogy). */
 export class InteractionRequired extends OAuthError {
   constructor() {
-    super('interaction_required', 'The user must be asked: leave prompt=none out.');
+    super('interaction_required', 'The user must consent. Omit prompt=none.');
   }
 }
 
 /** Request objects are not supported (OpenID Connect Core §3.1.2.6). */
 export class RequestNotSupported extends OAuthError {
   constructor(parameter: 'request' | 'request_uri') {
-    super(`${parameter}_not_supported`, `${parameter} is not supported: send plain parameters.`);
+    super(`${parameter}_not_supported`, `${parameter} is not supported. Send plain parameters.`);
   }
 }
 
-/** 405. */
+/** 405. `allow` lists the supported methods. */
 export class MethodNotAllowed extends InvalidRequest {
-  /** @param exposed whether the URL has a client secret */
+  /** @param exposed whether the URL contains a client secret */
   constructor(
     readonly allow: string,
     exposed: boolean,

@@ -4,14 +4,14 @@ import type { OAuthError } from './oauth.errors.js';
 
 type Status = 400 | 403 | 404 | 409 | 429 | 503 | 500;
 
-/** The errors whose text has no parameters. */
+/** The errors whose text takes no parameters. */
 type FixedText = {
   [K in keyof ErrorTexts]: ErrorTexts[K] extends ErrorText ? K : never;
 }[keyof ErrorTexts];
 
-/** An error that is an HTML page, never a redirect to the app. */
+/** An error shown as an HTML page, without a redirect to the app. */
 export class PageError extends Error {
-  /** @param code for log and metrics; not on the page */
+  /** @param code for logs and metrics; not shown on the page */
   constructor(
     readonly status: Status,
     readonly code: string,
@@ -23,14 +23,14 @@ export class PageError extends Error {
   }
 }
 
-/** A form of another browser or user. */
+/** A form that belongs to another browser or user. */
 export class ForeignForm extends PageError {
   constructor() {
     super(403, 'foreign_form', (errors) => errors.foreignForm);
   }
 }
 
-/** A form with the token of another form, which may be a guess: it counts as a failed attempt. */
+/** A form whose token is wrong. It may be a guess, so it counts as a failed attempt. */
 export class ForeignToken extends ForeignForm {}
 
 const pageError = (status: Status, code: string, text: FixedText) => (): PageError =>
@@ -44,7 +44,7 @@ export const malformedLink = pageError(400, 'malformed_link', 'malformedLink');
 export const stateTooLong = pageError(400, 'state_too_long', 'stateTooLong');
 export const expiredTransaction = pageError(400, 'expired', 'expired');
 export const noCookies = pageError(403, 'no_cookies', 'noCookies');
-export const alreadyAnswered = pageError(409, 'already_answered', 'alreadyAnswered');
+export const alreadyDecided = pageError(409, 'already_answered', 'alreadyDecided');
 export const notAPage = pageError(400, 'not_a_page', 'notAPage');
 export const malformedForm = pageError(400, 'malformed_form', 'malformedForm');
 export const notConnected = pageError(404, 'not_connected', 'notConnected');
@@ -62,6 +62,6 @@ export const unavailable = (seconds = 5): PageError =>
 export const fault = (requestId: string): PageError =>
   new PageError(500, 'internal_error', (errors) => errors.fault(requestId));
 
-/** An error in the app's authorization request, before the user has signed in. */
+/** An invalid authorization request of an app, before the user has signed in. */
 export const refusedRequest = (app: string, { code, message }: OAuthError): PageError =>
   new PageError(400, 'refused', (errors) => errors.refused(app, code, message));

@@ -1,21 +1,21 @@
 import type { Request } from 'express';
-import { acceptedLanguage, languageIn, type Language } from '../../../pages/language.js';
+import { acceptedLanguage, parseUiLocales, type Language } from '../../../pages/language.js';
 import { Parameters } from './parameters.js';
 
 export const AUTHORIZE_PATH = '/oauth/authorize';
 
 /**
- * The language that the app requested with `ui_locales` (OpenID Connect Core §3.1.2.1): in the query of its link, then in the
- * forms of our pages, which pass it on.
+ * The language that the app requested with `ui_locales` (OpenID Connect Core §3.1.2.1). The query of the first request has it;
+ * the forms of the pages pass it on.
  */
 export function requestedLanguage(request: Request): Language | undefined {
   if (!request.path.startsWith(AUTHORIZE_PATH)) return undefined;
   const { method, body, query } = request;
   const parameters = new Parameters(method === 'POST' ? (body ?? {}) : query);
-  return languageIn(parameters.get('ui_locales') ?? '');
+  return parseUiLocales(parameters.get('ui_locales') ?? '');
 }
 
-/** The language of the response: the app's choice, else the browser's, else English. */
+/** The language of the response: as the app requested, else as the browser prefers, else English. */
 export function languageOf(request: Request): Language {
   return requestedLanguage(request) ?? acceptedLanguage(request);
 }

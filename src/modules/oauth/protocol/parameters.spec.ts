@@ -62,7 +62,7 @@ describe('Parameters of a query or form', () => {
     },
   );
 
-  it('ignores a value that is no string, as in a JSON body', () => {
+  it('ignores a value that is not a string, as in a JSON body', () => {
     const parameters = new Parameters({ state: 1, scope: { a: 'b' }, prompt: null });
     for (const name of parameters.names()) expect(parameters.get(name)).toBeUndefined();
   });
@@ -74,7 +74,7 @@ describe('Percent-encoding of a query', () => {
   });
 
   it.each([
-    ['letters that are no hexadecimal digits', '%zz'],
+    ['letters that are not hexadecimal digits', '%zz'],
     ['a percent sign alone', '%'],
     ['one digit', '%2'],
     ['a byte that UTF-8 does not use', '%ff'],

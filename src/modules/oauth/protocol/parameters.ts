@@ -1,6 +1,6 @@
 import { InvalidRequest } from './oauth.errors.js';
 
-/** Whether every `%` begins an encoded byte and the bytes are UTF-8. Parsers disagree about anything else. */
+/** Whether the percent-encoding is complete and decodes to UTF-8. Parsers disagree about other input. */
 export function isWellEncoded(encoded: string): boolean {
   try {
     decodeURIComponent(encoded);
@@ -10,11 +10,11 @@ export function isWellEncoded(encoded: string): boolean {
   }
 }
 
-/** The parameters of a query or form. An empty one counts as omitted (RFC 6749 §3.1 and §3.2). */
+/** The parameters of a query or form. An empty parameter counts as omitted (RFC 6749 §3.1 and §3.2). */
 export class Parameters {
   constructor(private readonly source: Readonly<Record<string, unknown>>) {}
 
-  /** Undefined when it is omitted or repeated. */
+  /** Undefined if the parameter is omitted or repeated. */
   get(name: string): string | undefined {
     return this.isRepeated(name) ? undefined : this.all(name)[0];
   }

@@ -3,11 +3,13 @@ import { InvalidRequest } from './oauth.errors.js';
 
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** @throws InvalidRequest if the verifier is malformed (RFC 7636 §4.1), is missing, or belongs to no challenge */
-export function checkVerifierForm(challenge: string | null, verifier: string | undefined): void {
+/** @throws InvalidRequest if the verifier is malformed (RFC 7636 §4.1) or missing, or if there is no challenge for it */
+export function assertVerifierFormat(challenge: string | null, verifier: string | undefined): void {
   if (challenge === null) {
     if (verifier !== undefined)
-      throw new InvalidRequest('code_verifier was sent, but the request had no code_challenge.');
+      throw new InvalidRequest(
+        'code_verifier was sent, but the authorization request had no code_challenge.',
+      );
     return;
   }
   if (verifier === undefined) throw new InvalidRequest('code_verifier is required.');
@@ -15,7 +17,7 @@ export function checkVerifierForm(challenge: string | null, verifier: string | u
     throw new InvalidRequest('code_verifier must be 43 to 128 unreserved characters.');
 }
 
-/** Whether the verifier's SHA-256 is the challenge (RFC 7636 §4.6). True without a challenge. */
+/** Whether the SHA-256 of the verifier equals the challenge (RFC 7636 §4.6). True if there is no challenge. */
 export function verifierMatches(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null) return true;
   const computed = createHash('sha256')

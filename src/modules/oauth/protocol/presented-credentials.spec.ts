@@ -69,7 +69,7 @@ describe('Client credentials of a request', () => {
   it.each([
     ['the header', {}, [basic(`${ID}:`)]],
     ['the form', { client_id: ID, client_secret: '' }, []],
-  ])('O66 reads an empty secret in %s as none', (_, form, headers) => {
+  ])('O66 treats an empty secret in %s as omitted', (_, form, headers) => {
     expect(present(form, ...headers)).toMatchObject({ clientId: ID, secret: undefined });
   });
 

@@ -2,20 +2,20 @@ import type { Request } from 'express';
 import { InvalidClient, InvalidRequest } from './oauth.errors.js';
 import type { Parameters } from './parameters.js';
 
-/** Not verified. */
+/** Unverified credentials of a client. */
 export interface PresentedCredentials {
   clientId?: string;
   secret?: string;
-  /** Whether the request uses HTTP Basic: then a 401 has a challenge. */
+  /** Whether the request uses HTTP Basic. If so, a 401 needs a challenge. */
   basic: boolean;
 }
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /**
- * The client's credentials from HTTP Basic or from the form, but not from both (RFC 6749 §2.3.1). An empty secret counts as
- * omitted: some public apps send it.
- * @throws InvalidRequest when credentials contradict each other; InvalidClient when the header is malformed
+ * Reads the client credentials from HTTP Basic or from the form (RFC 6749 §2.3.1). An empty secret counts as omitted, because
+ * some public apps send it.
+ * @throws InvalidRequest if credentials are repeated or contradict each other; InvalidClient if the header is malformed
  */
 export function presentedCredentials(
   request: Request,
@@ -40,26 +40,26 @@ export function presentedCredentials(
   return { ...basic, basic: true };
 }
 
-/** All client ids of the request, not verified; several if they contradict each other. */
-export function namedClientIds(request: Request, parameters: Parameters): string[] {
+/** All distinct client ids of the request, unverified. Several if they contradict each other. */
+export function claimedClientIds(request: Request, parameters: Parameters): string[] {
   const inHeaders = authorizationHeaders(request).flatMap(
     (header) => parseBasic(header)?.clientId ?? [],
   );
   return [...new Set([...inHeaders, ...parameters.all('client_id')])];
 }
 
-/** The client id of the request, not verified. Undefined if there are several. */
+/** The client id of the request, unverified. Undefined if there are several. */
 export function claimedClientId(request: Request, parameters: Parameters): string | undefined {
-  const [clientId, ...others] = namedClientIds(request, parameters);
+  const [clientId, ...others] = claimedClientIds(request, parameters);
   return others.length === 0 ? clientId : undefined;
 }
 
-/** `headers` has only the first one. */
+/** All `Authorization` headers. `request.headers` has only the first. */
 function authorizationHeaders(request: Request): readonly string[] {
   return request.headersDistinct['authorization'] ?? [];
 }
 
-/** Both parts are form-encoded (RFC 6749 §2.3.1), but many clients send them raw: our ids and secrets allow both. */
+/** Both parts should be form-encoded (RFC 6749 §2.3.1). Unencoded parts work too, because ids and secrets need no encoding. */
 function parseBasic(header: string): { clientId: string; secret?: string } | undefined {
   const encoded = BASIC.exec(header)?.[1];
   if (encoded === undefined) return undefined;

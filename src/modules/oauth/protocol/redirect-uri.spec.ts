@@ -44,7 +44,7 @@ describe('Registration of a redirect URI', () => {
   });
 });
 
-/** Near misses of `https://garden.example/callback`. */
+/** URIs that almost equal `https://garden.example/callback`. */
 const NEAR_MISSES: readonly [string, string][] = [
   ['an empty string', ''],
   ['a trailing slash', 'https://garden.example/callback/'],
@@ -149,7 +149,7 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['an empty port', 'http://127.0.0.1:/callback'],
     ['a port above 65535', 'http://127.0.0.1:99999/callback'],
     ['a port of six digits', 'http://127.0.0.1:531230/callback'],
-    ['a port that is no number', 'http://127.0.0.1:x/callback'],
+    ['a port that is not a number', 'http://127.0.0.1:x/callback'],
   ])('O5 does not match %s', (_, requested) => {
     expect(redirectUriMatches('http://127.0.0.1/callback', requested, true)).toBe(false);
   });
@@ -170,7 +170,7 @@ describe('Loopback redirect URI of a public app (RFC 8252 §7.3)', () => {
     ['https://app.example/cb', 'https://app.example:8443/cb'],
     ['com.example.app:/cb', 'com.example.app://cb'],
     ['com.example.app:/cb', 'com.example.other:/cb'],
-  ])('O6 any port is for loopback only: %s does not match %s', (own, requested) => {
+  ])('O6 allows another port for loopback only: %s does not match %s', (own, requested) => {
     expect(redirectUriMatches(own, requested, true)).toBe(false);
   });
 });

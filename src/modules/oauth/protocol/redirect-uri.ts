@@ -4,22 +4,22 @@ const PRIVATE_USE_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
 const UNPRINTABLE = /[^\u0021-\u007e]/;
 const MAX_LENGTH = 2000;
 
-/** The reason why a redirection URI cannot be registered (RFC 6749 §3.1.2, RFC 8252 §7.1), or undefined if it can. */
+/** Why a redirect URI cannot be registered (RFC 6749 §3.1.2, RFC 8252 §7.1). Undefined if it is valid. */
 export function redirectUriProblem(uri: string): string | undefined {
   if (uri.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
   if (UNPRINTABLE.test(uri)) return 'must be printable ASCII without spaces';
   if (!URL.canParse(uri)) return 'must be an absolute URI';
-  if (uri.includes('*')) return 'must not contain a wildcard: every redirect is registered in full';
+  if (uri.includes('*')) return 'must not contain a wildcard; register each redirect URI in full';
   if (uri.includes('#')) return 'must not have a fragment';
   const { protocol, username, password, hostname } = new URL(uri);
   if (/^https?:$/.test(protocol) && !/^https?:\/\//.test(uri))
     return 'must have // after its scheme';
-  if (username !== '' || password !== '') return 'must not hold a user name or password';
+  if (username !== '' || password !== '') return 'must not contain a user name or password';
   if (protocol === 'https:') return undefined;
   if (protocol === 'http:') {
     return LOOPBACK_HOSTS.has(hostname)
       ? undefined
-      : 'must use https; plain http is for loopback addresses only';
+      : 'must use https, or http with a loopback address';
   }
   return PRIVATE_USE_SCHEME.test(protocol)
     ? undefined
@@ -27,7 +27,7 @@ export function redirectUriProblem(uri: string): string | undefined {
 }
 
 /**
- * Compares strings exactly (RFC 9700 §4.1.3), except for the port of a loopback address, which the operating system chooses
+ * Compares exactly (RFC 9700 §4.1.3). For loopback addresses, it can ignore the port, which the operating system chooses
  * (RFC 8252 §7.3).
  */
 export function redirectUriMatches(
@@ -39,16 +39,18 @@ export function redirectUriMatches(
   if (!anyLoopbackPort || !LOOPBACK_LITERAL.test(registered) || !LOOPBACK_LITERAL.test(requested))
     return false;
   // Rejects ports above 65535.
-  return URL.canParse(requested) && withoutPort(registered) === withoutPort(requested);
+  return (
+    URL.canParse(requested) && withoutLoopbackPort(registered) === withoutLoopbackPort(requested)
+  );
 }
 
-/** The `Origin` header of a browser app at this URL, if it has one. Loopback addresses are without the port (RFC 8252 §7.3). */
+/** The `Origin` of a browser app at this URL, without the port of a loopback address (RFC 8252 §7.3). Undefined if not http(s). */
 export function callingOrigin(uri: string): string | undefined {
   if (!/^https?:\/\//.test(uri) || !URL.canParse(uri)) return undefined;
   const { origin } = new URL(uri);
-  return withoutPort(origin);
+  return withoutLoopbackPort(origin);
 }
 
-function withoutPort(uri: string): string {
+function withoutLoopbackPort(uri: string): string {
   return uri.replace(LOOPBACK_LITERAL, 'http://$1');
 }

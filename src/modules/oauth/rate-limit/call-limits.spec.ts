@@ -22,7 +22,7 @@ describe('CallLimitStorage', () => {
     return blocked;
   }
 
-  it('accepts as many calls as the limit and blocks the next', async () => {
+  it('allows calls up to the limit and blocks the next', async () => {
     expect(await callTimes(LIMIT)).toEqual(Array<boolean>(LIMIT).fill(false));
     expect((await call()).isBlocked).toBe(true);
     expect((await call('b')).isBlocked).toBe(false);
@@ -36,7 +36,7 @@ describe('CallLimitStorage', () => {
     expect((await call()).isBlocked).toBe(false);
   });
 
-  it('judges each moment by the window before it, and no window is too short', async () => {
+  it('counts the calls of the preceding window, which is never too short', async () => {
     await callTimes(LIMIT - 1);
     now += WINDOW - MINUTE;
     expect(await callTimes(2)).toEqual([false, true]);
@@ -46,7 +46,7 @@ describe('CallLimitStorage', () => {
     expect(await callTimes(LIMIT)).toEqual([...Array<boolean>(LIMIT - 1).fill(false), true]);
   });
 
-  it('drops the window that was used least recently beyond 10,000 keys', async () => {
+  it('drops the least recently used window beyond 10,000 keys', async () => {
     await callTimes(LIMIT, 'first');
     await callTimes(LIMIT, 'busy');
     for (let key = 0; key < 9998; key += 1) await call(`key ${key}`);

@@ -19,18 +19,18 @@ import { RequestKeys } from './request-keys.js';
 /*
  * Limits of calls: Nest's ThrottlerGuard with a sliding window in memory.
  *
- * They protect the service from floods, so they must be cheap and need no database: each process counts for itself and starts
- * with empty windows. Limits against guessing are shared rows: see `failed-attempts.ts`.
+ * They protect the service from floods, so they must be cheap and must not need the database. Each process counts separately and
+ * starts with empty windows. For limits against guessing, which processes share in the database, see `failed-attempts.ts`.
  */
 
-/** A window is divided into slots, so it uses little memory. The slot that is partly outside the window still counts. */
+/** Slots per window, to save memory. A slot that is partly outside the window still counts. */
 const SLOTS = 60;
 
-/** Beyond these, the least recently used window is dropped: memory is bounded, even for a flood from many addresses. */
+/** Beyond this number, the least recently used window is dropped. Bounds the memory during a flood from many addresses. */
 const MAX_KEYS = 10_000;
 
 interface Slot {
-  /** Of its start, in slots since 1970. */
+  /** Start of the slot, in slots since 1970. */
   number: number;
   calls: number;
 }
@@ -74,7 +74,7 @@ export class CallLimitStorage implements ThrottlerStorage {
 
 const ROUTES = 'oauth:limited-routes';
 
-/** The routes of the handler's `@LimitCalls`. */
+/** The routes that `@LimitCalls` declares on the handler. */
 export function limitedRoutes(context: ExecutionContext): LimitedRoutes {
   const targets = [context.getHandler(), context.getClass()];
   const routes = new Reflector().getAllAndOverride<LimitedRoutes | undefined>(ROUTES, targets);
@@ -82,7 +82,7 @@ export function limitedRoutes(context: ExecutionContext): LimitedRoutes {
   return routes;
 }
 
-/** Rejects calls beyond a limit with `TooManyAttempts`, which each filter returns in its own form. */
+/** Rejects calls beyond a limit. Each exception filter renders `TooManyAttempts` in its own format. */
 @Injectable()
 class CallLimitGuard extends ThrottlerGuard {
   constructor(
@@ -103,7 +103,7 @@ class CallLimitGuard extends ThrottlerGuard {
     super(throttlers, storage, reflector);
   }
 
-  /** The base class sends headers of its own and cannot report. @throws TooManyAttempts */
+  /** Overridden because the base class sends its own headers and cannot report. @throws TooManyAttempts */
   protected override async handleRequest(call: ThrottlerRequest): Promise<boolean> {
     const { context, throttler, limit, ttl, blockDuration, getTracker } = call;
     const name = throttler.name ?? '';
@@ -111,11 +111,11 @@ class CallLimitGuard extends ThrottlerGuard {
     const key = `${name}|${await getTracker(request, context)}`;
     const state = await this.storageService.increment(key, ttl, limit, blockDuration, name);
     if (state.isBlocked) {
-      this.report.refused(name);
+      this.report.countRejected(name);
       throw new TooManyAttempts(state.timeToBlockExpire);
     }
     if (state.totalHits === limit)
-      await this.report.callsReached(name, this.keys.exceededBy(request));
+      await this.report.recordCallsReached(name, this.keys.exceededBy(request));
     return true;
   }
 }

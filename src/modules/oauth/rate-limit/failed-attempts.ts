@@ -11,8 +11,8 @@ import { RequestKeys } from './request-keys.js';
 import { SlidingWindowCounter } from './sliding-window-counter.js';
 
 /**
- * Limits of failed attempts, which slow down guessing. The attempts are rows that all processes share. They are read before each
- * request, and written only when one fails.
+ * Limits of failed attempts, which slow down guessing. All processes share the counts in the database. A request reads them
+ * first and writes them only if it fails.
  */
 @Injectable()
 export class FailedAttempts {
@@ -29,8 +29,8 @@ export class FailedAttempts {
   }
 
   /**
-   * Rejects a request that exceeds a limit, by one SELECT for all of its keys. When the database is unavailable, endpoints for
-   * apps continue: they cannot issue anything then, and rejected apps would delete their tokens.
+   * Rejects a request that exceeds a limit. Uses one SELECT for all keys. If the database is unavailable, the client endpoints
+   * do not reject: they cannot issue anything then, and a rejected app would delete its tokens.
    * @throws TooManyAttempts
    */
   async check(request: Request, routes: LimitedRoutes): Promise<void> {
@@ -41,29 +41,29 @@ export class FailedAttempts {
       );
       for (const [index, { exceeded, retryAfterSeconds }] of states.entries()) {
         if (!exceeded) continue;
-        this.report.refused(limits[index]?.name ?? '');
+        this.report.countRejected(limits[index]?.name ?? '');
         throw new TooManyAttempts(retryAfterSeconds);
       }
     } catch (error) {
-      const isForApps = routes !== 'authorize' && routes !== 'decision';
-      if (!isForApps || !isDatabaseUnavailable(error)) throw error;
-      this.logger.error(`Failed attempts could not be read: ${(error as Error).message}`);
+      const isClientEndpoint = routes !== 'authorize' && routes !== 'decision';
+      if (!isClientEndpoint || !isDatabaseUnavailable(error)) throw error;
+      this.logger.error(`Could not read the failed attempts: ${(error as Error).message}`);
     }
   }
 
-  /** Records a failed attempt. Never throws: exception filters call it. */
+  /** Records a failed attempt. Never throws, because exception filters call it. */
   async record(request: Request, routes: LimitedRoutes): Promise<void> {
     try {
       const by = this.keys.exceededBy(request);
-      // The request may have used up its own deadline.
+      // A new deadline, because that of the request may have passed.
       await withDeadline(async () => {
         for (const limit of this.limitsOf(routes))
           await this.counter.add(limit, this.keys.of(request, limit.by), (tx) =>
-            this.report.reached(tx, limit.name, by),
+            this.report.recordReached(tx, limit.name, by),
           );
       });
     } catch (error) {
-      this.logger.error('A failed attempt could not be recorded.', (error as Error).stack);
+      this.logger.error('Could not record a failed attempt.', (error as Error).stack);
     }
   }
 
@@ -72,7 +72,7 @@ export class FailedAttempts {
   }
 }
 
-/** Checks the limits of failed attempts before a form of our pages is read. */
+/** Checks the limits of failed attempts before the body of a form is read. */
 @Injectable()
 export class FailedAttemptsGuard implements CanActivate {
   constructor(private readonly attempts: FailedAttempts) {}

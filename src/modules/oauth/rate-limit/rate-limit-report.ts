@@ -5,18 +5,18 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ExceededBy } from './request-keys.js';
 
-/** Reports exceeded limits: each rejection as a metric, and an audit event when a limit is reached. */
+/** Reports rate limits: a metric per rejected request, and an audit event when a limit is reached. */
 @Injectable()
 export class RateLimitReport {
   private readonly logger = new Logger(RateLimitReport.name);
-  private readonly refusals: Counter<'budget'>;
+  private readonly rejections: Counter<'budget'>;
 
   constructor(
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     { registry }: Metrics,
   ) {
-    this.refusals = new Counter({
+    this.rejections = new Counter({
       name: 'oauth_throttled_total',
       help: 'Requests that exceeded a rate limit, by its name.',
       labelNames: ['budget'],
@@ -24,23 +24,23 @@ export class RateLimitReport {
     });
   }
 
-  refused(limit: string): void {
-    this.refusals.inc({ budget: limit });
+  countRejected(limit: string): void {
+    this.rejections.inc({ budget: limit });
   }
 
-  /** Records that the transaction counts the last attempt that the limit allows. */
-  reached(tx: Transaction, limit: string, by: ExceededBy = {}): Promise<void> {
+  /** Audits that the transaction counts the last attempt that the limit allows. */
+  recordReached(tx: Transaction, limit: string, by: ExceededBy = {}): Promise<void> {
     const change = { actor: 'service', reason: 'too many attempts' };
     return this.audit.record(tx, 'oauth.throttled', limit, change, { ...by });
   }
 
-  /** The same for a limit in memory. Never throws: the limit does not depend on the event. */
-  async callsReached(limit: string, by: ExceededBy): Promise<void> {
+  /** Like `recordReached`, for a limit in memory. Never throws, because the limit works without the event. */
+  async recordCallsReached(limit: string, by: ExceededBy): Promise<void> {
     try {
-      await this.transactions.run((tx) => this.reached(tx, limit, by));
+      await this.transactions.run((tx) => this.recordReached(tx, limit, by));
     } catch (error) {
       this.logger.error(
-        `The exceeded limit ${limit} could not be recorded.`,
+        `Could not record in the audit log that the limit ${limit} was reached.`,
         (error as Error).stack,
       );
     }

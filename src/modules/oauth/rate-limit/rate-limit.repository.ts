@@ -15,12 +15,12 @@ import {
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { RateLimitHit } from './rate-limit.entity.js';
 
-/** The slot of a key's row that is only locked, before its attempts are counted. */
-export const GATE = new Date(0);
+/** The slot of the row that transactions lock before they count the attempts of a key. */
+export const LOCK_SLOT = new Date(0);
 
 export interface Count {
   hits: number;
-  /** Start of the oldest slot that was counted. */
+  /** Start of the oldest counted slot. */
   oldest: Date | null;
 }
 
@@ -33,17 +33,17 @@ const NO_HITS: Count = { hits: 0, oldest: null };
 
 @Injectable()
 export class RateLimitRepository {
-  private readonly countBatched = batched((windows: readonly Window[]) => this.countEach(windows));
+  private readonly countInBatch = batched((windows: readonly Window[]) => this.countEach(windows));
 
   constructor(private readonly dataSource: DataSource) {}
 
   /** Hits in the slots after `since`. Outside of transactions, concurrent lookups share a statement. */
   async count(hash: string, since: Date, tx?: Transaction): Promise<Count> {
-    if (!tx) return this.countBatched({ hash, since });
+    if (!tx) return this.countInBatch({ hash, since });
     return (await countAll(tx, [hash], since)).get(hash) ?? NO_HITS;
   }
 
-  /** Adds a hit. The transaction has locked the key. */
+  /** Adds a hit. The transaction must have locked the key. */
   async add(tx: Transaction, hash: string, slot: Date): Promise<void> {
     const { affected } = await entities(tx).increment(RateLimitHit, { hash, slot }, 'hits', 1);
     if (affected !== 1) await entities(tx).insert(RateLimitHit, { hash, slot, hits: 1 });
@@ -54,36 +54,36 @@ export class RateLimitRepository {
     await entities(tx).decrement(RateLimitHit, { hash, slot, hits: MoreThan(0) }, 'hits', 1);
   }
 
-  ofKeys(hashes: () => Promise<string[]>): ExpiredRows {
-    const ofHashes = async (): Promise<ExpiredRows> =>
+  rowsOf(hashes: () => Promise<string[]>): ExpiredRows {
+    const hashRows = async (): Promise<ExpiredRows> =>
       expiredRows(this.dataSource, RateLimitHit, { hash: In(await hashes()) }, 'hash');
     return {
       ...expiredRows(this.dataSource, RateLimitHit, {}, 'hash'),
-      count: async () => (await ofHashes()).count(),
-      keys: async (limit) => (await ofHashes()).keys(limit),
+      count: async () => (await hashRows()).count(),
+      keys: async (limit) => (await hashRows()).keys(limit),
     };
   }
 
   /** Locks the key until the end of the transaction. */
   lock(tx: Transaction, hash: string): Promise<void> {
-    return upsert(tx, RateLimitHit, { hash, slot: GATE, hits: 0 });
+    return upsert(tx, RateLimitHit, { hash, slot: LOCK_SLOT, hits: 0 });
   }
 
-  /** One statement for all windows that begin at the same time. */
+  /** Runs one statement for all windows with the same start. */
   private async countEach(windows: readonly Window[]): Promise<Count[]> {
-    const hashes = new Map<number, Set<string>>();
+    const hashesByStart = new Map<number, Set<string>>();
     for (const { hash, since } of windows) {
-      const sharing = hashes.get(since.getTime()) ?? new Set();
-      hashes.set(since.getTime(), sharing.add(hash));
+      const hashesSince = hashesByStart.get(since.getTime()) ?? new Set();
+      hashesByStart.set(since.getTime(), hashesSince.add(hash));
     }
     const counts = new Map<number, ReadonlyMap<string, Count>>();
-    for (const [since, sharing] of hashes)
-      counts.set(since, await countAll(this.dataSource, [...sharing], new Date(since)));
+    for (const [since, hashesSince] of hashesByStart)
+      counts.set(since, await countAll(this.dataSource, [...hashesSince], new Date(since)));
     return windows.map(({ hash, since }) => counts.get(since.getTime())?.get(hash) ?? NO_HITS);
   }
 }
 
-/** By hash, if there are hits. */
+/** The counts by hash. Omits hashes without hits. */
 async function countAll(
   source: DataSource | Transaction,
   hashes: readonly string[],

@@ -1,19 +1,19 @@
 import { MINUTE } from '../../../platform/clock.js';
 import type { AppConfig } from '../../../platform/config/app-config.js';
 
-/** The rolling window of limits without a period of their own (source document, section 8). */
+/** The default sliding window (source document, section 8). */
 export const WINDOW_MS = 15 * MINUTE;
 
-/** The endpoints that apps call. */
+/** Endpoints that apps call. */
 const CLIENT_ENDPOINTS = ['token', 'revocation', 'introspection'] as const;
 
-/** The routes that share a limit. `decision` are the forms of sign-in and consent. */
+/** A group of routes that share limits. `decision` is the group of the sign-in and consent forms. */
 export type LimitedRoutes = (typeof CLIENT_ENDPOINTS)[number] | 'authorize' | 'decision';
 
-/** The key of a count. `client` is an authenticated app, with the address if the app is public. */
+/** What a limit counts by. `client` is the authenticated app, plus the address if the app is public. */
 export type RequestKey = 'client' | 'app-and-address' | 'address' | 'browser';
 
-/** A number of attempts within a rolling window; a limit of 0 is no limit. */
+/** A maximum number of attempts within a sliding window. 0 means unlimited. */
 export interface RateLimit {
   name: string;
   limit: number;

@@ -9,15 +9,15 @@ import type { LimitedRoutes, RequestKey } from './rate-limits.js';
 
 declare module '../../../platform/request-context.js' {
   interface RequestContext {
-    /** The limits of failed attempts that count this request if it fails. */
+    /** The routes whose failure limits count this request if it fails. */
     limitedRoutes?: LimitedRoutes;
     /** Whether the app authenticated with a secret. */
     isProven?: boolean;
   }
 }
 
-/** The network of one subscriber. */
-const IPV6_PREFIX = 64;
+/** Providers assign at least a /64 to each subscriber. */
+const IPV6_PREFIX_BITS = 64;
 
 export interface Visitor {
   address: string;
@@ -25,10 +25,10 @@ export interface Visitor {
   browserHash: string;
 }
 
-/** The app that exceeded a limit, if it is known. */
+/** The app that exceeded a limit, if it is known. `claimedClientId` is not authenticated. */
 export type ExceededBy = { clientId: string } | { claimedClientId?: string };
 
-/** The keys under which a request is counted. */
+/** Derives the rate-limit keys of a request. */
 @Injectable()
 export class RequestKeys {
   constructor(private readonly cookies: BrowserCookies) {}
@@ -43,8 +43,8 @@ export class RequestKeys {
     switch (by) {
       case 'client':
         if (clientId === undefined)
-          throw new Error('Calls are counted after client authentication.');
-        // Anybody can send requests in the name of a public app.
+          throw new Error('LimitCalls by client requires client authentication first.');
+        // A public app has no secret, so anyone can send requests with its client_id.
         return isProven ? clientId : `${clientId}|${address}`;
       case 'app-and-address':
         return `${this.claimedClient(request) ?? ''}|${address}`;
@@ -70,5 +70,5 @@ export class RequestKeys {
 
 function addressOf(request: Request): string {
   const address = request.context.address;
-  return address === null ? 'unknown' : normalizeIp(address, IPV6_PREFIX);
+  return address === null ? 'unknown' : normalizeIp(address, IPV6_PREFIX_BITS);
 }

@@ -6,7 +6,7 @@ import { sha256 } from '../../../platform/secrets.js';
 import type { RateLimit } from './rate-limits.js';
 import { RateLimitRepository } from './rate-limit.repository.js';
 
-/** One attempt under a limit, counted by `key`. */
+/** An attempt that counts against a limit, by `key`. */
 export interface Attempt {
   limit: RateLimit;
   key: string;
@@ -15,7 +15,7 @@ export interface Attempt {
 export interface RateLimitState {
   exceeded: boolean;
   attempts: number;
-  /** Until the oldest attempt leaves the window. */
+  /** Seconds until the oldest attempt leaves the window. */
   retryAfterSeconds: number;
 }
 
@@ -23,8 +23,8 @@ const SLOTS = 60;
 const UNLIMITED: RateLimitState = { exceeded: false, attempts: 0, retryAfterSeconds: 0 };
 
 /**
- * Counts attempts in sliding windows in the database: all processes share them, and they survive a restart. A window is divided
- * into 60 slots. The slot that is partly outside the window still counts, so no window is too short.
+ * Counts attempts in sliding windows in the database, which all processes share. A window has 60 slots. A slot that is partly
+ * outside the window still counts, so a window is never too short.
  */
 @Injectable()
 export class SlidingWindowCounter {
@@ -34,13 +34,13 @@ export class SlidingWindowCounter {
     private readonly clock: Clock,
   ) {}
 
-  /** Counts nothing. */
+  /** Returns the state without counting an attempt. */
   peek(limit: RateLimit, key: string): Promise<RateLimitState> {
     return this.state(limit, keyHash(limit, key));
   }
 
   /**
-   * Counts one attempt, also beyond the limit.
+   * Counts one attempt, even beyond the limit.
    * @param whenReached runs in the transaction that counts the last attempt that the limit allows
    */
   async add(
@@ -57,9 +57,9 @@ export class SlidingWindowCounter {
   }
 
   /**
-   * Counts one attempt under each limit, unless one is exceeded. Then none is counted, and the one with the longest wait is
-   * returned. Exact under concurrency.
-   * @param at the time of the attempts, which `refund` needs
+   * Counts one attempt under each limit, or none if a limit is exceeded. Exact under concurrency.
+   * @returns the exceeded limit with the longest wait, if any
+   * @param at the time of the attempts, to pass to `refund`
    * @param whenReached runs in the transaction, for each limit that this attempt reaches
    */
   async takeAll(
@@ -83,15 +83,15 @@ export class SlidingWindowCounter {
     return undefined;
   }
 
-  /** Removes the attempts that `takeAll` counted at this time. Locks in the same order. */
+  /** Removes the attempts that `takeAll` counted at `at`. Locks in the same order as `takeAll`. */
   async refund(tx: Transaction, taken: readonly Attempt[], at: Date): Promise<void> {
     for (const { limit, key } of taken)
       if (limit.limit > 0) await this.repository.remove(tx, keyHash(limit, key), slotOf(limit, at));
   }
 
-  /** The rows of all attempts of these keys. */
+  /** The rows that count the attempts of these keys. */
   attemptsOf(attempts: () => Promise<Attempt[]>): ExpiredRows {
-    return this.repository.ofKeys(async () =>
+    return this.repository.rowsOf(async () =>
       (await attempts()).map(({ limit, key }) => keyHash(limit, key)),
     );
   }
@@ -106,20 +106,20 @@ export class SlidingWindowCounter {
   private async state(limit: RateLimit, hash: string, tx?: Transaction): Promise<RateLimitState> {
     if (limit.limit === 0) return UNLIMITED;
     const now = this.clock.now();
-    const reach = limit.windowMs + slotMs(limit);
-    const since = slotOf(limit, later(now, -reach));
+    const reachMs = limit.windowMs + slotMs(limit);
+    const since = slotOf(limit, later(now, -reachMs));
     const { hits: attempts, oldest } = await this.repository.count(hash, since, tx);
     return {
       exceeded: attempts >= limit.limit,
       attempts,
-      retryAfterSeconds: oldest ? secondsUntil(later(oldest, reach), now) : 0,
+      retryAfterSeconds: oldest ? secondsUntil(later(oldest, reachMs), now) : 0,
     };
   }
 }
 
 function slotOf(limit: RateLimit, time: Date): Date {
-  const length = slotMs(limit);
-  return new Date(Math.floor(time.getTime() / length) * length);
+  const lengthMs = slotMs(limit);
+  return new Date(Math.floor(time.getTime() / lengthMs) * lengthMs);
 }
 
 function slotMs({ windowMs }: RateLimit): number {

@@ -34,7 +34,7 @@ describe('newOneTimePassword', () => {
 });
 
 describe('oneTimePasswordMessage', () => {
-  /** The alphabet of GSM 03.38: 160 of its letters fit one message. Any other letter lowers that to 70. */
+  /** The alphabet of GSM 03.38: a message has 160 characters. Any other character lowers the limit to 70. */
   const GSM = /^[A-Za-z0-9 \n\r@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ!"#¤%&'()*+,\-./:;<=>?¡ÄÖÑÜ§¿äöñüà]*$/;
   const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: 'https://id.example' });
   const message = (language: (typeof LANGUAGES)[number]): string =>
@@ -54,7 +54,7 @@ describe('oneTimePasswordMessage', () => {
   });
 
   it('states the lifetime of the code in each language', () => {
-    expect(message('en')).toContain('It works for 5 minutes.');
+    expect(message('en')).toContain('It expires in 5 minutes.');
     expect(message('es')).toContain('Sirve durante 5 minutos.');
   });
 });

@@ -22,6 +22,6 @@ export function oneTimePasswordMessage(
   language: Language,
   { otp, publicUrl }: Pick<AppConfig, 'otp' | 'publicUrl'>,
 ): string {
-  const text = CATALOGUES[language].message.password(password, otp.seconds);
+  const text = CATALOGUES[language].sms.oneTimePassword(password, otp.seconds);
   return `${text}\n\n@${new URL(publicUrl).hostname} #${password}`;
 }

@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../../platform/database/transaction.js';
 import { Metrics } from '../../../platform/observability/metrics.js';
 import type { Language } from '../../../pages/language.js';
 import { oneTimePasswordMessage } from './one-time-password.js';
-import { OtpLimits, type Take } from './otp-limits.js';
+import { OtpLimits, type TakeResult } from './otp-limits.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SmsQueue } from './sms/sms-queue.js';
 
@@ -16,7 +16,7 @@ export interface PasswordMessage {
   language: Language;
 }
 
-/** Sends one-time passwords in the background: response times must not reveal whether a phone has an account. */
+/** Sends one-time passwords in the background, so that response times do not reveal whether a phone has an account. */
 @Injectable()
 export class OtpDelivery {
   private readonly logger = new Logger(OtpDelivery.name);
@@ -31,9 +31,9 @@ export class OtpDelivery {
   ) {}
 
   /**
-   * Sends the password if the phone belongs to a user. A failed message is refunded to the daily total only: the limits of the
-   * phone must be the same for users and strangers.
-   * @param isStored whether the challenge was committed; the message is dropped if not
+   * Sends the password if the phone belongs to a user. Refunds a failed message to the daily total, but not to the limits of the
+   * phone, because they must not depend on whether it has an account.
+   * @param isStored whether the challenge was committed; if not, the message is dropped
    */
   deliver(
     { challenge: { phone, userId, expiresAt }, password, language }: PasswordMessage,
@@ -41,7 +41,7 @@ export class OtpDelivery {
   ): void {
     if (userId === null) return;
     const text = oneTimePasswordMessage(password, language, this.config);
-    let total: Take | undefined;
+    let total: TakeResult | undefined;
     this.queue.add({
       message: { id: randomUUID(), to: phone, text },
       expiresAt,
@@ -51,7 +51,7 @@ export class OtpDelivery {
         if (await this.limits.shouldReportTotal()) await this.reportTotalReached();
         return 'attempts' in total;
       },
-      failed: async () => {
+      onFailure: async () => {
         this.metrics.otpSendFailures.inc();
         await this.transactions.run(async (tx) => {
           if (total && 'attempts' in total) await this.limits.refund(tx, total);
@@ -64,7 +64,7 @@ export class OtpDelivery {
   private async reportTotalReached(): Promise<void> {
     const limit = this.config.otp.dailyTotal;
     this.logger.error(
-      `All ${limit} one-time passwords of the day are sent, and nobody gets another one for now. If these were real users, raise OTP_DAILY_TOTAL.`,
+      `The daily limit of ${limit} one-time passwords is reached, so sign-ins by phone are paused. If real users requested them, raise OTP_DAILY_TOTAL.`,
     );
     await this.transactions.run((tx) =>
       this.audit.record(tx, 'otp.daily_total_reached', 'otp', { actor: 'service' }, { limit }),

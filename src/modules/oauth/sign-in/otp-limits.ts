@@ -13,35 +13,35 @@ import { RateLimitReport } from '../rate-limit/rate-limit-report.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
 import { SignInRepository } from './sign-in.repository.js';
 
-/** Attempts that were counted, which can be refunded. */
-interface Taken {
+/** Counted attempts, which can be refunded. */
+interface CountedAttempts {
   attempts: readonly Attempt[];
   at: Date;
 }
 
-/** Either all attempts were counted, or none because a limit is exceeded. */
-export type Take = Taken | { retryAfterSeconds: number };
+/** All attempts were counted, or none if a limit is exceeded. */
+export type TakeResult = CountedAttempts | { retryAfterSeconds: number };
 
-const MAX_OWN_MESSAGES = 1;
-const MAX_OWN_GUESSES = 5;
-/** Counts all phones together. */
+const MAX_DEVICE_MESSAGES = 1;
+const MAX_DEVICE_GUESSES = 5;
+/** The key of limits for all phones together. */
 const GLOBAL_KEY = '';
-const TOTAL_REPORT: Attempt = {
+const TOTAL_REACHED_REPORT: Attempt = {
   limit: { name: 'otp-daily-total-alarm', limit: 1, windowMs: HOUR },
   key: GLOBAL_KEY,
 };
 
 /**
- * The limits of one-time passwords. All visitors that type a phone share its limits, so a stranger can use them up. A trusted
- * device has small limits of its own beside them, so that the user is not locked out.
+ * The limits of one-time passwords. A phone has limits that all visitors share, so a stranger can exhaust them. Each trusted
+ * device has additional small limits of its own, so that a stranger cannot lock the user out.
  */
 @Injectable()
 export class OtpLimits {
   private readonly messages: readonly RateLimit[];
   private readonly messagesFromAddress: RateLimit;
-  private readonly ownMessages: RateLimit;
+  private readonly deviceMessages: RateLimit;
   private readonly guesses: RateLimit;
-  private readonly ownGuesses: RateLimit;
+  private readonly deviceGuesses: RateLimit;
   private readonly total: Attempt;
 
   constructor(
@@ -65,9 +65,9 @@ export class OtpLimits {
       limit: rateLimits['address-messages-per-hour'],
       windowMs: HOUR,
     };
-    this.ownMessages = { name: 'otp-own-sends', limit: MAX_OWN_MESSAGES, windowMs };
+    this.deviceMessages = { name: 'otp-own-sends', limit: MAX_DEVICE_MESSAGES, windowMs };
     this.guesses = { name: 'otp-guesses', limit: rateLimits['phone-failures'], windowMs };
-    this.ownGuesses = { name: 'otp-own-guesses', limit: MAX_OWN_GUESSES, windowMs };
+    this.deviceGuesses = { name: 'otp-own-guesses', limit: MAX_DEVICE_GUESSES, windowMs };
     this.total = {
       limit: { name: 'otp-daily-total', limit: otp.dailyTotal, windowMs: DAY },
       key: GLOBAL_KEY,
@@ -76,111 +76,114 @@ export class OtpLimits {
 
   /**
    * Counts a message to this phone.
-   * @param hasPassword whether the visitor has an open password: a second click must not use up the device's own messages
+   * @param hasPassword whether the visitor has a valid password. If so, a second click must not use the limits of the device.
    */
   takeMessage(
     tx: Transaction,
     phone: string,
     { address, browserHash }: Visitor,
     hasPassword: () => Promise<boolean>,
-  ): Promise<Take> {
+  ): Promise<TakeResult> {
     const fromAddress = { limit: this.messagesFromAddress, key: address };
-    return this.takeSharedOrOwn(
+    return this.takeSharedOrDevice(
       tx,
       [...this.messages.map((limit) => ({ limit, key: phone })), fromAddress],
-      [{ limit: this.ownMessages, key: ownKey(browserHash, phone) }, fromAddress],
+      [{ limit: this.deviceMessages, key: deviceKey(browserHash, phone) }, fromAddress],
       async () =>
         !(await hasPassword()) && (await this.repository.isTrustedDevice(browserHash, phone, tx)),
     );
   }
 
   /** Counts a guess at a password of this phone. */
-  takeGuess(tx: Transaction, phone: string, browserHash: string): Promise<Take> {
-    return this.takeSharedOrOwn(
+  takeGuess(tx: Transaction, phone: string, browserHash: string): Promise<TakeResult> {
+    return this.takeSharedOrDevice(
       tx,
       [{ limit: this.guesses, key: phone }],
-      [{ limit: this.ownGuesses, key: ownKey(browserHash, phone) }],
+      [{ limit: this.deviceGuesses, key: deviceKey(browserHash, phone) }],
       () => this.repository.isTrustedDevice(browserHash, phone, tx),
     );
   }
 
-  /** The state of the guesses of this browser at passwords of this phone. */
+  /** The limit of guesses of this browser for this phone. */
   async peekGuess(phone: string, browserHash: string): Promise<RateLimitState> {
     const shared = await this.peek({ limit: this.guesses, key: phone });
     if (!shared.exceeded || !(await this.repository.isTrustedDevice(browserHash, phone)))
       return shared;
-    const own = await this.counter.peek(this.ownGuesses, ownKey(browserHash, phone));
-    return own.exceeded ? sooner(shared, own) : own;
+    const device = await this.counter.peek(this.deviceGuesses, deviceKey(browserHash, phone));
+    return device.exceeded ? sooner(shared, device) : device;
   }
 
-  /** The state of the day's messages to all phones. */
+  /** The daily limit of messages to all phones. */
   peekTotal(): Promise<RateLimitState> {
     return this.peek(this.total);
   }
 
-  /** Counts one of the day's messages to all phones. */
-  takeTotal(): Promise<Take> {
+  /** Counts a message against the daily limit of all phones. */
+  takeTotal(): Promise<TakeResult> {
     return this.transactions.run((tx) => this.take(tx, [this.total]));
   }
 
-  /** Whether the day's messages are used up and no process has reported it in the last hour. True for one process only. */
+  /** Whether the daily limit is reached and no process reported it in the last hour. True for one process only. */
   async shouldReportTotal(): Promise<boolean> {
     const { exceeded } = await this.counter.peek(this.total.limit, this.total.key);
     if (!exceeded) return false;
-    return 'attempts' in (await this.transactions.run((tx) => this.take(tx, [TOTAL_REPORT])));
+    return (
+      'attempts' in (await this.transactions.run((tx) => this.take(tx, [TOTAL_REACHED_REPORT])))
+    );
   }
 
-  async refund(tx: Transaction, { attempts, at }: Taken): Promise<void> {
+  async refund(tx: Transaction, { attempts, at }: CountedAttempts): Promise<void> {
     await this.counter.refund(tx, attempts, at);
   }
 
-  /** All rows that count attempts of this phone, including those of its trusted devices. */
+  /** The rows that count attempts of this phone and its trusted devices. */
   attemptsOf(phone: string): ExpiredRows {
     return this.counter.attemptsOf(async () => {
       const devices = await this.repository.findTrustedDevices(phone);
       return [
         ...[...this.messages, this.guesses].map((limit) => ({ limit, key: phone })),
         ...devices.flatMap(({ browserHash }) =>
-          [this.ownMessages, this.ownGuesses].map((limit) => ({
+          [this.deviceMessages, this.deviceGuesses].map((limit) => ({
             limit,
-            key: ownKey(browserHash, phone),
+            key: deviceKey(browserHash, phone),
           })),
         ),
       ];
     });
   }
 
-  private async takeSharedOrOwn(
+  private async takeSharedOrDevice(
     tx: Transaction,
     shared: readonly Attempt[],
-    own: readonly Attempt[],
-    mayTakeOwn: () => Promise<boolean>,
-  ): Promise<Take> {
-    const take = await this.take(tx, shared);
-    if ('attempts' in take || !(await mayTakeOwn())) return take;
-    const ownTake = await this.take(tx, own);
-    return 'attempts' in ownTake ? ownTake : sooner(take, ownTake);
+    device: readonly Attempt[],
+    mayUseDeviceLimits: () => Promise<boolean>,
+  ): Promise<TakeResult> {
+    const result = await this.take(tx, shared);
+    if ('attempts' in result || !(await mayUseDeviceLimits())) return result;
+    const deviceResult = await this.take(tx, device);
+    return 'attempts' in deviceResult ? deviceResult : sooner(result, deviceResult);
   }
 
   private async peek({ limit, key }: Attempt): Promise<RateLimitState> {
     const state = await this.counter.peek(limit, key);
-    if (state.exceeded) this.report.refused(limit.name);
+    if (state.exceeded) this.report.countRejected(limit.name);
     return state;
   }
 
-  private async take(tx: Transaction, attempts: readonly Attempt[]): Promise<Take> {
+  private async take(tx: Transaction, attempts: readonly Attempt[]): Promise<TakeResult> {
     const at = this.clock.now();
-    // A limit of one is a pause, which every user reaches.
+    // A limit of 1 is a pause, which every user reaches.
     const exceeded = await this.counter.takeAll(tx, attempts, at, ({ name, limit }) =>
-      limit === 1 ? Promise.resolve() : this.report.reached(tx, name),
+      limit === 1 ? Promise.resolve() : this.report.recordReached(tx, name),
     );
     if (!exceeded) return { attempts, at };
-    if (exceeded.limit !== TOTAL_REPORT.limit) this.report.refused(exceeded.limit.name);
+    if (exceeded.limit !== TOTAL_REACHED_REPORT.limit)
+      this.report.countRejected(exceeded.limit.name);
     return { retryAfterSeconds: exceeded.retryAfterSeconds };
   }
 }
 
-function ownKey(browserHash: string, phone: string): string {
+function deviceKey(browserHash: string, phone: string): string {
   return `${browserHash}|${phone}`;
 }
 

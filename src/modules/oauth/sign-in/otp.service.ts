@@ -11,7 +11,7 @@ import { UsersService } from '../../users/users.service.js';
 import type { Visitor } from '../rate-limit/request-keys.js';
 import { newOneTimePassword } from './one-time-password.js';
 import { OtpDelivery, type PasswordMessage } from './otp-delivery.js';
-import { OtpLimits, type Take } from './otp-limits.js';
+import { OtpLimits, type TakeResult } from './otp-limits.js';
 import { PhoneLock } from './phone-lock.js';
 import type { OtpChallenge } from './sign-in.entities.js';
 import { SignInRepository } from './sign-in.repository.js';
@@ -26,18 +26,18 @@ export interface Guess {
 /** Runs in the transaction that consumes a right password. */
 export type OnSignIn = (tx: Transaction, user: SignInUser) => Promise<void>;
 
-/** `locked`: a hundred consecutive wrong passwords. `guessed`: the guesses of the current window are used up. */
+/** `locked`: 100 consecutive wrong passwords. `throttled`: too many guesses in the current window. */
 export interface BlockedPhone {
-  outcome: 'locked' | 'guessed';
+  outcome: 'locked' | 'throttled';
   retryAfterSeconds: number;
 }
 
-/** `closed`: no password is open, because none was requested, or it has expired, was used or had too many guesses. */
+/** `closed`: no valid password exists. It was never requested, has expired, was used, or had too many guesses. */
 export type Verification =
   { outcome: 'right'; user: SignInUser } | { outcome: 'wrong' | 'closed' } | BlockedPhone;
 
-/** `wait`: too many messages; the earlier password stays valid. `country`: its numbers get no messages. */
-type Sending =
+/** `wait`: too many messages; the previous password stays valid. `country`: `OTP_COUNTRIES` excludes the number. */
+type SendResult =
   { outcome: 'sent' | 'country' } | { outcome: 'wait'; retryAfterSeconds: number } | BlockedPhone;
 
 /** One-time passwords by phone (source document, section 3; NIST SP 800-63B). */
@@ -55,15 +55,15 @@ export class OtpService {
   ) {}
 
   /**
-   * Sends a new password to `phone` (E.164) if it belongs to a user. For any other phone everything but the message is the
-   * same, which is why the daily total is only read here and counted when a message is sent.
+   * Sends a new password to `phone` (E.164) if it belongs to a user. Responds the same for an unknown phone. Therefore it only
+   * reads the daily total; `OtpDelivery` counts each message that it sends.
    */
   async send(
     transactionId: string,
     phone: string,
     visitor: Visitor,
     language: Language,
-  ): Promise<Sending> {
+  ): Promise<SendResult> {
     const { countries, seconds } = this.config.otp;
     if (countries && !countries.includes(countryOf(phone) ?? '')) return { outcome: 'country' };
     const blocked = await this.blocked(phone, visitor);
@@ -90,11 +90,11 @@ export class OtpService {
     return { outcome: 'sent' };
   }
 
-  /** Counts the message and stores its password. After an unknown commit outcome, it is delivered if it was committed. */
-  private async store(message: PasswordMessage, visitor: Visitor): Promise<Take> {
+  /** Counts the message and stores its password. After an unknown commit outcome, sends the message only if it was committed. */
+  private async store(message: PasswordMessage, visitor: Visitor): Promise<TakeResult> {
     const { challenge } = message;
     const { transactionId, phone, createdAt } = challenge;
-    let take: Take | undefined;
+    let take: TakeResult | undefined;
     try {
       return await this.transactions.run(async (tx) => {
         take = await this.limits.takeMessage(tx, phone, visitor, () =>
@@ -112,12 +112,12 @@ export class OtpService {
     }
   }
 
-  /** Whether the last password that was sent to this phone in this sign-in is still valid. */
-  isOpen(transactionId: string, phone: string): Promise<boolean> {
+  /** Whether the last password sent to this phone in this sign-in is still valid. */
+  hasValidPassword(transactionId: string, phone: string): Promise<boolean> {
     return this.repository.hasOpenChallenge(transactionId, phone, this.clock.now());
   }
 
-  /** Verifies a password. Only a wrong one uses up a guess: any other outcome refunds it. */
+  /** Verifies a password and refunds the guess unless the password is wrong. */
   async verify(guess: Guess, onSignIn: OnSignIn): Promise<Verification> {
     const { transactionId, visitor } = guess;
     const open = await this.repository.findOpenChallenge(transactionId, this.clock.now());
@@ -127,7 +127,7 @@ export class OtpService {
     if (blocked) return blocked;
     return this.transactions.run(async (tx) => {
       const take = await this.limits.takeGuess(tx, phone, visitor.browserHash);
-      if (!('attempts' in take)) return { outcome: 'guessed', ...take };
+      if (!('attempts' in take)) return { outcome: 'throttled', ...take };
       const verification = await this.compare(tx, phone, guess, onSignIn);
       if (verification.outcome !== 'wrong') await this.limits.refund(tx, take);
       return verification;
@@ -166,7 +166,7 @@ export class OtpService {
     const lockedSeconds = await this.lock.secondsLeft(phone);
     if (lockedSeconds !== undefined) return { outcome: 'locked', retryAfterSeconds: lockedSeconds };
     const { exceeded, retryAfterSeconds } = await this.limits.peekGuess(phone, browserHash);
-    return exceeded ? { outcome: 'guessed', retryAfterSeconds } : undefined;
+    return exceeded ? { outcome: 'throttled', retryAfterSeconds } : undefined;
   }
 
   private hash(transactionId: string, phone: string, password: string): string {

@@ -9,8 +9,8 @@ import { SignInRepository } from './sign-in.repository.js';
 /** Consecutive wrong passwords for one phone (NIST SP 800-63B, section 5.2.2). */
 const MAX_FAILURES = 100;
 
-/** The state before a lock was lifted. */
-export interface Lifted {
+/** The state of a phone before it was unlocked. */
+export interface LockState {
   locked: boolean;
   failures: number;
 }
@@ -29,15 +29,15 @@ export class PhoneLock {
     private readonly clock: Clock,
   ) {}
 
-  /** The rest of the lock in seconds, or undefined if the phone is not locked. */
+  /** The remaining seconds of the lock, or undefined if the phone is not locked. */
   async secondsLeft(phone: string): Promise<number | undefined> {
     return lockedSeconds(await this.repository.findFailures(phone), this.clock.now());
   }
 
   /**
-   * Counts a wrong password. Guesses at one phone wait for each other here, so that no concurrent guess after the hundredth
-   * wrong one succeeds, not even a right one.
-   * @returns the seconds of a lock that existed before, in which case the result of the comparison must be ignored
+   * Counts a wrong password. Serializes the guesses of a phone, so that a concurrent right guess after the 100th wrong one
+   * fails.
+   * @returns the remaining seconds if the phone was already locked; then the guess fails even if it is right
    */
   async recordGuess(
     tx: Transaction,
@@ -62,7 +62,7 @@ export class PhoneLock {
    * Unlocks the phone of a user and resets the count.
    * @throws UnknownUser
    */
-  async lift(userId: string, change: Change): Promise<Lifted> {
+  async unlock(userId: string, change: Change): Promise<LockState> {
     const phone = await this.users.phoneOf(userId);
     const now = this.clock.now();
     return this.transactions.run(async (tx) => {

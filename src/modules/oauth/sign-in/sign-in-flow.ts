@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { parsePhone } from '../../users/phone-number.js';
 import { AppConfig } from '../../../platform/config/app-config.js';
-import type { Sentence } from '../../../pages/translations/translations.js';
+import type { TextSelector } from '../../../pages/translations/translations.js';
 import type { SignInUser } from '../../users/users.repository.js';
 import { OAuthPages, type SignInForm } from '../browser/oauth-pages.js';
 import {
@@ -19,10 +19,10 @@ import { parseOneTimePassword } from './one-time-password.js';
 import { OtpService, type BlockedPhone, type OnSignIn } from './otp.service.js';
 import { SignInService } from './sign-in.service.js';
 
-/** One sign-in, as part of an app's request or of the account pages. */
+/** A sign-in to an app or to the account pages. */
 export interface SignInFlow {
   form: SignInForm;
-  /** The user of an earlier sign-in that completes this one, as after a reload. `phone` (E.164) is the typed one. */
+  /** The user if the browser is signed in already, as after a reload. `phone` (E.164) is the number that the user typed. */
   signedIn: (request: Request, phone?: string) => Promise<SignInUser | null>;
   onSignIn?: OnSignIn;
   /** Sends the page after the sign-in. */
@@ -47,25 +47,27 @@ export class SignInSteps {
     const phone = parsePhone(typed, this.config.otp.defaultCountry);
     if (await this.skip(flow, request, response, phone)) return;
     const { form } = flow;
-    const reject = (error: Sentence): void =>
+    const reject = (error: TextSelector): void =>
       this.pages.phone(response, form, { status: 400, phone: typed, error });
-    if (phone === undefined) return reject((words) => words.phone.notAPhone);
+    if (phone === undefined) return reject(({ phone: texts }) => texts.invalid);
     const { transaction } = form.binding;
     const visitor = this.keys.visitor(request);
-    const sending = await this.otp.send(transaction, phone, visitor, languageOf(request));
-    switch (sending.outcome) {
+    const result = await this.otp.send(transaction, phone, visitor, languageOf(request));
+    switch (result.outcome) {
       case 'sent': {
         const isRepeated = parameters.get('again') !== undefined;
-        const notice: Sentence | undefined = isRepeated ? ({ code }) => code.sentAgain : undefined;
+        const notice: TextSelector | undefined = isRepeated
+          ? ({ code }) => code.sentAgain
+          : undefined;
         return this.pages.code(response, form, phone, { notice });
       }
       case 'country':
-        return reject((words) => words.phone.notOurCountry);
+        return reject(({ phone: texts }) => texts.unsupportedCountry);
       case 'locked':
-      case 'guessed':
-        throw blockedPhone(sending);
+      case 'throttled':
+        throw blockedPhone(result);
       case 'wait':
-        return this.askToWait(response, form, { typed, phone }, sending.retryAfterSeconds);
+        return this.sendWaitPage(response, form, { typed, phone }, result.retryAfterSeconds);
     }
   }
 
@@ -75,10 +77,10 @@ export class SignInSteps {
     const parameters = new Parameters(request.body);
     const phone = parsePhone(parameters.get('phone') ?? '');
     if (phone === undefined) throw malformedForm();
-    const reject = (error: Sentence): void =>
+    const reject = (error: TextSelector): void =>
       this.pages.code(response, form, phone, { status: 400, error });
     const password = parseOneTimePassword(parameters.get('code') ?? '');
-    if (password === undefined) return reject(({ code }) => code.notACode);
+    if (password === undefined) return reject(({ code }) => code.invalid);
     const transactionId = form.binding.transaction;
     const guess = { transactionId, password, visitor: this.keys.visitor(request) };
     const verification = await this.signIn.signIn(request, response, guess, flow.onSignIn);
@@ -87,7 +89,7 @@ export class SignInSteps {
       case 'right':
         return flow.next(response, verification.user);
       case 'locked':
-      case 'guessed':
+      case 'throttled':
         throw blockedPhone(verification);
       case 'wrong':
       case 'closed':
@@ -96,26 +98,26 @@ export class SignInSteps {
     }
   }
 
-  /** Too many messages: the last password stays valid. */
-  private async askToWait(
+  /** Too many messages were requested. The last password stays valid. */
+  private async sendWaitPage(
     response: Response,
     form: SignInForm,
     { typed, phone }: { typed: string; phone: string },
     seconds: number,
   ): Promise<void> {
-    const outlivesWait = seconds < this.config.lifetimes.transaction;
-    const error: Sentence = ({ code }) =>
-      outlivesWait ? code.wait(seconds) : `${code.wait(seconds)} ${code.expiredByThen}`;
+    const pageOutlivesWait = seconds < this.config.lifetimes.transaction;
+    const error: TextSelector = ({ code }) =>
+      pageOutlivesWait ? code.wait(seconds) : `${code.wait(seconds)} ${code.pageExpiresFirst}`;
     const feedback = { status: 429, retryAfterSeconds: seconds };
-    if (await this.otp.isOpen(form.binding.transaction, phone)) {
-      const notice: Sentence = (words) => `${error(words)} ${words.code.lastWorks}`;
+    if (await this.otp.hasValidPassword(form.binding.transaction, phone)) {
+      const notice: TextSelector = (texts) => `${error(texts)} ${texts.code.lastCodeWorks}`;
       this.pages.code(response, form, phone, { ...feedback, notice });
     } else {
       this.pages.phone(response, form, { ...feedback, phone: typed, error });
     }
   }
 
-  /** Sends the next page, if the user is signed in already. */
+  /** Sends the next page if the user is signed in already. */
   private async skip(
     { signedIn, next }: SignInFlow,
     request: Request,

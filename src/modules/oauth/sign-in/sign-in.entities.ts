@@ -20,7 +20,7 @@ export class SignInSession {
   expiresAt: Date;
 }
 
-/** A browser that signed in with this phone before, and has limits of its own. */
+/** A browser that signed in with this phone before. It has additional limits. */
 @Entity('known_browsers')
 @Index('ix_known_browsers_signed_in_at', ['signedInAt'])
 @Index('ix_known_browsers_phone', ['phone'])
@@ -38,7 +38,7 @@ export class TrustedDevice {
   signedInAt: Date;
 }
 
-/** The one-time password of a sign-in; a newer one replaces it. */
+/** The one-time password of a sign-in. A newer one replaces it. */
 @Entity('otp_challenges')
 @Index('ix_otp_challenges_expires_at', ['expiresAt'])
 @Index('ix_otp_challenges_phone', ['phone'])
@@ -51,7 +51,7 @@ export class OtpChallenge {
   @Column(text(16))
   phone: string;
 
-  /** Null if no user has this phone: no password is right then. */
+  /** Null if no user has this phone. Then no password is right. */
   @Column(optional(ID))
   userId: string | null;
 

@@ -4,7 +4,7 @@ import { insertRow, unchanged, upsert } from '../../../platform/database/sql.js'
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { OtpChallenge, OtpFailures, SignInSession, TrustedDevice } from './sign-in.entities.js';
 
-/** For one password. */
+/** Per password. */
 const MAX_ATTEMPTS = 5;
 
 /** Sessions, trusted devices, one-time passwords and the failures of a phone. */
@@ -29,7 +29,7 @@ export class SignInRepository {
     await entities(tx).delete(SignInSession, { hash });
   }
 
-  /** Returns their number. */
+  /** Returns the number of deleted sessions. */
   async deleteSessionsOf(tx: Transaction, userId: string): Promise<number> {
     const { affected } = await entities(tx).delete(SignInSession, { userId });
     return affected ?? 0;
@@ -53,7 +53,7 @@ export class SignInRepository {
     return upsert(tx, OtpChallenge, challenge);
   }
 
-  /** Waits for a transaction that still writes the challenge. False if another one has replaced it. */
+  /** Waits for a concurrent transaction that writes the challenge. False if another challenge has replaced it. */
   async isStored(tx: Transaction, { transactionId, codeHash }: OtpChallenge): Promise<boolean> {
     const where = { transactionId, codeHash };
     const { affected } = await entities(tx).update(OtpChallenge, where, {
@@ -76,7 +76,7 @@ export class SignInRepository {
     return manager.existsBy(OtpChallenge, { ...openChallenge(transactionId, now), phone });
   }
 
-  /** Counts before anything is compared, so that parallel guesses cannot exceed the limit. Null if no challenge is open. */
+  /** Counts the attempt before the comparison, so that parallel guesses cannot exceed the limit. Null if no challenge is open. */
   async countAttempt(
     tx: Transaction,
     transactionId: string,
@@ -109,7 +109,7 @@ export class SignInRepository {
     return affected === 1 ? entities(tx).findOneBy(OtpFailures, { phone }) : null;
   }
 
-  /** The same, creating a row without failures if there is none. */
+  /** Like `lockFailures`, but creates a missing row. */
   async lockOrCreateFailures(tx: Transaction, phone: string, now: Date): Promise<OtpFailures> {
     await upsert(tx, OtpFailures, { phone, lastAt: now });
     return entities(tx).findOneByOrFail(OtpFailures, { phone });

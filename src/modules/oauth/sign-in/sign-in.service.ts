@@ -12,12 +12,12 @@ import { BrowserCookies } from '../protocol/browser-cookies.js';
 import { type Guess, type OnSignIn, OtpService, type Verification } from './otp.service.js';
 import { SignInRepository } from './sign-in.repository.js';
 
-/** When a sign-in expires. Computed from its id, so that a deleted one and an invented one look the same. */
-export function endOfSignIn(transactionId: string, { lifetimes }: AppConfig): Date {
+/** Computed from the id, so that a deleted sign-in is indistinguishable from an invented id. */
+export function signInExpiresAt(transactionId: string, { lifetimes }: AppConfig): Date {
   return later(timeOf(transactionId), lifetimes.transaction * SECOND);
 }
 
-/** Sessions of browsers. A session replaces the next one-time password, never the consent. */
+/** Browser sessions. A session skips the one-time password, never the consent. */
 @Injectable()
 export class SignInService {
   constructor(
@@ -30,20 +30,20 @@ export class SignInService {
     private readonly config: AppConfig,
   ) {}
 
-  /** The active user of the session, or null. Extends the session, at most once a minute and never for HEAD. */
+  /** The active user of the session, or null. Extends the session at most once a minute, except for HEAD requests. */
   async current(request: Request): Promise<SignInUser | null> {
     const hash = this.cookies.sessionHash(request);
     if (hash === undefined) return null;
     const now = this.clock.now();
     const session = await this.repository.findSession(hash, now);
     if (!session) return null;
-    const end = this.endOfSession(now);
-    if (request.method !== 'HEAD' && end.getTime() - session.expiresAt.getTime() >= MINUTE)
-      await this.transactions.run((tx) => this.repository.extendSession(tx, hash, end));
+    const expiresAt = this.sessionExpiresAt(now);
+    if (request.method !== 'HEAD' && expiresAt.getTime() - session.expiresAt.getTime() >= MINUTE)
+      await this.transactions.run((tx) => this.repository.extendSession(tx, hash, expiresAt));
     return this.users.active(session.userId);
   }
 
-  /** Verifies a password. A right one starts a new session and ends the browser's earlier one, in the same transaction. */
+  /** Verifies a password. A right one replaces the session of the browser in the same transaction. */
   async signIn(
     request: Request,
     response: Response,
@@ -51,21 +51,21 @@ export class SignInService {
     onSignIn?: OnSignIn,
   ): Promise<Verification> {
     const now = this.clock.now();
-    const earlier = this.cookies.sessionHash(request);
+    const previous = this.cookies.sessionHash(request);
     const value = randomToken();
-    const session = { hash: sha256(value), createdAt: now, expiresAt: this.endOfSession(now) };
+    const session = { hash: sha256(value), createdAt: now, expiresAt: this.sessionExpiresAt(now) };
     let isRight = false;
     try {
       const verification = await this.otp.verify(guess, async (tx, user) => {
         isRight = true;
-        if (earlier !== undefined) await this.repository.deleteSession(tx, earlier);
+        if (previous !== undefined) await this.repository.deleteSession(tx, previous);
         await this.repository.insertSession(tx, { ...session, userId: user.id });
         await onSignIn?.(tx, user);
       });
       if (verification.outcome === 'right') this.cookies.setSession(response, value);
       return verification;
     } catch (error) {
-      // If the session was committed, the same form continues from it; if not, the cookie is useless.
+      // If the session was committed, a retry of the form continues with it. Otherwise the cookie has no effect.
       if (isRight && error instanceof UnknownCommitOutcome)
         this.cookies.setSession(response, value);
       throw error;
@@ -79,7 +79,7 @@ export class SignInService {
       await this.transactions.run((tx) => this.repository.deleteSession(tx, hash));
   }
 
-  private endOfSession(now: Date): Date {
+  private sessionExpiresAt(now: Date): Date {
     return later(now, this.config.lifetimes.session * SECOND);
   }
 }

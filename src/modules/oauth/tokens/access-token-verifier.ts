@@ -8,13 +8,13 @@ import { QuotaService } from '../../quota/quota.service.js';
 import { GrantUse } from './grant-use.js';
 import { TokensRepository } from './tokens.repository.js';
 
-/** Finds an access token by its hash: one indexed statement, no write. Nothing is cached, so revocation takes effect at once. */
+/** Looks up access tokens by hash, with one indexed statement and no write. No cache: a revocation takes effect at once. */
 @Injectable()
 export class StoredAccessTokenVerifier extends AccessTokenVerifier {
   constructor(
     private readonly tokens: TokensRepository,
     private readonly quota: QuotaService,
-    private readonly use: GrantUse,
+    private readonly grantUse: GrantUse,
     private readonly clock: Clock,
   ) {
     super();
@@ -28,7 +28,7 @@ export class StoredAccessTokenVerifier extends AccessTokenVerifier {
       throw InvalidToken.unknown();
     if (stored.expiresAt <= this.clock.now()) throw InvalidToken.expired();
     const { userId, clientId, grantId, scope, quota } = stored;
-    this.use.note(grantId, this.clock.now());
+    this.grantUse.record(grantId, this.clock.now());
     const postLimit = this.quota.limitOf(quota);
     return { userId, clientId, grantId, scopes: parseScope(scope), postLimit };
   }

@@ -8,26 +8,26 @@ import { TransactionRunner, type Transaction } from '../../../platform/database/
 import type { App } from '../clients/client.entities.js';
 import { InvalidGrant } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
-import { checkVerifierForm, verifierMatches } from '../protocol/pkce.js';
+import { assertVerifierFormat, verifierMatches } from '../protocol/pkce.js';
 import { GrantUse } from './grant-use.js';
 import { GrantsRepository } from './grants.repository.js';
 import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens, type NewTokens } from './token-issuer.js';
 import { TokensRepository, type StoredCode } from './tokens.repository.js';
 
-/** A code whose exchange passed all checks, with the tokens to issue for it. */
+/** A code that passed all checks, with the tokens to issue for it. */
 interface Exchange {
   code: StoredCode;
-  pair: NewTokens;
+  issued: NewTokens;
   event: NewAuditEvent;
 }
 
-/** A repeat within this time of the first exchange is a retry of the client, not a theft. */
+/** Within this time of the first exchange, the client may retry. A later reuse of the code revokes its grant. */
 const RETRY_MS = 10 * SECOND;
 
 /**
- * The authorization code grant (RFC 6749 §4.1.3). Accidental errors of a client do not consume the code; a wrong verifier does, so
- * that a code allows one guess.
+ * The authorization code grant (RFC 6749 §4.1.3). A wrong verifier consumes the code, which allows one guess. Other client errors
+ * do not.
  */
 @Injectable()
 export class AuthorizationCodeGrant {
@@ -35,10 +35,10 @@ export class AuthorizationCodeGrant {
 
   constructor(
     private readonly tokens: TokensRepository,
-    private readonly grants: GrantsRepository,
+    private readonly grantsRepository: GrantsRepository,
     private readonly issuer: TokenIssuer,
-    private readonly grantsService: GrantsService,
-    private readonly use: GrantUse,
+    private readonly grants: GrantsService,
+    private readonly grantUse: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -46,8 +46,8 @@ export class AuthorizationCodeGrant {
     this.commits = new GroupCommit(transactions, {
       batch: (tx, exchanges) => this.issue(tx, exchanges),
       single: async (tx, exchange) => {
-        const [issued] = await this.issue(tx, [exchange]);
-        return issued as IssuedTokens;
+        const [first] = await this.issue(tx, [exchange]);
+        return first as IssuedTokens;
       },
       groupOf: ({ code }) => (code.isRevoked ? undefined : 'all'),
       keyOf: ({ code }) => code.grantId,
@@ -61,60 +61,58 @@ export class AuthorizationCodeGrant {
     const redirectUri = parameters.require('redirect_uri');
     const verifier = parameters.get('code_verifier');
     const code = isSecret('svcac', value) ? await this.tokens.findCode(sha256(value)) : null;
-    if (code?.clientId !== app.clientId) throw unknownCode();
+    if (code?.clientId !== app.clientId) throw invalidCode();
     if (!code.consumedAt && code.expiresAt <= receivedAt)
       throw new InvalidGrant('The code has expired.', false);
     if (code.redirectUri !== redirectUri) {
-      throw new InvalidGrant('redirect_uri differs from the one of the authorization request.');
+      throw new InvalidGrant('redirect_uri differs from that of the authorization request.');
     }
-    checkVerifierForm(code.codeChallenge, verifier);
+    assertVerifierFormat(code.codeChallenge, verifier);
     const isVerified = verifierMatches(code.codeChallenge, verifier);
     if (code.consumedAt) {
-      // All of it was right: the code was stolen from one of the two clients that used it (RFC 6749 §4.1.2).
+      // A second, valid exchange: one of the two clients stole the code (RFC 6749 §4.1.2).
       if (isVerified && receivedAt >= later(code.consumedAt, RETRY_MS))
-        await this.transactions.run((tx) =>
-          this.grantsService.revokeReused(tx, 'code.replayed', code),
-        );
-      throw unknownCode(!isVerified);
+        await this.transactions.run((tx) => this.grants.revokeReused(tx, 'code.replayed', code));
+      throw invalidCode(!isVerified);
     }
-    if (code.userStatus !== 'active') throw unknownCode(false);
+    if (code.userStatus !== 'active') throw invalidCode(false);
     if (!isVerified) {
       await this.transactions.run((tx) => this.consume(tx, [code]));
-      throw unknownCode();
+      throw invalidCode();
     }
     const { grantId, clientId, userId } = code;
-    const pair = this.issuer.prepare(code, parseScope(code.scope), this.clock.now());
+    const issued = this.issuer.prepare(code, parseScope(code.scope), this.clock.now());
     const by = { actor: clientId };
     const event = this.audit.event('token.issued', grantId, by, { clientId, userId });
-    const tokens = await this.commits.run({ code, pair, event });
-    this.use.note(grantId, this.clock.now());
+    const tokens = await this.commits.run({ code, issued, event });
+    this.grantUse.record(grantId, this.clock.now());
     return tokens;
   }
 
   private async issue(tx: Transaction, exchanges: readonly Exchange[]): Promise<IssuedTokens[]> {
     const codes = exchanges.map(({ code }) => code);
-    if (!(await this.consume(tx, codes))) throw unknownCode(false);
-    const pairs = exchanges.map(({ pair }) => pair);
-    await this.tokens.insertAll(tx, pairs);
+    if (!(await this.consume(tx, codes))) throw invalidCode(false);
+    const issued = exchanges.map((exchange) => exchange.issued);
+    await this.tokens.insertAll(tx, issued);
     const events = exchanges.map(({ event }) => event);
     await this.audit.insertAll(tx, events);
-    return pairs.map(({ tokens }) => tokens);
+    return issued.map(({ tokens }) => tokens);
   }
 
-  /** False when a code was used before, or its grant has ended. Locks grants first, as every transaction does: no deadlocks. */
+  /** False when a code was already used or its grant has ended. Locks grants first, as all transactions do, to avoid deadlocks. */
   private async consume(tx: Transaction, codes: readonly StoredCode[]): Promise<boolean> {
     const now = this.clock.now();
     const grantIds = codes.map(({ grantId }) => grantId);
-    if (!(await this.grants.lock(tx, grantIds, now))) return false;
+    if (!(await this.grantsRepository.lock(tx, grantIds, now))) return false;
     const hashes = codes.map(({ hash }) => hash);
     return this.tokens.consumeCodes(tx, hashes, now);
   }
 }
 
-/** @param isGuess unless the code was issued to the app that presents it, with all parameters right */
-function unknownCode(isGuess = true): InvalidGrant {
+/** @param isGuess false when the code was issued to this app and all parameters are right */
+function invalidCode(isGuess = true): InvalidGrant {
   return new InvalidGrant(
-    'The code is unknown, was used before, or was issued to another client.',
+    'The code is unknown, was already used, or was issued to another client.',
     isGuess,
   );
 }

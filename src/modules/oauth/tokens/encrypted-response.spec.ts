@@ -11,17 +11,17 @@ const RESPONSE = {
 };
 
 describe('Encrypted token response', () => {
-  it('decrypts with the token that it was encrypted for', () => {
+  it('decrypts with the same token', () => {
     expect(decryptResponse(TOKEN, encryptResponse(TOKEN, RESPONSE))).toEqual(RESPONSE);
   });
 
-  it('does not decrypt with another token', () => {
+  it('returns null for another token', () => {
     const encrypted = encryptResponse(TOKEN, RESPONSE);
     for (const other of [newSecret('svcrt'), TOKEN.toLowerCase(), TOKEN.slice(0, -1), ''])
       expect(decryptResponse(other, encrypted)).toBeNull();
   });
 
-  it('does not decrypt when any byte was changed', () => {
+  it('returns null when any byte was changed', () => {
     const encrypted = Buffer.from(encryptResponse(TOKEN, RESPONSE), 'base64url');
     for (const [index, byte] of encrypted.entries()) {
       const changed = Buffer.from(encrypted);
@@ -30,13 +30,13 @@ describe('Encrypted token response', () => {
     }
   });
 
-  it('does not decrypt when it was truncated', () => {
+  it('returns null when it was truncated', () => {
     const encrypted = encryptResponse(TOKEN, RESPONSE);
     for (let length = 0; length < encrypted.length; length += 1)
       expect(decryptResponse(TOKEN, encrypted.slice(0, length)), `${length} characters`).toBeNull();
   });
 
-  it('fits its column, contains no plain text and differs each time', () => {
+  it('fits the column, contains no plain text, and uses a new IV each time', () => {
     const one = encryptResponse(TOKEN, RESPONSE);
     expect(one).toMatch(/^[A-Za-z0-9_-]{1,700}$/);
     expect(Buffer.from(one, 'base64url').toString('latin1')).not.toMatch(/svcat|svcrt|posts/);

@@ -4,16 +4,17 @@ import { pooledRandomBytes } from '../../../platform/secrets.js';
 import type { IssuedTokens } from './token-issuer.js';
 
 const CIPHER = 'aes-256-gcm';
-const PURPOSE = 'answer to a refresh token';
+/** HKDF info. Part of the key: another text makes stored responses unreadable. */
+const KEY_INFO = 'answer to a refresh token';
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Access token, refresh token, end of the access token in milliseconds since 1970, scope. */
+/** Access token, refresh token, expiry of the access token (Unix time in milliseconds), scope. */
 type Fields = [string, string, number, string];
 
 /**
- * Encrypts the response to a refresh request under the refresh token, of which the server stores only a hash.
+ * Encrypts the response to a refresh request. The key derives from the refresh token, which the server stores only as a hash.
  * @returns base64url of IV, tag and ciphertext: about 350 characters
  */
 export function encryptResponse(token: string, response: IssuedTokens): string {
@@ -25,7 +26,7 @@ export function encryptResponse(token: string, response: IssuedTokens): string {
   return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url');
 }
 
-/** Null when it was encrypted for another token, or is damaged. */
+/** Null when `encrypted` belongs to another token or was changed. */
 export function decryptResponse(token: string, encrypted: string): IssuedTokens | null {
   const bytes = Buffer.from(encrypted, 'base64url');
   const iv = bytes.subarray(0, IV_BYTES);
@@ -35,14 +36,14 @@ export function decryptResponse(token: string, encrypted: string): IssuedTokens 
     decipher.setAuthTag(tag);
     const decrypted = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
     const text = Buffer.concat([decrypted, decipher.final()]).toString('utf8');
-    const [accessToken, refreshToken, end, scope] = JSON.parse(text) as Fields;
-    return { accessToken, refreshToken, expiresAt: new Date(end), scopes: parseScope(scope) };
+    const [accessToken, refreshToken, expiry, scope] = JSON.parse(text) as Fields;
+    return { accessToken, refreshToken, expiresAt: new Date(expiry), scopes: parseScope(scope) };
   } catch {
     return null;
   }
 }
 
-/** HKDF-SHA-256 (RFC 5869): the token has 256 random bits, so no salt is needed. */
+/** HKDF-SHA-256 (RFC 5869), without a salt: the token has 256 random bits. */
 function keyOf(token: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', token, '', PURPOSE, KEY_BYTES));
+  return Buffer.from(hkdfSync('sha256', token, '', KEY_INFO, KEY_BYTES));
 }

@@ -7,13 +7,13 @@ import { GrantsRepository } from './grants.repository.js';
 const MAX_GRANTS = 10_000;
 const BATCH = 500;
 
-/** Records the last use of grants in the background, at most once a minute for each. */
+/** Records the last use of each grant in the background, at most once a minute per grant. */
 @Injectable()
 export class GrantUse extends BackgroundWriter {
   private readonly logger = new Logger(GrantUse.name);
-  /** The last use of each grant that is not written yet. */
-  private waiting = new Map<string, Date>();
-  /** The uses that were written within the last minute, oldest first. */
+  /** Grant id to last use, not written yet. */
+  private pending = new Map<string, Date>();
+  /** Grant id to last use, written within the last minute, oldest first. */
   private readonly written = new Map<string, Date>();
 
   constructor(
@@ -23,37 +23,37 @@ export class GrantUse extends BackgroundWriter {
     super();
   }
 
-  /** Records a use, unless too many wait because the database is unavailable. */
-  note(grantId: string, at: Date): void {
+  /** Drops the use when too many are pending, as while the database is unavailable. */
+  record(grantId: string, at: Date): void {
     if (isWithinMinute(this.written.get(grantId), at)) return;
-    if (this.waiting.has(grantId) || this.waiting.size < MAX_GRANTS) this.waiting.set(grantId, at);
+    if (this.pending.has(grantId) || this.pending.size < MAX_GRANTS) this.pending.set(grantId, at);
   }
 
   protected override async writeWaiting(): Promise<void> {
-    const uses = bySecond(this.waiting);
-    this.waiting = new Map();
+    const uses = bySecond(this.pending);
+    this.pending = new Map();
     for (const { grantIds, at } of uses) {
       try {
         await this.write(grantIds, at);
       } catch (error) {
         this.logger.error(
-          `The last use of ${grantIds.length} grants could not be written yet.`,
+          `Could not write the last use of ${grantIds.length} grants. The next write retries.`,
           (error as Error).stack,
         );
-        for (const id of grantIds) if (!this.waiting.has(id)) this.waiting.set(id, at);
+        for (const id of grantIds) if (!this.pending.has(id)) this.pending.set(id, at);
       }
     }
   }
 
-  /** All transactions lock grants in the order of their ids, so there are no deadlocks. */
+  /** Sorts by id, because all transactions lock grants in this order, which avoids deadlocks. */
   private async write(grantIds: readonly string[], at: Date): Promise<void> {
     const sorted = grantIds.toSorted();
     for (let start = 0; start < sorted.length; start += BATCH) {
       const batch = sorted.slice(start, start + BATCH);
-      await this.transactions.run((tx) => this.grants.noteUse(tx, batch, at));
+      await this.transactions.run((tx) => this.grants.recordUse(tx, batch, at));
     }
-    for (const [id, before] of this.written) {
-      if (isWithinMinute(before, at) && this.written.size < MAX_GRANTS) break;
+    for (const [id, usedAt] of this.written) {
+      if (isWithinMinute(usedAt, at) && this.written.size < MAX_GRANTS) break;
       this.written.delete(id);
     }
     for (const id of sorted) {
@@ -63,7 +63,7 @@ export class GrantUse extends BackgroundWriter {
   }
 }
 
-/** Groups the uses of one second, with the latest time of each: a statement for each group. */
+/** Groups uses by second, each group with its latest time, so that one statement writes a group. */
 function bySecond(uses: ReadonlyMap<string, Date>): Iterable<{ grantIds: string[]; at: Date }> {
   const groups = new Map<number, { grantIds: string[]; at: Date }>();
   for (const [id, at] of uses) {

@@ -15,7 +15,7 @@ import { rowsInPages } from '../../../platform/database/retention/rows-in-pages.
 import { App } from '../clients/client.entities.js';
 import { AccessToken, AuthorizationCode, Grant, RefreshToken } from './token.entities.js';
 
-/** A user's grants, with their codes and tokens. */
+/** A user's grants with their codes and tokens. */
 @Injectable()
 export class GrantsPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}
@@ -25,7 +25,7 @@ export class GrantsPersonalData implements PersonalData {
       { table: 'grants', rows: this.grants(userId) },
       this.ofGrants(userId, AuthorizationCode, ['hash', 'codeChallenge']),
       this.ofGrants(userId, AccessToken, ['hash']),
-      this.ofGrants(userId, RefreshToken, ['hash', 'predecessorHash', 'sealedAnswer']),
+      this.ofGrants(userId, RefreshToken, ['hash', 'predecessorHash', 'encryptedResponse']),
     ];
   }
 
@@ -41,7 +41,7 @@ export class GrantsPersonalData implements PersonalData {
     return [...children, expiredRows(this.dataSource, Grant, { userId }, 'userId')];
   }
 
-  /** Adds the name of the app. */
+  /** The rows of `grants`, each with the name of the app. */
   private async *grants(userId: string): AsyncGenerator<object> {
     const apps = await this.dataSource.manager.find(App);
     const names = new Map(apps.map(({ clientId, name }) => [clientId, name]));

@@ -14,19 +14,19 @@ import {
 import { entities, type Transaction } from '../../../platform/database/transaction.js';
 import { Grant } from './token.entities.js';
 
-/** Active grants of a user to one app with the same scopes. */
-export interface LiveGrants {
+/** A user's active grants to one app with the same scopes. */
+export interface ActiveGrants {
   clientId: string;
   name: string;
   scopes: Scope[];
-  /** Of the first grant. */
+  /** When the oldest grant was created. */
   grantedAt: Date;
-  /** Of any of the grants. */
+  /** The last use of any of the grants. */
   lastUsedAt: Date | null;
 }
 
-/** The user's grants with a credential that still works, in groups of the same app and scopes. */
-const FIND_LIVE = `
+/** Active grants: unrevoked, unexpired and with a usable code or token. */
+const FIND_ACTIVE = `
   SELECT grants.client_id AS clientId, apps.name, grants.scope,
     MIN(grants.created_at) AS grantedAt, MAX(grants.last_used_at) AS lastUsedAt
   FROM grants
@@ -38,7 +38,7 @@ const FIND_LIVE = `
         AND token.revoked_at IS NULL AND token.expires_at > ?)
       OR EXISTS (SELECT 1 FROM authorization_codes code WHERE code.grant_id = grants.id
         AND code.consumed_at IS NULL AND code.expires_at > ?))`;
-const NOTE_USE =
+const RECORD_USE =
   'UPDATE grants SET last_used_at = ? WHERE (last_used_at IS NULL OR last_used_at <= ?) AND id IN';
 const LOCK_GRANTS =
   'UPDATE grants SET scope = scope WHERE revoked_at IS NULL AND expires_at > ? AND id IN';
@@ -51,7 +51,7 @@ export class GrantsRepository {
     await insertRow(tx, Grant, grant);
   }
 
-  /** The scopes that the user last granted this app, and those that it had requested. */
+  /** The requested and the granted scopes of the user's latest grant to this app. */
   async findLatestChoice(
     userId: string,
     clientId: string,
@@ -66,15 +66,15 @@ export class GrantsRepository {
   }
 
   /**
-   * Locks these grants until the end of the transaction, by a write that changes nothing: SQLite has no other lock. False when
-   * one was revoked or has expired.
+   * Locks these grants until the end of the transaction, by a write that changes nothing (SQLite has no SELECT FOR UPDATE). False
+   * when one was revoked or has expired.
    */
   async lock(tx: Transaction, ids: readonly string[], now: Date): Promise<boolean> {
     const statement = `${LOCK_GRANTS} ${placeholdersFor(ids)}`;
     return (await writeRows(tx, statement, [now, ...ids])) === ids.length;
   }
 
-  /** False when it was revoked before. */
+  /** False when it was already revoked. */
   async revoke(tx: Transaction, id: string, now: Date): Promise<boolean> {
     const { affected } = await entities(tx).update(
       Grant,
@@ -85,8 +85,9 @@ export class GrantsRepository {
   }
 
   /**
-   * Revokes those of these grants that were not revoked before, and returns them. Locks them first: of two transactions, each
-   * returns its own. `ids` are in ascending order.
+   * Revokes grants and returns those that were not revoked yet. Locks them first, so that concurrent transactions never return the
+   * same grant.
+   * @param ids in ascending order
    */
   async revokeAll(
     tx: Transaction,
@@ -100,12 +101,16 @@ export class GrantsRepository {
     return revoked;
   }
 
-  /** The user's grants to these apps, or to all, that have an unexpired access token, unused refresh token or unused code. */
-  async findLive(userId: string, now: Date, clientIds?: readonly string[]): Promise<LiveGrants[]> {
+  /** The user's active grants to these apps, by default to all apps. Grants with the same app and scopes are one item. */
+  async findActive(
+    userId: string,
+    now: Date,
+    clientIds?: readonly string[],
+  ): Promise<ActiveGrants[]> {
     const apps = clientIds && padToPowerOfTwo(clientIds);
-    const rows = await readRows<LiveGrantsRow>(
+    const rows = await readRows<ActiveGrantsRow>(
       this.dataSource,
-      `${FIND_LIVE} ${apps ? `AND grants.client_id IN ${placeholdersFor(apps)}` : ''}
+      `${FIND_ACTIVE} ${apps ? `AND grants.client_id IN ${placeholdersFor(apps)}` : ''}
        GROUP BY grants.client_id, apps.name, grants.scope`,
       [userId, now, now, now, now, ...(apps ?? [])],
     );
@@ -117,7 +122,7 @@ export class GrantsRepository {
     }));
   }
 
-  /** The user's grants to these apps, or to all, that were not revoked; in ascending order, in which all transactions lock. */
+  /** The ids of the user's unrevoked grants to these apps, by default to all apps. Ascending, the lock order. */
   async findUnrevoked(
     tx: Transaction,
     userId: string,
@@ -131,14 +136,14 @@ export class GrantsRepository {
     return grants.map(({ id }) => id);
   }
 
-  /** Writes the time of last use where the stored one is a minute older. */
-  async noteUse(tx: Transaction, ids: readonly string[], at: Date): Promise<void> {
+  /** Writes the last use, unless the stored one is less than a minute older. */
+  async recordUse(tx: Transaction, ids: readonly string[], at: Date): Promise<void> {
     const values = [at, later(at, -MINUTE), ...ids];
-    await writeRows(tx, `${NOTE_USE} ${placeholdersFor(ids)}`, values);
+    await writeRows(tx, `${RECORD_USE} ${placeholdersFor(ids)}`, values);
   }
 }
 
-interface LiveGrantsRow extends Pick<LiveGrants, 'clientId' | 'name'> {
+interface ActiveGrantsRow extends Pick<ActiveGrants, 'clientId' | 'name'> {
   scope: string;
   grantedAt: Date | string;
   lastUsedAt: Date | string | null;

@@ -13,16 +13,16 @@ export interface AppName {
   name: string;
 }
 
-/** The reason for which a grant is revoked, by the audit event of the reused credential. */
+/** Revocation reasons by the audit event of the reuse. */
 const REUSE_REASONS = {
   'code.replayed': 'code replayed',
   'refresh_token.reused': 'refresh token reused',
 };
 
-/** Grants that one statement revokes. */
+/** Grants per statement. */
 const BATCH = 500;
 
-/** Creates and revokes grants. Revoking one disables every code and token of it with the next request. */
+/** Creates and revokes grants. Revoking a grant invalidates all its codes and tokens. */
 @Injectable()
 export class GrantsService {
   constructor(
@@ -33,8 +33,8 @@ export class GrantsService {
     private readonly config: AppConfig,
   ) {}
 
-  /** @param requested the scopes that the app requested, if the user could refuse some of them */
-  async open(
+  /** @param requested all scopes that the app requested, including those that the user refused */
+  async create(
     tx: Transaction,
     userId: string,
     clientId: string,
@@ -59,7 +59,7 @@ export class GrantsService {
     return grant;
   }
 
-  /** False when it was revoked before. */
+  /** False when it was already revoked. */
   async revoke(
     tx: Transaction,
     id: string,
@@ -71,7 +71,7 @@ export class GrantsService {
     return revoked;
   }
 
-  /** Revokes the grant of a code or refresh token that was reused, and records the reuse, unless it was revoked before. */
+  /** Revokes the grant of a reused code or refresh token and records the reuse, unless the grant was already revoked. */
   async revokeReused(
     tx: Transaction,
     event: keyof typeof REUSE_REASONS,
@@ -84,19 +84,19 @@ export class GrantsService {
   }
 
   /**
-   * Revokes the grants of a user to these apps, or to all.
-   * @param before runs first in the same transaction
+   * Revokes a user's grants to some or all apps.
+   * @param before runs first, in the same transaction
    * @returns the apps that lost access
    */
-  async revokeOf(
+  async revokeForUser(
     userId: string,
     clientIds: readonly string[] | 'all',
     change: Change,
     before: (tx: Transaction) => Promise<void> = async () => undefined,
   ): Promise<AppName[]> {
     const apps = clientIds === 'all' ? undefined : clientIds;
-    const live = await this.grants.findLive(userId, this.clock.now(), apps);
-    const names = new Map(live.map(({ clientId, name }) => [clientId, name]));
+    const active = await this.grants.findActive(userId, this.clock.now(), apps);
+    const names = new Map(active.map(({ clientId, name }) => [clientId, name]));
     const revoked = new Set<string>();
     await this.transactions.run(async (tx) => {
       revoked.clear();

@@ -10,7 +10,7 @@ import {
   formValue,
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
-import { ClientOf, FormOf } from '../clients/client.guard.js';
+import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
 import { InvalidClient } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import type { StoredToken } from './tokens.repository.js';
@@ -19,10 +19,10 @@ import { TokensService } from './tokens.service.js';
 @ApiSchema({
   name: 'Introspection',
   description:
-    'The introspection response of RFC 7662 §2.2. A token that is not alive is told by `active` alone.',
+    'The introspection response (RFC 7662 §2.2). An inactive token has only the member `active`.',
 })
 export class IntrospectionResponse {
-  @ApiProperty({ description: 'Whether the token is alive.', example: true })
+  @ApiProperty({ description: 'Whether the token is active.', example: true })
   active: boolean;
 
   @ApiPropertyOptional({
@@ -32,7 +32,7 @@ export class IntrospectionResponse {
   scope?: string;
 
   @ApiPropertyOptional({
-    description: 'The app that holds it.',
+    description: 'The app that the token was issued to.',
     example: 'svc_app_01h455vb4pex5vsknk084sn02q',
   })
   client_id?: string;
@@ -45,7 +45,7 @@ export class IntrospectionResponse {
 
   @ApiPropertyOptional({
     type: 'integer',
-    description: 'When the token ends, in seconds since 1970.',
+    description: 'When the token expires, in seconds since 1970.',
     example: 1_795_255_800,
   })
   exp?: number;
@@ -57,7 +57,7 @@ export class IntrospectionResponse {
   })
   iat?: number;
 
-  @ApiPropertyOptional({ enum: ['Bearer'], description: 'Of access tokens only.' })
+  @ApiPropertyOptional({ enum: ['Bearer'], description: 'Only for access tokens.' })
   token_type?: 'Bearer';
 
   @ApiPropertyOptional({
@@ -76,20 +76,20 @@ export class IntrospectionResponse {
       scope,
       client_id: clientId,
       sub: userId,
-      exp: inSeconds(expiresAt),
-      iat: inSeconds(createdAt),
+      exp: toUnixSeconds(expiresAt),
+      iat: toUnixSeconds(createdAt),
       ...(kind === 'access' && { token_type: 'Bearer' }),
       iss: issuer,
     };
   }
 }
 
-function inSeconds(time: Date): number {
+function toUnixSeconds(time: Date): number {
   return Math.floor(time.getTime() / SECOND);
 }
 
 /** The introspection endpoint (RFC 7662). */
-@ClientEndpoint('introspection', { shared: false })
+@ClientEndpoint('introspection', { cors: false })
 @Controller('oauth/introspect')
 export class IntrospectionController {
   constructor(
@@ -97,28 +97,28 @@ export class IntrospectionController {
     private readonly config: AppConfig,
   ) {}
 
-  /** A public app proves nothing, so it learns nothing (RFC 7662 §2.1). */
+  /** For confidential apps only: public apps cannot authenticate (RFC 7662 §2.1). */
   @Post()
   @HttpCode(200)
   @ApiClientEndpoint({
     operationId: 'introspect',
-    summary: 'Ask what a token stands for',
+    summary: 'Introspect a token',
     description:
-      'For confidential apps, about their own tokens. Every other token, and every token that is not alive, is ' +
+      'Confidential apps can introspect their own tokens. For all other tokens, and for inactive ones, the response is ' +
       '`{"active": false}`.',
     form: {
       token: formValue('An access token or a refresh token.'),
-      token_type_hint: formText('Not needed: a token tells by itself what it is.'),
+      token_type_hint: formText('Ignored: the prefix of a token shows its type.'),
     },
     required: ['token'],
-    refusals: { invalid_request: 'token is required.' },
-    throttled: 429,
+    errorExamples: { invalid_request: 'token is required.' },
+    tooManyAttemptsStatus: 429,
   })
   @ApiOkResponse({ type: IntrospectionResponse })
   async introspect(
     @Req() request: Request,
-    @ClientOf() app: App,
-    @FormOf() parameters: Parameters,
+    @AuthenticatedClient() app: App,
+    @FormParameters() parameters: Parameters,
   ): Promise<IntrospectionResponse> {
     if (app.kind === 'public') throw new InvalidClient(request.headers.authorization !== undefined);
     const token = await this.tokens.findActive(app, parameters.require('token'));

@@ -21,25 +21,25 @@ import { GrantsService } from './grants.service.js';
 import { TokenIssuer, type IssuedTokens } from './token-issuer.js';
 import { TokensRepository, type StoredRefresh } from './tokens.repository.js';
 
-/** For this time after its use, a refresh token gets the same response again. */
+/** For this time after its use, a reused refresh token gets the same response. */
 const REPLAY_MS = 30 * SECOND;
 
 interface RefreshRequest {
   value: string;
   receivedAt: Date;
   stored: StoredRefresh;
-  /** The parameter. */
+  /** The `scope` parameter. */
   scope: string | undefined;
   /** The audit event of a successful refresh. */
   event: NewAuditEvent;
 }
 
 /**
- * The refresh grant (RFC 6749 §6). Every refresh token is used once and followed by the next (RFC 9700 §4.14.2).
+ * The refresh grant (RFC 6749 §6) with rotation: each refresh token is used once and replaced by a successor. The reuse of a token
+ * indicates theft and revokes its grant (RFC 9700 §4.14.2).
  *
- * The reuse of a token means that it was copied, so its grant is revoked. There are two honest reasons: the response was lost, or
- * two workers of a client refreshed at once. Within 30 seconds, and until the successor is used, the same response is returned
- * again: all of them have the same successor.
+ * Clients reuse a token legitimately when a response was lost, or when two workers refresh at once. Therefore the server repeats
+ * the response for 30 seconds, or until the successor is used.
  */
 @Injectable()
 export class RefreshTokenGrant {
@@ -47,10 +47,10 @@ export class RefreshTokenGrant {
 
   constructor(
     private readonly tokens: TokensRepository,
-    private readonly grants: GrantsRepository,
+    private readonly grantsRepository: GrantsRepository,
     private readonly issuer: TokenIssuer,
-    private readonly grantsService: GrantsService,
-    private readonly use: GrantUse,
+    private readonly grants: GrantsService,
+    private readonly grantUse: GrantUse,
     private readonly audit: AuditLog,
     private readonly transactions: TransactionRunner,
     private readonly clock: Clock,
@@ -64,38 +64,37 @@ export class RefreshTokenGrant {
   }
 
   /**
-   * @throws InvalidRequest; InvalidGrant, which for a used token revokes its grant; InvalidScope, which consumes and revokes
-   * nothing, also when a repeat has another scope: an honest second worker must not end its user's grant, and a thief gains
-   * nothing by it
+   * @throws InvalidRequest; InvalidGrant, which revokes the grant of a reused token; InvalidScope, which changes nothing: a second
+   * worker with another scope must not end the user's grant
    */
   async refresh(app: App, parameters: Parameters): Promise<IssuedTokens> {
     const receivedAt = this.clock.now();
     const value = parameters.require('refresh_token');
     const stored = await this.find(app, value);
     const event = this.eventOf('token.refreshed', stored);
-    const request = { value, receivedAt, stored, scope: parameters.get('scope'), event };
-    const tokens = await this.commits.run(request);
-    if (!tokens) throw unusable(false);
-    this.use.note(stored.grantId, this.clock.now());
+    const scope = parameters.get('scope');
+    const tokens = await this.commits.run({ value, receivedAt, stored, scope, event });
+    if (!tokens) throw invalidToken(false);
+    this.grantUse.record(stored.grantId, this.clock.now());
     return tokens;
   }
 
   private async find(app: App, value: string): Promise<StoredRefresh> {
     const stored = isSecret('svcrt', value) ? await this.tokens.findRefresh(sha256(value)) : null;
-    if (!stored) throw unusable();
+    if (!stored) throw invalidToken();
     if (stored.clientId === app.clientId) return stored;
     const event = this.eventOf('token.foreign', stored, app.clientId);
     await this.transactions.run((tx) => this.audit.insertAll(tx, [event]));
-    throw unusable();
+    throw invalidToken();
   }
 
-  /** Whether no reason to refuse the request is known yet. */
+  /** Whether a group commit may include the request: failures are handled one by one. */
   private isExpectedToSucceed(request: RefreshRequest): boolean {
     return this.isUsable(request) && !request.stored.isRevoked && request.scope === undefined;
   }
 
-  private isUsable({ stored: { isConsumed, expiresAt, userStatus } }: RefreshRequest): boolean {
-    return !isConsumed && userStatus === 'active' && expiresAt > this.clock.now();
+  private isUsable({ stored: { consumedAt, expiresAt, userStatus } }: RefreshRequest): boolean {
+    return consumedAt === null && userStatus === 'active' && expiresAt > this.clock.now();
   }
 
   private async refreshAll(
@@ -103,9 +102,9 @@ export class RefreshTokenGrant {
     requests: readonly RefreshRequest[],
   ): Promise<IssuedTokens[]> {
     const grantIds = requests.map(({ stored }) => stored.grantId);
-    const isLocked = await this.grants.lock(tx, grantIds, this.clock.now());
+    const isLocked = await this.grantsRepository.lock(tx, grantIds, this.clock.now());
     const tokens = isLocked ? await this.rotate(tx, requests) : undefined;
-    if (!tokens) throw unusable(false);
+    if (!tokens) throw invalidToken(false);
     return tokens;
   }
 
@@ -113,13 +112,17 @@ export class RefreshTokenGrant {
     tx: Transaction,
     request: RefreshRequest,
   ): Promise<IssuedTokens | undefined> {
-    const isLocked = await this.grants.lock(tx, [request.stored.grantId], this.clock.now());
+    const isLocked = await this.grantsRepository.lock(
+      tx,
+      [request.stored.grantId],
+      this.clock.now(),
+    );
     if (!isLocked) return undefined;
     const tokens = this.isUsable(request) ? await this.rotate(tx, [request]) : undefined;
     return tokens?.[0] ?? this.replayOrRevoke(tx, request);
   }
 
-  /** Consumes the tokens and stores their successors. Undefined, without any change, when one was used since it was read. */
+  /** Consumes the tokens and stores their successors. Undefined when a concurrent request has used one of them. */
   private async rotate(
     tx: Transaction,
     requests: readonly RefreshRequest[],
@@ -145,25 +148,25 @@ export class RefreshTokenGrant {
     return tokens;
   }
 
-  /** The same response again, or undefined. Revokes the grant when the return of a used token is a theft. */
+  /** Returns the stored response within the replay window. Otherwise revokes the grant and returns undefined. */
   private async replayOrRevoke(
     tx: Transaction,
     { value, receivedAt, stored, scope }: RefreshRequest,
   ): Promise<IssuedTokens | undefined> {
-    const use = await this.tokens.findUse(tx, stored.hash);
-    if (!use) return undefined;
-    const { sealedAnswer, answerExpiresAt } = use;
+    const used = await this.tokens.findUsed(tx, stored.hash);
+    if (!used) return undefined;
+    const { encryptedResponse, responseExpiresAt } = used;
     const isReplay =
-      sealedAnswer !== null && answerExpiresAt !== null && receivedAt <= answerExpiresAt;
-    const response = isReplay ? decryptResponse(value, sealedAnswer) : null;
+      encryptedResponse !== null && responseExpiresAt !== null && receivedAt <= responseExpiresAt;
+    const response = isReplay ? decryptResponse(value, encryptedResponse) : null;
     if (!response) {
-      await this.grantsService.revokeReused(tx, 'refresh_token.reused', stored);
+      await this.grants.revokeReused(tx, 'refresh_token.reused', stored);
       return undefined;
     }
     if (stored.userStatus !== 'active') return undefined;
-    if (await this.tokens.isRevoked(tx, sha256(response.accessToken))) return undefined;
+    if (await this.tokens.isAccessRevoked(tx, sha256(response.accessToken))) return undefined;
     if (formatScope(narrowedScopes(stored, scope)) !== formatScope(response.scopes)) {
-      throw new InvalidScope('The refresh token was used a moment ago with another scope.');
+      throw new InvalidScope('The refresh token was just used with another scope.');
     }
     await this.audit.insertAll(tx, [this.eventOf('token.replayed', stored)]);
     return response;
@@ -178,22 +181,22 @@ export class RefreshTokenGrant {
   }
 }
 
-/** The scopes of the new access token: the grant's, or fewer (RFC 6749 §6). The next refresh starts from the grant's again. */
+/** The scopes of the new access token: the grant's, or a requested subset for this token only (RFC 6749 §6). */
 function narrowedScopes({ scope }: StoredRefresh, requested: string | undefined): Scope[] {
   const granted = parseScope(scope);
   if (requested === undefined) return granted;
   const scopes = splitScope(requested);
-  if (scopes.length === 0) throw new InvalidScope('scope names no scope.');
+  if (scopes.length === 0) throw new InvalidScope('scope is empty.');
   const names: readonly string[] = granted;
   if (!scopes.every((name) => names.includes(name)))
     throw new InvalidScope('scope may not exceed what the user granted.');
   return canonicalScopes(scopes);
 }
 
-/** @param isGuess unless the token was issued to the app that presents it */
-function unusable(isGuess = true): InvalidGrant {
+/** @param isGuess false when the token was issued to this app */
+function invalidToken(isGuess = true): InvalidGrant {
   return new InvalidGrant(
-    'The refresh token is unknown, expired, revoked or was used before.',
+    'The refresh token is unknown, expired, revoked or already used.',
     isGuess,
   );
 }

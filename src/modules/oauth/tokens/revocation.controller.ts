@@ -7,7 +7,7 @@ import {
   formValue,
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
-import { ClientOf, FormOf } from '../clients/client.guard.js';
+import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { TokensService } from './tokens.service.js';
 
@@ -17,30 +17,30 @@ import { TokensService } from './tokens.service.js';
 export class RevocationController {
   constructor(private readonly tokens: TokensService) {}
 
-  /** An empty object rather than nothing: clients read it as JSON. */
+  /** Returns an empty object, because clients parse the body as JSON. */
   @Post()
   @HttpCode(200)
   @ApiClientEndpoint({
     operationId: 'revoke',
-    summary: 'Give a token back',
+    summary: 'Revoke a token',
     description:
-      'Ends an access token at once, or, with a refresh token, everything that the user allowed with it. A token that is ' +
-      'unknown or has ended already is answered 200, too.',
+      'Revoking an access token affects only that token. Revoking a refresh token revokes its grant and all tokens of the ' +
+      'grant. Unknown and inactive tokens return 200 as well (RFC 7009 §2.2).',
     form: {
       token: formValue('An access token or a refresh token of this app.'),
-      token_type_hint: formText('Not needed: a token tells by itself what it is.'),
+      token_type_hint: formText('Ignored: the prefix of a token shows its type.'),
     },
     required: ['token'],
-    refusals: { invalid_request: 'The token was issued to another client.' },
-    throttled: 503,
+    errorExamples: { invalid_request: 'The token was issued to another client.' },
+    tooManyAttemptsStatus: 503,
   })
   @ApiOkResponse({
-    description: 'The token opens nothing any more.',
+    description: 'The token is no longer valid.',
     content: { 'application/json': { schema: { type: 'object', maxProperties: 0 } } },
   })
   async revoke(
-    @ClientOf() app: App,
-    @FormOf() parameters: Parameters,
+    @AuthenticatedClient() app: App,
+    @FormParameters() parameters: Parameters,
   ): Promise<Record<string, never>> {
     await this.tokens.revoke(app, parameters.require('token'));
     return {};

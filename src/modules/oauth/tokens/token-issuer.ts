@@ -7,16 +7,16 @@ import type { Transaction } from '../../../platform/database/transaction.js';
 import type { Grant } from './token.entities.js';
 import { TokensRepository, type TokenPair } from './tokens.repository.js';
 
-/** A pair of tokens as the client receives it. Only hashes are stored. */
+/** A pair of tokens as the client receives it. The server stores only hashes. */
 export interface IssuedTokens {
   accessToken: string;
   refreshToken: string;
-  /** Of the access token. */
+  /** Expiry of the access token. */
   expiresAt: Date;
   scopes: readonly Scope[];
 }
 
-/** A pair that is not stored yet, with its rows. */
+/** A pair of tokens that is not stored yet, with its rows. */
 export interface NewTokens extends TokenPair {
   tokens: IssuedTokens;
 }
@@ -29,7 +29,7 @@ export class TokenIssuer {
     private readonly config: AppConfig,
   ) {}
 
-  /** Creates and stores a pair of tokens. */
+  /** Creates a pair of tokens and stores it. */
   async issue(
     tx: Transaction,
     { id: grantId, expiresAt: grantExpiresAt }: Pick<Grant, 'id' | 'expiresAt'>,
@@ -41,8 +41,8 @@ export class TokenIssuer {
   }
 
   /**
-   * Creates a pair of tokens. Both expire with the grant at the latest.
-   * @param predecessorHash of the refresh token that the new one follows
+   * Creates a pair of tokens without storing it. Neither token outlives the grant.
+   * @param predecessorHash the hash of the refresh token that the new one replaces
    */
   prepare(
     { grantId, grantExpiresAt }: { grantId: string; grantExpiresAt: Date },
@@ -54,24 +54,24 @@ export class TokenIssuer {
     const expiresAt = earlier(later(now, lifetime * SECOND), grantExpiresAt);
     const accessToken = newSecret('svcat');
     const refreshToken = newSecret('svcrt');
-    const shared = { grantId, createdAt: now };
+    const common = { grantId, createdAt: now };
     return {
       tokens: { accessToken, refreshToken, expiresAt, scopes },
       access: {
-        ...shared,
+        ...common,
         hash: sha256(accessToken),
         scope: formatScope(scopes),
         expiresAt,
         revokedAt: null,
       },
       refresh: {
-        ...shared,
+        ...common,
         hash: sha256(refreshToken),
         expiresAt: earlier(later(now, refreshIdle * SECOND), grantExpiresAt),
         consumedAt: null,
         predecessorHash,
-        sealedAnswer: null,
-        answerExpiresAt: null,
+        encryptedResponse: null,
+        responseExpiresAt: null,
       },
     };
   }

@@ -8,23 +8,27 @@ import {
   formText,
 } from '../clients/client-endpoint.decorator.js';
 import type { App } from '../clients/client.entities.js';
-import { ClientOf, FormOf } from '../clients/client.guard.js';
+import { AuthenticatedClient, FormParameters } from '../clients/client.guard.js';
 import { OAuthError } from '../protocol/oauth.errors.js';
 import type { Parameters } from '../protocol/parameters.js';
 import { AuthorizationCodeGrant } from './authorization-code.grant.js';
 import { RefreshTokenGrant } from './refresh-token.grant.js';
 import type { IssuedTokens } from './token-issuer.js';
 
-@ApiSchema({ name: 'Token', description: 'The tokens: the response of RFC 6749 §5.1.' })
+@ApiSchema({ name: 'Token', description: 'The token response (RFC 6749 §5.1).' })
 export class TokenResponse {
   @ApiProperty({
-    description: 'Opens the API until it expires.',
+    description: 'The access token for API requests.',
     pattern: '^svcat_[A-Za-z0-9_-]{43}$',
     example: 'svcat_7Zr0cN3VxH5nQkS2mYw8bTfJdLpGaEuR1oXiK4vC9sM',
   })
   access_token: string;
 
-  @ApiProperty({ description: 'How the token is sent.', enum: ['Bearer'], example: 'Bearer' })
+  @ApiProperty({
+    description: 'The type of the access token (RFC 6750).',
+    enum: ['Bearer'],
+    example: 'Bearer',
+  })
   token_type: 'Bearer';
 
   @ApiProperty({
@@ -36,7 +40,7 @@ export class TokenResponse {
   expires_in: number;
 
   @ApiProperty({
-    description: 'Gets the next pair of tokens, once.',
+    description: 'The refresh token for the next pair of tokens. It can be used once.',
     pattern: '^svcrt_[A-Za-z0-9_-]{43}$',
     example: 'svcrt_Q2mYw8bTfJdLpGaEuR1oXiK4vC9sM7Zr0cN3VxH5nkS',
   })
@@ -44,7 +48,7 @@ export class TokenResponse {
 
   @ApiProperty({
     description:
-      'The scopes actually granted, separated by spaces. May be fewer than were asked for.',
+      'The granted scopes, separated by spaces. They can be fewer than the requested scopes.',
     example: 'profile.read posts.read',
   })
   scope: string;
@@ -56,7 +60,7 @@ export class TokenResponse {
     return {
       access_token: accessToken,
       token_type: 'Bearer',
-      // Never below 1: clients read 0 as "does not expire".
+      // At least 1: some clients read 0 as "does not expire".
       expires_in: secondsUntil(expiresAt, now),
       refresh_token: refreshToken,
       scope: formatScope(scopes),
@@ -80,25 +84,27 @@ export class TokenController {
     operationId: 'token',
     summary: 'Exchange a code or a refresh token for tokens',
     description:
-      'Confidential apps send their secret with HTTP Basic or in the form; public apps send the PKCE verifier instead. ' +
-      'Every refresh returns a new refresh token, and the one that was sent stops working. When the answer of a refresh ' +
-      'is lost, the same refresh may be sent again within 30 seconds and gets the same answer. After a 503 you may take longer, ' +
-      'and send an exchange again, too: for ten minutes, while the process runs that could not tell.',
+      'Confidential apps authenticate with their secret, by HTTP Basic or in the form; public apps send the PKCE verifier ' +
+      'instead. Every refresh returns a new refresh token and invalidates the old one. If the response to a refresh is lost, ' +
+      'send the same request again within 30 seconds to get the same response. After a 503, a code may have been used: ' +
+      'a retry can return `invalid_grant`.',
     form: {
       grant_type: {
         type: 'string',
         enum: ['authorization_code', 'refresh_token'],
-        description: 'What is exchanged.',
+        description: 'The grant type.',
       },
       code: formText('With authorization_code.'),
-      redirect_uri: formText('With authorization_code: the one of the authorization request.'),
+      redirect_uri: formText(
+        'With authorization_code: the redirect_uri of the authorization request.',
+      ),
       code_verifier: {
         ...formText('With authorization_code, when the request had a code_challenge.'),
         pattern: '^[A-Za-z0-9._~-]{43,128}$',
       },
       refresh_token: formText('With refresh_token.'),
       scope: formText(
-        'With refresh_token: fewer scopes than were granted, for this access token only.',
+        'With refresh_token: a subset of the granted scopes, for this access token only.',
       ),
     },
     required: ['grant_type'],
@@ -106,16 +112,19 @@ export class TokenController {
       { grant_type: 'authorization_code', required: ['code', 'redirect_uri'] },
       { grant_type: 'refresh_token', required: ['refresh_token'] },
     ],
-    refusals: {
+    errorExamples: {
       invalid_request: 'code is required.',
       invalid_grant: 'The code has expired.',
       invalid_scope: 'scope may not exceed what the user granted.',
       unsupported_grant_type: 'grant_type must be authorization_code or refresh_token.',
     },
-    throttled: 429,
+    tooManyAttemptsStatus: 429,
   })
   @ApiOkResponse({ type: TokenResponse })
-  async token(@ClientOf() app: App, @FormOf() parameters: Parameters): Promise<TokenResponse> {
+  async token(
+    @AuthenticatedClient() app: App,
+    @FormParameters() parameters: Parameters,
+  ): Promise<TokenResponse> {
     const tokens = await this.issue(app, parameters);
     return TokenResponse.from(tokens, this.clock.now());
   }

@@ -9,7 +9,7 @@ import {
   URL_TEXT,
 } from '../../../platform/database/columns.js';
 
-/** One consent of a user to an app: the family of all codes and tokens that came from it. */
+/** A user's consent to an app. Every code and token belongs to one grant. */
 @Entity('grants')
 @Index('ix_grants_user_id', ['userId', 'clientId'])
 @Index('ix_grants_expires_at', ['expiresAt'])
@@ -27,7 +27,7 @@ export class Grant {
   @Column(SCOPE)
   scope: string;
 
-  /** The scopes that the user could grant or refuse. */
+  /** The scopes that the app requested. */
   @Column(SCOPE)
   requestedScope: string;
 
@@ -45,7 +45,7 @@ export class Grant {
   lastUsedAt: Date | null;
 }
 
-/** An authorization code as its SHA-256, with the values that its exchange must match (RFC 6749 §4.1.3, RFC 7636 §4.4). */
+/** An authorization code (SHA-256), with the values that its exchange must match (RFC 6749 §4.1.3, RFC 7636 §4.4). */
 @Entity('authorization_codes')
 @Index('ix_authorization_codes_grant_id', ['grantId', 'consumedAt', 'expiresAt'])
 @Index('ix_authorization_codes_consumed_at', ['consumedAt', 'expiresAt'])
@@ -73,7 +73,7 @@ export class AuthorizationCode {
   consumedAt: Date | null;
 }
 
-/** An access token as its SHA-256. Its grant, app and user must be active too. */
+/** An access token (SHA-256). It is valid only while its grant, app and user are active. */
 @Entity('access_tokens')
 @Index('ix_access_tokens_grant_id', ['grantId'])
 @Index('ix_access_tokens_expires_at', ['expiresAt'])
@@ -97,11 +97,11 @@ export class AccessToken {
   revokedAt: Date | null;
 }
 
-/** A refresh token as its SHA-256: used once, then followed by the next (RFC 9700 §4.14.2). */
+/** A refresh token (SHA-256). It is used once and replaced by its successor (RFC 9700 §4.14.2). */
 @Entity('refresh_tokens')
 @Index('ix_refresh_tokens_grant_id', ['grantId', 'consumedAt', 'expiresAt'])
 @Index('ix_refresh_tokens_consumed_at', ['consumedAt', 'expiresAt'])
-@Index('ix_refresh_tokens_answer_expires_at', ['answerExpiresAt'])
+@Index('ix_refresh_tokens_answer_expires_at', ['responseExpiresAt'])
 export class RefreshToken {
   @PrimaryColumn(HASH)
   hash: string;
@@ -118,15 +118,15 @@ export class RefreshToken {
   @Column(optional(TIME))
   consumedAt: Date | null;
 
-  /** Of the refresh token that this one followed. */
+  /** The hash of the refresh token that this one replaced. */
   @Column(optional(HASH))
   predecessorHash: string | null;
 
-  /** The response to this token, encrypted under the token itself, until its successor is used. */
-  @Column(optional(text(700)))
-  sealedAnswer: string | null;
+  /** The response to this token, encrypted with a key derived from the token. Null outside the replay window. */
+  @Column({ ...optional(text(700)), name: 'sealed_answer' })
+  encryptedResponse: string | null;
 
   /** End of the replay window. */
-  @Column(optional(TIME))
-  answerExpiresAt: Date | null;
+  @Column({ ...optional(TIME), name: 'answer_expires_at' })
+  responseExpiresAt: Date | null;
 }

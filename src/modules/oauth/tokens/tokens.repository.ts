@@ -15,7 +15,7 @@ import type { User } from '../../users/user.entity.js';
 import type { App } from '../clients/client.entities.js';
 import { AccessToken, AuthorizationCode, RefreshToken } from './token.entities.js';
 
-/** A code or token with its grant and user, from one statement. */
+/** A code or token with its grant and user. */
 interface Credential {
   hash: string;
   expiresAt: Date;
@@ -29,11 +29,16 @@ interface Credential {
   isRevoked: boolean;
 }
 
-export interface StoredCode extends Credential {
-  redirectUri: string;
-  codeChallenge: string | null;
+/** A code or refresh token. */
+interface SingleUseCredential extends Credential {
+  /** When it was used. */
   consumedAt: Date | null;
   grantExpiresAt: Date;
+}
+
+export interface StoredCode extends SingleUseCredential {
+  redirectUri: string;
+  codeChallenge: string | null;
 }
 
 export interface StoredAccess extends Credential {
@@ -43,12 +48,10 @@ export interface StoredAccess extends Credential {
   quota: Pick<AppQuota, 'plan' | 'monthlyPostLimit'> | null;
 }
 
-export interface StoredRefresh extends Credential {
+export interface StoredRefresh extends SingleUseCredential {
   kind: 'refresh';
   createdAt: Date;
-  isConsumed: boolean;
   predecessorHash: string | null;
-  grantExpiresAt: Date;
 }
 
 export type StoredToken = StoredAccess | StoredRefresh;
@@ -59,22 +62,25 @@ export interface TokenPair {
   refresh: RefreshToken;
 }
 
-/** The encrypted response to a used refresh token, until it expires. */
-export type RefreshUse = Pick<RefreshToken, 'sealedAnswer' | 'answerExpiresAt'>;
+/** The encrypted response to a used refresh token, and the end of its replay window. */
+export type UsedRefresh = Pick<RefreshToken, 'encryptedResponse' | 'responseExpiresAt'>;
 
+/** As the drivers return it; `storedTime` converts it. */
 type Time = Date | string;
 
-/** A row as the drivers return it: times are for `storedTime`. */
 interface CredentialRow extends Omit<Credential, 'expiresAt' | 'isRevoked'> {
   expiresAt: Time;
   grantRevokedAt: Time | null;
 }
 
-interface CodeRow extends CredentialRow {
-  redirectUri: string;
-  codeChallenge: string | null;
+interface SingleUseRow extends CredentialRow {
   consumedAt: Time | null;
   grantExpiresAt: Time;
+}
+
+interface CodeRow extends SingleUseRow {
+  redirectUri: string;
+  codeChallenge: string | null;
 }
 
 interface AccessRow extends CredentialRow {
@@ -85,43 +91,41 @@ interface AccessRow extends CredentialRow {
   monthlyPostLimit: number | null;
 }
 
-interface RefreshRow extends CredentialRow {
+interface RefreshRow extends SingleUseRow {
   createdAt: Time;
-  consumedAt: Time | null;
   predecessorHash: string | null;
-  grantExpiresAt: Time;
 }
 
-const GRANT_COLUMNS = `
+const CREDENTIAL_COLUMNS = `
+    credential.hash, credential.expires_at AS expiresAt,
     grants.id AS grantId, grants.client_id AS clientId, grants.revoked_at AS grantRevokedAt,
     users.id AS userId, users.status AS userStatus`;
+const SINGLE_USE_COLUMNS = `${CREDENTIAL_COLUMNS}, credential.consumed_at AS consumedAt,
+    grants.scope, grants.expires_at AS grantExpiresAt`;
+const CREDENTIAL_JOINS = `
+  JOIN grants ON grants.id = credential.grant_id
+  JOIN users ON users.id = grants.user_id`;
 
 const FIND_CODE = `
-  SELECT code.hash, code.redirect_uri AS redirectUri, code.code_challenge AS codeChallenge,
-    code.expires_at AS expiresAt, code.consumed_at AS consumedAt, grants.scope,
-    grants.expires_at AS grantExpiresAt, ${GRANT_COLUMNS}
-  FROM authorization_codes code
-  JOIN grants ON grants.id = code.grant_id
-  JOIN users ON users.id = grants.user_id
+  SELECT ${SINGLE_USE_COLUMNS}, credential.redirect_uri AS redirectUri,
+    credential.code_challenge AS codeChallenge
+  FROM authorization_codes credential ${CREDENTIAL_JOINS}
   WHERE`;
 const FIND_ACCESS = `
-  SELECT token.hash, token.scope, token.created_at AS createdAt, token.expires_at AS expiresAt,
-    token.revoked_at AS revokedAt, apps.status AS appStatus,
-    app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit, ${GRANT_COLUMNS}
-  FROM access_tokens token
-  JOIN grants ON grants.id = token.grant_id
+  SELECT ${CREDENTIAL_COLUMNS}, credential.scope, credential.created_at AS createdAt,
+    credential.revoked_at AS revokedAt, apps.status AS appStatus,
+    app_quotas.plan, app_quotas.monthly_post_limit AS monthlyPostLimit
+  FROM access_tokens credential ${CREDENTIAL_JOINS}
   JOIN apps ON apps.client_id = grants.client_id
-  JOIN users ON users.id = grants.user_id
   LEFT JOIN app_quotas ON app_quotas.client_id = grants.client_id
   WHERE`;
 const FIND_REFRESH = `
-  SELECT token.hash, token.created_at AS createdAt, token.expires_at AS expiresAt,
-    token.consumed_at AS consumedAt, token.predecessor_hash AS predecessorHash, grants.scope,
-    grants.expires_at AS grantExpiresAt, ${GRANT_COLUMNS}
-  FROM refresh_tokens token
-  JOIN grants ON grants.id = token.grant_id
-  JOIN users ON users.id = grants.user_id
+  SELECT ${SINGLE_USE_COLUMNS}, credential.created_at AS createdAt,
+    credential.predecessor_hash AS predecessorHash
+  FROM refresh_tokens credential ${CREDENTIAL_JOINS}
   WHERE`;
+
+const BY_HASH = { hash: 'credential.hash' };
 
 const CONSUME_CODES =
   'UPDATE authorization_codes SET consumed_at = ? WHERE consumed_at IS NULL AND expires_at > ? AND hash IN';
@@ -136,9 +140,9 @@ export class TokensRepository {
   private readonly refresh: BatchLoader<RefreshRow>;
 
   constructor(dataSource: DataSource) {
-    this.codes = new BatchLoader(dataSource, FIND_CODE, { hash: 'code.hash' });
-    this.access = new BatchLoader(dataSource, FIND_ACCESS, { hash: 'token.hash' });
-    this.refresh = new BatchLoader(dataSource, FIND_REFRESH, { hash: 'token.hash' });
+    this.codes = new BatchLoader(dataSource, FIND_CODE, BY_HASH);
+    this.access = new BatchLoader(dataSource, FIND_ACCESS, BY_HASH);
+    this.refresh = new BatchLoader(dataSource, FIND_REFRESH, BY_HASH);
   }
 
   async insertCode(tx: Transaction, code: AuthorizationCode): Promise<void> {
@@ -147,30 +151,23 @@ export class TokensRepository {
 
   async findCode(hash: string): Promise<StoredCode | null> {
     const row = await this.codes.find(hash);
-    return row
-      ? {
-          ...row,
-          expiresAt: storedTime(row.expiresAt),
-          consumedAt: row.consumedAt === null ? null : storedTime(row.consumedAt),
-          grantExpiresAt: storedTime(row.grantExpiresAt),
-          isRevoked: row.grantRevokedAt !== null,
-        }
-      : null;
+    return row ? storedSingleUse(row) : null;
   }
 
-  /** False when one was used or has expired: of two exchanges, one gets tokens (RFC 6749 §4.1.2). */
+  /** False when a code was used or has expired. Of two concurrent exchanges of a code, one gets tokens (RFC 6749 §4.1.2). */
   async consumeCodes(tx: Transaction, hashes: readonly string[], now: Date): Promise<boolean> {
     const statement = `${CONSUME_CODES} ${placeholdersFor(hashes)}`;
     return (await writeRows(tx, statement, [now, now, ...hashes])) === hashes.length;
   }
 
   async insertAll(tx: Transaction, pairs: readonly TokenPair[]): Promise<void> {
-    const [access, refresh] = [pairs.map((pair) => pair.access), pairs.map((pair) => pair.refresh)];
+    const access = pairs.map((pair) => pair.access);
+    const refresh = pairs.map((pair) => pair.refresh);
     await insertAll(tx, AccessToken, access);
     await insertAll(tx, RefreshToken, refresh);
   }
 
-  /** The access or refresh token with this value; its prefix says which. */
+  /** Finds an access or refresh token; its prefix tells which one it is. */
   async find(token: string): Promise<StoredToken | null> {
     if (isSecret('svcat', token)) return this.findAccess(sha256(token));
     if (isSecret('svcrt', token)) return this.findRefresh(sha256(token));
@@ -191,7 +188,7 @@ export class TokensRepository {
     };
   }
 
-  /** False when it was revoked before. */
+  /** False when the token was already revoked. */
   async revokeAccess(tx: Transaction, hash: string, now: Date): Promise<boolean> {
     const { affected } = await entities(tx).update(
       AccessToken,
@@ -201,36 +198,28 @@ export class TokensRepository {
     return affected === 1;
   }
 
-  async isRevoked(tx: Transaction, accessHash: string): Promise<boolean> {
-    return entities(tx).existsBy(AccessToken, { hash: accessHash, revokedAt: Not(IsNull()) });
+  async isAccessRevoked(tx: Transaction, hash: string): Promise<boolean> {
+    return entities(tx).existsBy(AccessToken, { hash, revokedAt: Not(IsNull()) });
   }
 
   async findRefresh(hash: string): Promise<StoredRefresh | null> {
     const row = await this.refresh.find(hash);
-    return row
-      ? {
-          ...row,
-          kind: 'refresh',
-          createdAt: storedTime(row.createdAt),
-          expiresAt: storedTime(row.expiresAt),
-          isConsumed: row.consumedAt !== null,
-          grantExpiresAt: storedTime(row.grantExpiresAt),
-          isRevoked: row.grantRevokedAt !== null,
-        }
-      : null;
+    if (!row) return null;
+    return { ...storedSingleUse(row), kind: 'refresh', createdAt: storedTime(row.createdAt) };
   }
 
-  /** Null when the refresh token was not used. */
-  findUse(tx: Transaction, hash: string): Promise<RefreshUse | null> {
+  /** The response to a used refresh token. Null when the token was not used yet. */
+  findUsed(tx: Transaction, hash: string): Promise<UsedRefresh | null> {
     return entities(tx).findOne(RefreshToken, {
-      select: { hash: true, sealedAnswer: true, answerExpiresAt: true },
+      select: { hash: true, encryptedResponse: true, responseExpiresAt: true },
       where: { hash, consumedAt: Not(IsNull()) },
     });
   }
 
   /**
-   * Consumes refresh tokens and stores the encrypted response to each, by its hash. False when one was used or has expired: of
-   * two refreshes, one gets the successor (RFC 9700 §4.14.2).
+   * Consumes refresh tokens. False when one was used or has expired: of two concurrent refreshes, one creates the successor (RFC
+   * 9700 §4.14.2).
+   * @param responses the encrypted response to each token, by the hash of the token
    */
   async consumeRefresh(
     tx: Transaction,
@@ -252,4 +241,14 @@ export class TokensRepository {
     if (hashes.length > 0)
       await writeRows(tx, `${DELETE_RESPONSES} ${placeholdersFor(hashes)}`, hashes);
   }
+}
+
+function storedSingleUse<R extends SingleUseRow>(row: R): R & SingleUseCredential {
+  return {
+    ...row,
+    expiresAt: storedTime(row.expiresAt),
+    consumedAt: row.consumedAt === null ? null : storedTime(row.consumedAt),
+    grantExpiresAt: storedTime(row.grantExpiresAt),
+    isRevoked: row.grantRevokedAt !== null,
+  };
 }

@@ -8,7 +8,7 @@ import { InvalidRequest } from '../protocol/oauth.errors.js';
 import { GrantsService } from './grants.service.js';
 import { TokensRepository, type StoredToken } from './tokens.repository.js';
 
-/** Introspection and revocation of tokens. An access token is revoked alone; a refresh token, used or not, with its whole grant. */
+/** Introspects and revokes tokens. Revoking an access token affects only this token; revoking a refresh token revokes its grant. */
 @Injectable()
 export class TokensService {
   constructor(
@@ -19,16 +19,16 @@ export class TokensService {
     private readonly clock: Clock,
   ) {}
 
-  /** Null for unknown, expired, used, revoked and other apps' tokens alike (RFC 7662 §2.2 and §4). */
+  /** Null for inactive tokens and for tokens of other apps (RFC 7662 §2.2 and §4). */
   async findActive({ clientId }: App, value: string): Promise<StoredToken | null> {
     const token = await this.tokens.find(value);
     if (token?.clientId !== clientId) return null;
     if (token.isRevoked || token.userStatus !== 'active') return null;
-    if (token.kind === 'refresh' && token.isConsumed) return null;
+    if (token.kind === 'refresh' && token.consumedAt) return null;
     return token.expiresAt > this.clock.now() ? token : null;
   }
 
-  /** Does nothing when the token is unknown or was revoked before (RFC 7009 §2.2). @throws InvalidRequest when it is another app's */
+  /** Ignores unknown and revoked tokens (RFC 7009 §2.2). @throws InvalidRequest when the token belongs to another app */
   async revoke(app: App, token: string): Promise<void> {
     const found = await this.tokens.find(token);
     if (!found) return;
@@ -40,22 +40,22 @@ export class TokensService {
       );
       throw new InvalidRequest('The token was issued to another client.');
     }
-    await this.end(found, change, 'refresh token revoked by the app');
+    await this.revokeStored(found, change, 'refresh token revoked by the app');
   }
 
-  /** Revokes the token of any app. @throws NotFound */
+  /** Revokes a token of any app. @throws NotFound */
   async revokeAny(token: string, change: Change): Promise<StoredToken & { endedNow: boolean }> {
     const found = await this.tokens.find(token);
     if (!found)
       throw new NotFound(
-        'This is no access or refresh token that was issued here, or it was deleted some time after its end. Nothing was revoked. A client secret ends by "app secret revoke".',
+        'This access or refresh token does not exist, or it expired and was deleted. To revoke a client secret, use "app secret revoke".',
       );
-    const endedNow = await this.end(found, change, 'refresh token revoked by an operator');
+    const endedNow = await this.revokeStored(found, change, 'refresh token revoked by an operator');
     return { ...found, endedNow };
   }
 
-  /** False when it was revoked before. */
-  private end(
+  /** False when it was already revoked. */
+  private revokeStored(
     { kind, hash, grantId, clientId, userId }: StoredToken,
     change: Change,
     grantReason: string,

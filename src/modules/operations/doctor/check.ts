@@ -4,13 +4,13 @@ import { startupErrorMessage } from '../../../platform/lifecycle/start-problem.j
 export interface Finding {
   status: 'ok' | 'warning' | 'failed';
   summary: string;
-  /** A command to paste, or else a sentence. */
+  /** A shell command or a sentence. */
   remedy?: string;
 }
 
 export interface Check {
   readonly name: string;
-  /** An error becomes a finding. */
+  /** An error is reported as a failed finding. */
   run(): Promise<Finding[]>;
 }
 
@@ -30,28 +30,28 @@ export interface NamedFinding extends Finding {
   check: string;
 }
 
-export interface ExamineSettings {
-  /** Author and reason of repairs of counters; without it, checks write nothing. */
+export interface CheckOptions {
+  /** Actor and reason for the audit log. Without it, checks do not repair counters. */
   repair?: Change;
   /** Called before each check. */
   onCheck?: (name: string) => void;
 }
 
-export async function examine(
+export async function runChecks(
   checks: readonly Check[],
-  { onCheck }: ExamineSettings,
+  { onCheck }: CheckOptions,
 ): Promise<NamedFinding[]> {
   const findings: NamedFinding[] = [];
   for (const check of checks) {
     onCheck?.(check.name);
-    const found = await check.run().catch((error: unknown) => [failed(sentenceOf(error))]);
-    findings.push(...found.map((finding) => ({ check: check.name, ...finding })));
+    const results = await check.run().catch((error: unknown) => [failed(messageOf(error))]);
+    findings.push(...results.map((finding) => ({ check: check.name, ...finding })));
   }
   return findings;
 }
 
-/** The reason of an error, without its stack trace. */
-export function sentenceOf(error: unknown): string {
+/** The message of an error, without its stack trace. */
+export function messageOf(error: unknown): string {
   return startupErrorMessage(error)
     .split(/\n\s+at /, 1)
     .join('');

@@ -9,7 +9,7 @@ import { failed, type Finding, ok, warning } from './check.js';
 
 const MAX_SHOWN = 3;
 
-/** Compares a counter cache with the rows that it counts, and repairs each row in its own transaction. */
+/** Compares a counter cache with the rows that it counts. @param correct repairs a row in its own transaction */
 export async function counterFindings(
   counter: CounterCache,
   correct?: (id: string) => Promise<Discrepancy | undefined>,
@@ -24,16 +24,16 @@ export async function counterFindings(
     if (shown.length < MAX_SHOWN) shown.push(`${id} (${stored}, not ${counted})`);
   }
   const { name } = counter;
-  if (wrong === 0) return [ok(`${name} is right in every row.`)];
+  if (wrong === 0) return [ok(`${name} is correct in every row.`)];
   const rows = `${wrong} ${wrong === 1 ? 'row' : 'rows'}, such as ${shown.join(', ')}`;
-  if (correct) return [ok(`${name} is right now. It was wrong in ${rows}.`)];
+  if (correct) return [ok(`${name} was corrected. It was wrong in ${rows}.`)];
   return [failed(`${name} is wrong in ${rows}.`, 'npm run -s cli -- doctor --fix')];
 }
 
 interface Schedule {
-  /** The job should have finished a run since then. */
+  /** A run must have finished since then. */
   due: (now: Date) => Date;
-  /** Runs the job by hand. */
+  /** Runs the job manually. */
   command: string;
 }
 
@@ -43,17 +43,18 @@ const SCHEDULES: Readonly<Record<JobName, Schedule>> = {
   'usage-rollup': { due: (now) => later(now, -30 * MINUTE), command: 'usage rollup' },
 };
 
-/** Finds jobs that do not run. No request depends on them, so nothing else would show it. */
+/** Finds jobs that do not run, which no request would reveal. */
 export function jobFindings(runs: JobRunsRepository, now: Date): Promise<Finding[]> {
   return Promise.all(
     JOBS.map(async (name) => {
       const { due, command } = SCHEDULES[name];
-      const ended = await runs.findLastFinish(name);
-      if (ended !== null && ended >= due(now))
-        return ok(`The job ${name} last ended at ${ended.toISOString()}.`);
-      const last = ended === null ? 'has never ended' : `last ended at ${ended.toISOString()}`;
+      const finished = await runs.findLastFinish(name);
+      if (finished !== null && finished >= due(now))
+        return ok(`The job ${name} last finished at ${finished.toISOString()}.`);
+      const last =
+        finished === null ? 'has never finished' : `last finished at ${finished.toISOString()}`;
       return warning(
-        `The job ${name} ${last}. The service runs it: is it up, and what does its log say?`,
+        `The job ${name} ${last}. Check that the service is running, and read its log.`,
         `npm run -s cli -- ${command}`,
       );
     }),
@@ -65,14 +66,14 @@ export async function quotaFinding(
   reconciliation: QuotaReconciliation,
   repair?: Change,
 ): Promise<Finding> {
-  const differences = await reconciliation.differences();
-  if (differences.length === 0) return ok("This month's counters are what is recorded.");
-  const apps = differences.length === 1 ? '1 app' : `${differences.length} apps`;
+  const discrepancies = await reconciliation.discrepancies();
+  if (discrepancies.length === 0) return ok("This month's quota counters match the call log.");
+  const apps = discrepancies.length === 1 ? '1 app' : `${discrepancies.length} apps`;
   if (!repair)
     return failed(
-      `This month's counters of ${apps} are not what is recorded.`,
+      `This month's quota counters of ${apps} differ from the call log.`,
       'npm run -s cli -- quota reconcile',
     );
-  for (const difference of differences) await reconciliation.fix(difference, repair);
-  return ok(`This month's counters of ${apps} were set to what is recorded.`);
+  for (const discrepancy of discrepancies) await reconciliation.fix(discrepancy, repair);
+  return ok(`This month's quota counters of ${apps} were corrected.`);
 }

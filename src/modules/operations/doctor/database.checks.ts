@@ -6,22 +6,22 @@ import {
 import type { Migrator } from '../../../platform/database/migrations/migrator.js';
 import type { ClockSkew } from '../../../platform/lifecycle/health.js';
 import type { JobRunsRepository } from '../../../platform/lifecycle/job-runs.repository.js';
-import { failed, type Finding, ok, sentenceOf, warning } from './check.js';
+import { failed, type Finding, ok, messageOf, warning } from './check.js';
 
 const OLDEST_SUPPORTED = { SQLite: [3, 40], MariaDB: [10, 11], MySQL: [8, 4] } as const;
-/** A request takes several round trips. */
+/** A request needs several round trips. */
 const SLOW_MS = 50;
 
-/** The product, its version and its latency. */
+/** Checks the database product, its version and its latency. */
 export async function serverFinding(facts: DatabaseFacts): Promise<Finding> {
   const { name, version } = await facts.engine();
   const latency = await facts.latency();
-  const sentence = `${name} ${version} answers in ${latency.toFixed(1)} ms.`;
+  const summary = `${name} ${version} responds in ${latency.toFixed(1)} ms.`;
   const [major, minor] = OLDEST_SUPPORTED[name];
   if (isOlder(version, major, minor))
-    return warning(sentence, `Upgrade it to ${name} ${major}.${minor} or newer.`);
-  if (latency > SLOW_MS) return warning(sentence, 'Run the service nearer to its database.');
-  return ok(sentence);
+    return warning(summary, `Upgrade to ${name} ${major}.${minor} or newer.`);
+  if (latency > SLOW_MS) return warning(summary, 'Run the service closer to its database.');
+  return ok(summary);
 }
 
 function isOlder(version: string, major: number, minor: number): boolean {
@@ -29,35 +29,40 @@ function isOlder(version: string, major: number, minor: number): boolean {
   return has < major || (has === major && hasMinor < minor);
 }
 
-/** The settings of connections, and the character sets of tables. */
+/** Checks the session settings and the character sets of tables. Returns nothing on SQLite. */
 export async function settingsFindings(facts: DatabaseFacts): Promise<Finding[]> {
   const settings = await facts.settings();
   if (settings === null) return [];
   const found = [...sessionFindings(settings), ...textFindings(settings)];
-  return found.length > 0 ? found : [ok('Isolation, strict mode and character set are right.')];
+  return found.length > 0
+    ? found
+    : [ok('Isolation level, strict mode and character set are correct.')];
 }
 
 function sessionFindings({ isolation, sqlModes }: DatabaseSettings): Finding[] {
-  const remedy = 'Look for a proxy between service and server that undoes what SET SESSION sets.';
+  const remedy =
+    'Find the proxy between the service and the database that resets session variables.';
   const found: Finding[] = [];
   if (isolation !== 'READ-COMMITTED')
-    found.push(failed(`Transactions run at ${isolation}, not at READ COMMITTED.`, remedy));
+    found.push(failed(`The isolation level is ${isolation}, not READ-COMMITTED.`, remedy));
   if (!sqlModes.includes('STRICT_ALL_TABLES'))
-    found.push(failed('What does not fit into a column is cut, not refused.', remedy));
+    found.push(
+      failed('Strict mode is off, so values that are too long for a column are truncated.', remedy),
+    );
   return found;
 }
 
 function textFindings({ collation, defaultCollation, otherTables }: DatabaseSettings): Finding[] {
   const found = otherTables.map((table) =>
     failed(
-      `The table ${table} may not hold every character, or tell each from the other.`,
+      `The table ${table} does not use utf8mb4 with the collation ${collation}.`,
       `ALTER TABLE ${table} CONVERT TO CHARACTER SET utf8mb4 COLLATE ${collation};`,
     ),
   );
   if (defaultCollation !== collation)
     found.push(
       warning(
-        `Tables of later versions would be made with the collation ${defaultCollation}.`,
+        `New tables would get the collation ${defaultCollation}.`,
         `ALTER DATABASE CHARACTER SET utf8mb4 COLLATE ${collation};`,
       ),
     );
@@ -70,33 +75,33 @@ export async function migrationsFinding(migrator: Migrator): Promise<Finding> {
   if (pending.length > 0)
     return failed(`Pending: ${pending.join(', ')}.`, 'npm run -s cli -- db migrate');
   if (unknown.length > 0) return failed('A newer version migrated this database.', remedy);
-  if (statements.length > 0) return failed('The schema is not what the migrations made.', remedy);
-  return ok('The schema is what this version expects.');
+  if (statements.length > 0) return failed('The schema differs from the migrations.', remedy);
+  return ok('The schema matches this version.');
 }
 
 const MIGRATION_PRIVILEGES = ['ALTER', 'CREATE', 'DROP', 'INDEX'];
 const GRANT = 'GRANT SELECT, INSERT, UPDATE, DELETE ON <database>.* TO <user>;';
 
-/** Whether the user of DATABASE_URL may write: tried in a transaction that is rolled back. */
+/** Checks that the database user can write, in a transaction that is rolled back. */
 export async function writeFinding(runs: JobRunsRepository): Promise<Finding> {
   try {
     await runs.checkWritable();
-    return ok('The service may read and write.');
+    return ok('The service can read and write.');
   } catch (error) {
-    return failed(`The service may not write. ${sentenceOf(error)}`, GRANT);
+    return failed(`The service cannot write. ${messageOf(error)}`, GRANT);
   }
 }
 
-/** Whether the user of DATABASE_URL may migrate: read from the grants. */
+/** Checks that the database user has the privileges for migrations. */
 export async function migrateFindings(facts: DatabaseFacts): Promise<Finding[]> {
   const privileges = await facts.privileges();
   if (privileges === null) return [];
   const missing = missingPrivileges(privileges, MIGRATION_PRIVILEGES).join(', ');
-  if (missing === '') return [ok('"db migrate" may change the schema.')];
-  const unless = privileges.hasRoles ? ', unless a role gives it' : '';
+  if (missing === '') return [ok('"db migrate" can change the schema.')];
+  const unless = privileges.hasRoles ? ', unless a role grants them' : '';
   return [
     warning(
-      `"db migrate" lacks ${missing}${unless}. The service itself works without.`,
+      `"db migrate" lacks privileges: ${missing}${unless}. The service itself does not need them.`,
       `GRANT ${missing} ON <database>.* TO <user>;`,
     ),
   ];
@@ -104,11 +109,11 @@ export async function migrateFindings(facts: DatabaseFacts): Promise<Finding[]> 
 
 export async function clockFinding(clockSkew: ClockSkew): Promise<Finding> {
   const problem = await clockSkew.problem();
-  if (problem === undefined) return ok('The clock agrees with the database.');
+  if (problem === undefined) return ok('The clock agrees with that of the database.');
   const [summary = '', remedy] = problem.split(': ');
   return failed(`${capitalized(summary)}.`, remedy && `${capitalized(remedy)}.`);
 }
 
-function capitalized(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

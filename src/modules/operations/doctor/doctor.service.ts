@@ -10,7 +10,7 @@ import { JobRunsRepository } from '../../../platform/lifecycle/job-runs.reposito
 import { CommentsService } from '../../comments/comments.service.js';
 import { PostsService } from '../../posts/posts.service.js';
 import { QuotaReconciliation } from '../../quota/months/quota-reconciliation.service.js';
-import { type Check, examine, type ExamineSettings, type NamedFinding, warning } from './check.js';
+import { type Check, runChecks, type CheckOptions, type NamedFinding, warning } from './check.js';
 import { counterFindings, jobFindings, quotaFinding } from './data.checks.js';
 import {
   clockFinding,
@@ -21,7 +21,7 @@ import {
   writeFinding,
 } from './database.checks.js';
 
-/** Examines the parts of the installation that need the database. */
+/** The checks that need the database. */
 @Injectable()
 export class Doctor {
   constructor(
@@ -37,7 +37,7 @@ export class Doctor {
     private readonly clock: Clock,
   ) {}
 
-  async examine(settings: ExamineSettings): Promise<NamedFinding[]> {
+  async run(settings: CheckOptions): Promise<NamedFinding[]> {
     const { repair } = settings;
     const { facts, runs } = this;
     const onAnySchema: Check[] = [
@@ -58,11 +58,11 @@ export class Doctor {
       { name: 'quota', run: async () => [await quotaFinding(this.quota, repair)] },
       { name: 'jobs', run: () => jobFindings(runs, this.clock.now()) },
     ];
-    const findings = await examine(onAnySchema, settings);
+    const findings = await runChecks(onAnySchema, settings);
     if (await this.migrator.isCurrent())
-      return [...findings, ...(await examine(onCurrentSchema, settings))];
+      return [...findings, ...(await runChecks(onCurrentSchema, settings))];
     const check = [...new Set(onCurrentSchema.map(({ name }) => name))].join(', ');
-    return [...findings, { check, ...warning('Not looked at while migrations are pending.') }];
+    return [...findings, { check, ...warning('Skipped while migrations are pending.') }];
   }
 
   private correct(

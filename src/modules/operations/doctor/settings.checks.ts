@@ -6,21 +6,22 @@ import { ConfigError } from '../../../platform/config/load-config.js';
 import { describeFailure, httpCall } from '../../../platform/http/http-client.js';
 import {
   type Check,
-  examine,
+  runChecks,
   failed,
   type Finding,
-  type ExamineSettings,
+  type CheckOptions,
   type NamedFinding,
   ok,
-  sentenceOf,
+  messageOf,
   warning,
 } from './check.js';
 
-/** Why this process cannot write or create the file; undefined if it can. */
-async function obstacleToWriting(file: string): Promise<string | undefined> {
+/** Returns the reason why this process cannot write or create the file, or undefined. */
+async function writeProblem(file: string): Promise<string | undefined> {
   const path = resolve(file);
   const nearest = await nearestExisting(path);
-  if (nearest !== path && !(await stat(nearest)).isDirectory()) return `${nearest} is no folder.`;
+  if (nearest !== path && !(await stat(nearest)).isDirectory())
+    return `${nearest} is not a folder.`;
   try {
     await access(nearest, constants.W_OK);
     return undefined;
@@ -40,7 +41,7 @@ async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** Settings that production refuses. */
+/** Warns of settings that are rejected in production. */
 function developmentWarnings({
   production,
   secure,
@@ -53,11 +54,11 @@ function developmentWarnings({
   if (!secure) found.push(warning('PUBLIC_URL is not https.', 'PUBLIC_URL=https://…'));
   if (sms.sender === 'console')
     found.push(warning('One-time passwords are printed to the log.', 'SMS_SENDER=webhook'));
-  if (demo) found.push(warning('An empty database is filled with a demo.', 'DEMO=0'));
+  if (demo) found.push(warning('An empty database is seeded with demo data.', 'DEMO=0'));
   if (!hasOwnPepper)
     found.push(
       warning(
-        'One-time passwords are stored under a key that everybody knows.',
+        'One-time passwords are hashed with the public default pepper.',
         'OTP_PEPPER="$(openssl rand -base64 48)"',
       ),
     );
@@ -71,14 +72,14 @@ function unsafeSettings(config: AppConfig): Finding[] {
   if (config.secure && config.server.trustProxy === 0)
     found.push(
       warning(
-        'PUBLIC_URL is https, which a proxy in front must speak, but no proxy is trusted: all callers count as one address.',
+        'PUBLIC_URL is https, but no proxy is trusted. All clients share the IP address of the proxy.',
         'TRUST_PROXY=1',
       ),
     );
   if (config.rateLimits['phone-failures'] === 0)
     found.push(
       warning(
-        'Nothing limits guesses at one-time passwords.',
+        'Guesses of one-time passwords are not limited.',
         'Remove phone-failures from RATE_LIMITS.',
       ),
     );
@@ -86,101 +87,102 @@ function unsafeSettings(config: AppConfig): Finding[] {
 }
 
 const METRICS_TIMEOUT_MS = 2 * SECOND;
-const ANOTHER_PORT = 'Set METRICS_PORT to a free port, or to off.';
+const METRICS_PORT_REMEDY = 'Set METRICS_PORT to a free port, or to off.';
 
-/** Whether a service on this machine serves its metrics. */
+/** Checks whether a service on this machine serves its metrics. */
 async function metricsFinding({ metricsPort, port, host }: AppConfig['server']): Promise<Finding> {
   if (metricsPort === null) return ok('Metrics are off.');
-  if (metricsPort === port) return failed('METRICS_PORT is PORT.', ANOTHER_PORT);
+  if (metricsPort === port) return failed('METRICS_PORT is the same as PORT.', METRICS_PORT_REMEDY);
   const name = host?.includes(':') ? `[${host}]` : (host ?? '127.0.0.1');
   const url = `http://${name}:${metricsPort}/metrics`;
   const response = await httpCall(url, METRICS_TIMEOUT_MS, { method: 'GET' });
   if ('kind' in response)
     return warning(
-      `Nothing answers at ${url}: no service runs here.`,
+      `No response from ${url}. The service is not running on this machine.`,
       'node dist/src/bundle/main.js',
     );
   const type = response.headers.get('content-type') ?? '';
   return response.status === 200 && type.startsWith('text/plain')
     ? ok(`Metrics are at ${url}.`)
-    : failed(`Another program answers at ${url} (${response.status}).`, ANOTHER_PORT);
+    : failed(`Another program responds at ${url} (${response.status}).`, METRICS_PORT_REMEDY);
 }
 
-const REFUSED = new Set([401, 403, 404]);
+const REJECTED_CREDENTIALS = new Set([401, 403, 404]);
 
-/** Whether the sender of messages is reachable. Sends none. */
+/** Checks the SMS gateway without sending a message. */
 async function gatewayFinding(sms: SmsConfig): Promise<Finding> {
   switch (sms.sender) {
     case 'console':
       return ok('Messages are printed by the service.');
     case 'file': {
-      const obstacle = await obstacleToWriting(sms.file);
-      if (obstacle !== undefined)
-        return failed(obstacle, 'Let the service write it, or set SMS_FILE.');
+      const problem = await writeProblem(sms.file);
+      if (problem !== undefined) return failed(problem, 'Make the file writable, or set SMS_FILE.');
       return ok(`Messages are written to ${sms.file}.`);
     }
     case 'webhook':
-      return reached(sms.url, sms.timeoutMs, { method: 'HEAD' });
+      return gatewayResponseFinding(sms.url, sms.timeoutMs, { method: 'HEAD' });
     case 'twilio': {
       const { apiUrl, accountSid, authToken, timeoutMs } = sms;
       const credentials = Buffer.from(`${accountSid}:${authToken}`, 'utf8').toString('base64');
       const account = `${apiUrl}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}.json`;
       const headers = { authorization: `Basic ${credentials}` };
-      return reached(account, timeoutMs, { method: 'GET', headers }, REFUSED);
+      return gatewayResponseFinding(
+        account,
+        timeoutMs,
+        { method: 'GET', headers },
+        REJECTED_CREDENTIALS,
+      );
     }
   }
 }
 
-/** Shows only the origin, because the path may hold a secret. A gateway may refuse HEAD and still accept messages. */
-async function reached(
+/** Prints only the origin, because the path may contain a secret. Any status below 500 is ok, because a gateway may reject HEAD. */
+async function gatewayResponseFinding(
   url: string,
   timeoutMs: number,
   init: { method: string; headers?: Record<string, string> },
-  refused: ReadonlySet<number> = new Set(),
+  rejected: ReadonlySet<number> = new Set(),
 ): Promise<Finding> {
   const gateway = `The gateway at ${new URL(url).origin}`;
   const response = await httpCall(url, timeoutMs, init);
   if ('kind' in response)
     return failed(`${gateway} ${describeFailure(response)}.`, `curl -v ${new URL(url).origin}`);
-  if (refused.has(response.status))
+  if (rejected.has(response.status))
     return failed(
-      `${gateway} refuses the account (${response.status}).`,
+      `${gateway} rejects the credentials (${response.status}).`,
       'Correct TWILIO_ACCOUNT_SID and TWILIO_AUTH_TOKEN.',
     );
   if (response.status >= 500)
-    return warning(`${gateway} is out of order (${response.status}).`, 'Ask its operator.');
-  return ok(`${gateway} answers.`);
+    return warning(`${gateway} returned ${response.status}.`, 'Contact its operator.');
+  return ok(`${gateway} responds.`);
 }
 
 const MEGABYTE = 1024 ** 2;
-/** SQLite's write-ahead log may grow to this during a long read. */
-const ENOUGH_MB = 1024;
-const MIN_MB = 100;
+/** The write-ahead log of SQLite may grow to this size during a long read. */
+const RECOMMENDED_FREE_MB = 1024;
+const MIN_FREE_MB = 100;
 const SCHEME = 'sqlite:';
 
 async function fileFinding(file: string): Promise<Finding> {
   const folder = dirname(resolve(file));
-  // SQLite creates files beside it.
-  const obstacle = (await obstacleToWriting(file)) ?? (await obstacleToWriting(`${folder}/new`));
-  return obstacle === undefined
+  // SQLite creates further files in the same folder.
+  const problem = (await writeProblem(file)) ?? (await writeProblem(`${folder}/new`));
+  return problem === undefined
     ? ok(`${file} and its folder can be written.`)
-    : failed(obstacle, `chown "$(id -u)" ${folder} ${resolve(file)}`);
+    : failed(problem, `chown "$(id -u)" ${folder} ${resolve(file)}`);
 }
 
 async function spaceFinding(file: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(await nearestExisting(resolve(file)));
   const free = Math.floor((bavail * bsize) / MEGABYTE);
-  const sentence = `${free} MB are free on the disk of ${file}.`;
-  const remedy = 'Make room on that disk, or move the file to another one.';
-  if (free < MIN_MB) return failed(sentence, remedy);
-  return free < ENOUGH_MB ? warning(sentence, remedy) : ok(sentence);
+  const summary = `${free} MB are free on the disk of ${file}.`;
+  const remedy = 'Free up space on that disk, or move the file to another disk.';
+  if (free < MIN_FREE_MB) return failed(summary, remedy);
+  return free < RECOMMENDED_FREE_MB ? warning(summary, remedy) : ok(summary);
 }
 
-/** Examines what depends only on the configuration. */
-export function examineSettings(
-  config: AppConfig,
-  settings: ExamineSettings,
-): Promise<NamedFinding[]> {
+/** Runs the checks that only need the configuration. */
+export function checkSettings(config: AppConfig, settings: CheckOptions): Promise<NamedFinding[]> {
   const warnings = [...developmentWarnings(config), ...unsafeSettings(config)];
   const valid = [ok('The configuration is valid.')];
   const { url } = config.database;
@@ -195,19 +197,20 @@ export function examineSettings(
     { name: 'sms', run: async () => [await gatewayFinding(config.sms)] },
     { name: 'metrics', run: async () => [await metricsFinding(config.server)] },
   ];
-  return examine(checks, settings);
+  return runChecks(checks, settings);
 }
 
 /** The findings of an invalid configuration. */
 export function configurationFindings({ problems }: ConfigError): NamedFinding[] {
   return problems.map((problem) => ({
     check: 'configuration',
-    ...failed(`${problem}.`, 'Correct the variable: .env.example tells what it takes.'),
+    ...failed(`${problem}.`, 'Correct the variable. .env.example lists the valid values.'),
   }));
 }
 
-/** The finding of an application that does not start, such as without a database. */
+/** The finding of an application that cannot start, for example without a database. */
 export function startFinding(error: unknown): NamedFinding {
-  const remedy = 'Look at DATABASE_URL, and whether that database runs and lets this machine in.';
-  return { check: 'database', ...failed(sentenceOf(error), remedy) };
+  const remedy =
+    'Check DATABASE_URL, and that the database is running and accepts connections from this machine.';
+  return { check: 'database', ...failed(messageOf(error), remedy) };
 }

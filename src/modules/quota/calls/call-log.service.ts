@@ -13,7 +13,7 @@ import { Metrics } from '../../../platform/observability/metrics.js';
 import type { ApiCall } from '../quota.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
-/** The only route that costs quota (source document, section 8). */
+/** The only metered route (source document, section 8). */
 const PUBLISH_ROUTE = 'POST /dev/v1/posts';
 const CREATED = 201;
 
@@ -23,8 +23,8 @@ const BATCH_SIZE = 500;
 export type Call = Omit<ApiCall, 'id' | 'metered'>;
 
 /**
- * Records developer API calls. A publish is recorded in its own transaction. Other calls are queued in memory and written in
- * batches, so that no read waits for a write.
+ * Records developer API calls. A publish is recorded in the transaction that stores the post. Other calls are queued in memory
+ * and written in batches, so that reads do not wait for a write.
  */
 @Injectable()
 export class CallLog extends BackgroundWriter {
@@ -33,8 +33,8 @@ export class CallLog extends BackgroundWriter {
   private queue: ApiCall[] = [];
   private dropped = 0;
   private readonly droppedTotal: Counter;
-  /** Size of a batch that failed. The retry has the same calls, so a duplicate key means that all of them are stored. */
-  private failedSize = 0;
+  /** Size of the batch that failed. The retry has the same calls, so a duplicate key means that all of them are stored. */
+  private failedBatchSize = 0;
 
   constructor(
     private readonly repository: CallsRepository,
@@ -45,17 +45,17 @@ export class CallLog extends BackgroundWriter {
     super();
     metrics.registerGauge(
       'call_log_waiting',
-      'Calls that wait to be recorded.',
+      'API calls in the queue of the call log.',
       () => this.queue.length,
     );
     this.droppedTotal = new Counter({
       name: 'call_log_dropped_total',
-      help: 'Calls that were not recorded, because too many waited.',
+      help: 'API calls that were not recorded because the queue was full.',
       registers: [metrics.registry],
     });
   }
 
-  /** Middleware that records the calls of known apps when their response closes. */
+  /** Middleware that records authenticated calls when the response closes. */
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
     response.once('close', () => {
       const { caller } = request.context;
@@ -68,7 +68,7 @@ export class CallLog extends BackgroundWriter {
     next();
   };
 
-  /** Records successful publishes in their transaction. */
+  /** Records successful publishes in the caller's transaction. */
   recordPublishes(
     tx: Transaction,
     calls: readonly Omit<Call, 'route' | 'status'>[],
@@ -78,12 +78,12 @@ export class CallLog extends BackgroundWriter {
     return this.repository.insertAll(tx, records);
   }
 
-  /** Makes `record` wait for the outcome: a publish that succeeds for the first time has recorded its call. */
+  /** Makes `record` wait for this publish. A publish that succeeds and is no replay has already recorded its call. */
   awaitPublish(caller: Caller, publish: Promise<Outcome<unknown>>): void {
     this.publishes.set(caller, publish);
   }
 
-  /** Queues a call, unless its publish records it. */
+  /** Queues a call, unless its publish has recorded it. */
   record(caller: Caller, call: Omit<Call, 'at' | 'clientId' | 'userId' | 'requestId'>): void {
     const { clientId, userId, requestId, receivedAt: at } = caller;
     const enqueue = () => this.enqueue({ at, clientId, userId, requestId, ...call });
@@ -92,7 +92,7 @@ export class CallLog extends BackgroundWriter {
     else enqueue();
   }
 
-  /** Drops the newest calls during a long database outage. */
+  /** Drops the call if the queue is full, as during a long database outage. */
   private enqueue(call: Call): void {
     if (this.queue.length < MAX_QUEUED) this.queue.push(recordOf(call, false));
     else {
@@ -103,25 +103,25 @@ export class CallLog extends BackgroundWriter {
 
   protected override async writeWaiting(): Promise<void> {
     while (this.queue.length > 0) {
-      const batch = this.queue.slice(0, this.failedSize || BATCH_SIZE);
+      const batch = this.queue.slice(0, this.failedBatchSize || BATCH_SIZE);
       try {
         await this.transactions.run((tx) => this.repository.insertAll(tx, batch));
       } catch (error) {
-        // A duplicate: the first attempt was committed, and only its confirmation was lost.
+        // Duplicate key: the first attempt was committed, but its confirmation was lost.
         if (!isDuplicateKey(error)) {
-          this.failedSize = batch.length;
+          this.failedBatchSize = batch.length;
           this.logger.error(
-            `The call log could not be written; ${this.queue.length} calls wait.`,
+            `Cannot write the call log. ${this.queue.length} calls are queued.`,
             (error as Error).stack,
           );
           return;
         }
       }
-      this.failedSize = 0;
+      this.failedBatchSize = 0;
       this.queue = this.queue.slice(batch.length);
     }
     if (this.dropped > 0) {
-      this.logger.warn(`${this.dropped} calls were not recorded, because too many waited.`);
+      this.logger.warn(`${this.dropped} calls were not recorded because the queue was full.`);
       this.dropped = 0;
     }
   }

@@ -12,7 +12,7 @@ import {
 } from '../../../platform/database/retention/expired-rows.js';
 import { ApiCall } from '../quota.entities.js';
 
-/** Calls that apps made for the user. They belong to the app, so erasure only clears the user id. */
+/** Calls that apps made on behalf of the user. They belong to the app, so erasure only clears the user id. */
 @Injectable()
 export class CallsPersonalData implements PersonalData {
   constructor(private readonly dataSource: DataSource) {}

@@ -17,7 +17,7 @@ const TOTALS_PER_STATEMENT = 200;
 
 export type RouteCount = Pick<ApiCall, 'clientId' | 'route' | 'status'> & { calls: number };
 
-/** The call log and its daily totals. */
+/** The call log and the daily totals. */
 @Injectable()
 export class CallsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -26,16 +26,16 @@ export class CallsRepository {
     return insertAll(tx, ApiCall, calls);
   }
 
-  /** The time of the first call; null if there is none. */
+  /** Returns the time of the first call, or null if there is none. */
   findFirst(span: TimeRange): Promise<Date | null> {
     return firstTimeIn(this.dataSource, ApiCall, span);
   }
 
   /**
-   * The hours that contain calls, oldest first. A statement about one hour ends in time, however long the log is. Other requests
-   * run in between, also on SQLite, whose driver blocks the process.
+   * The hours that contain calls, oldest first. A statement for one hour stays below the query timeout, however long the log is.
+   * Yields to the event loop between hours, because the SQLite driver blocks the process.
    */
-  async *hours({ from, to }: TimeRange): AsyncGenerator<TimeRange> {
+  async *hoursWithCalls({ from, to }: TimeRange): AsyncGenerator<TimeRange> {
     let first = await this.findFirst({ from, to });
     while (first) {
       const hour = startOf(first, HOUR);
@@ -74,11 +74,11 @@ export class CallsRepository {
     return this.inTimeRange(span, entities(tx)).andWhere({ clientId, metered: true }).getCount();
   }
 
-  before(moment: Date): ExpiredRows {
+  callsBefore(moment: Date): ExpiredRows {
     return expiredLogRows(this.dataSource, ApiCall, moment);
   }
 
-  /** The newest day that has totals, such as `2026-11-21`. */
+  /** The newest day with totals, such as `2026-11-21`. */
   async findNewestDay(): Promise<string | null> {
     const newest = await this.dataSource.manager.findOne(ApiUsageDaily, {
       select: { day: true },
@@ -92,7 +92,7 @@ export class CallsRepository {
     return this.dataSource.manager.findBy(ApiUsageDaily, { day });
   }
 
-  /** Inserts these totals, or overwrites the stored ones. */
+  /** Upserts the totals. */
   async saveTotals(tx: Transaction, totals: readonly ApiUsageDaily[]): Promise<void> {
     for (let from = 0; from < totals.length; from += TOTALS_PER_STATEMENT)
       await upsertAll(tx, ApiUsageDaily, totals.slice(from, from + TOTALS_PER_STATEMENT));

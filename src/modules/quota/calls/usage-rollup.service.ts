@@ -6,23 +6,24 @@ import { TransactionRunner } from '../../../platform/database/transaction.js';
 import type { ApiUsageDaily } from '../quota.entities.js';
 import { CallsRepository } from './calls.repository.js';
 
-export interface RolledUp {
-  /** Days that have calls, such as `2026-11-21`, oldest first, and their number of calls. */
+export interface RollupResult {
+  /** The days with calls, such as `2026-11-21`, oldest first, and their number of calls. */
   days: { day: string; calls: number }[];
-  /** The totals include every call between the start and this moment. */
+  /** End of the counted time range, exclusive. */
   until: Date;
 }
 
-/** Calls before this moment are deleted. It is the start of a UTC day, so that no day is counted from a part of its calls. */
+/** Calls before this time are past retention. It is the start of a UTC day, so that calls expire by whole days. */
 export function callLogStart(now: Date, { retention }: Pick<AppConfig, 'retention'>): Date {
   return startOf(later(now, -retention.callLog * DAY), DAY);
 }
 
 /**
- * Adds up the call log by day, app, route and status.
+ * Aggregates the call log by day, app, route and status.
  *
- * A call is written a moment after it was made, or minutes later after a database outage. A day is therefore counted again until
- * the next day has ended. Later calls are counted when an operator names their day, and at the latest before they are pruned.
+ * A call is stored shortly after it was made, or minutes later after a database outage. A day is therefore recounted until the
+ * end of the next day. Calls that are stored even later are counted before they are pruned, or when an operator runs the roll-up
+ * from their day.
  */
 @Injectable()
 export class UsageRollup {
@@ -34,45 +35,48 @@ export class UsageRollup {
   ) {}
 
   /**
-   * Counts every day that may have changed since the last run, or every day since `from`, the start of a day. Safe to run twice,
-   * late, never, or concurrently: totals are set, not incremented.
+   * Counts every day that may have changed since the last run, or every day since `from`, the start of a day. Idempotent and safe
+   * to run concurrently, because totals are set and not incremented.
    * @param stopAt when to stop early; the next run continues
    */
-  async run({ from, stopAt }: { from?: Date; stopAt?: Date } = {}): Promise<RolledUp> {
+  async run({ from, stopAt }: { from?: Date; stopAt?: Date } = {}): Promise<RollupResult> {
     // The clock of another process may be ahead.
     const until = later(this.clock.now(), DAY);
-    return this.count(from ?? (await this.firstOpenDay()), until, stopAt);
+    return this.rollUp(from ?? (await this.firstUnfinishedDay()), until, stopAt);
   }
 
   /** The calls past retention. */
   expiredCalls(): ExpiredRows {
-    return this.repository.before(callLogStart(this.clock.now(), this.config));
+    return this.repository.callsBefore(callLogStart(this.clock.now(), this.config));
   }
 
-  /** The calls past retention, after adding them to the totals. @param stopAt when to leave the rest to the next run */
-  async countExpiredCalls(stopAt?: Date): Promise<ExpiredRows> {
+  /** Adds the calls past retention to the totals and returns them. @param stopAt when to leave the rest to the next run */
+  async rollUpExpiredCalls(stopAt?: Date): Promise<ExpiredRows> {
     const end = callLogStart(this.clock.now(), this.config);
-    const { until } = await this.count(new Date(0), end, stopAt);
-    return this.repository.before(until);
+    const { until } = await this.rollUp(new Date(0), end, stopAt);
+    return this.repository.callsBefore(until);
   }
 
-  private async count(from: Date, to: Date, stopAt: Date | undefined): Promise<RolledUp> {
-    const days: RolledUp['days'] = [];
+  private async rollUp(from: Date, to: Date, stopAt: Date | undefined): Promise<RollupResult> {
+    const days: RollupResult['days'] = [];
     let first = await this.repository.findFirst({ from, to });
     while (first) {
       const start = startOf(first, DAY);
       if (stopAt && this.clock.now() >= stopAt) return { days, until: start };
-      days.push(await this.countDay(start));
+      days.push(await this.rollUpDay(start));
       first = await this.repository.findFirst({ from: later(start, DAY), to });
     }
     return { days, until: to };
   }
 
-  private async countDay(start: Date): Promise<{ day: string; calls: number }> {
+  private async rollUpDay(start: Date): Promise<{ day: string; calls: number }> {
     const day = start.toISOString().slice(0, 'yyyy-mm-dd'.length);
     const counted = new Map<string, ApiUsageDaily>();
     let calls = 0;
-    for await (const hour of this.repository.hours({ from: start, to: later(start, DAY) })) {
+    for await (const hour of this.repository.hoursWithCalls({
+      from: start,
+      to: later(start, DAY),
+    })) {
       for (const count of await this.repository.countByRoute(hour)) {
         const total = counted.get(keyOf(count)) ?? { day, ...count, calls: 0 };
         total.calls += count.calls;
@@ -85,8 +89,8 @@ export class UsageRollup {
   }
 
   /**
-   * Never lowers a total: calls are only added, until the day is pruned. Of two concurrent runs, the one that counted less may
-   * write last; the next run corrects it. Totals are written in key order, so that concurrent runs do not deadlock.
+   * Never lowers a total, because the calls of a day only increase until it is pruned. If two runs overlap, the one that counted
+   * less may write last; the next run corrects it. Totals are written in key order, so that concurrent runs do not deadlock.
    */
   private async raiseTotals(
     day: string,
@@ -102,7 +106,7 @@ export class UsageRollup {
       await this.transactions.run((tx) => this.repository.saveTotals(tx, raised));
   }
 
-  private async firstOpenDay(): Promise<Date> {
+  private async firstUnfinishedDay(): Promise<Date> {
     const newest = await this.repository.findNewestDay();
     if (newest === null) return new Date(0);
     const counted = new Date(newest);

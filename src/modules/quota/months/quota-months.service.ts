@@ -16,15 +16,15 @@ export interface ClosedMonths {
   previous: { period: Period; apps: number; posts: number };
 }
 
-/** An app's month. A null limit is unlimited. */
+/** The usage of an app in a month. A null limit means unlimited. */
 export interface ReportLine extends EffectiveQuota {
   clientId: string;
   name: string;
   used: number;
   remaining: number | null;
-  /** Of the limit, rounded down; null without one. */
+  /** Percentage of the limit, rounded down; null if unlimited. */
   percent: number | null;
-  /** Posts at the end of the month at the current rate; of a past month, the posts published. */
+  /** Expected posts at the end of the month at the current rate. For a past month, equal to `used`. */
   projected: number;
   period: Period;
 }
@@ -39,8 +39,8 @@ export class QuotaMonths {
   ) {}
 
   /**
-   * Writes the apps' plan and limit into each earlier month, so that a report of October does not change with a plan of December.
-   * Sums up the previous month. A closed month never changes, so this is safe to run twice, late, never, or concurrently.
+   * Closes the earlier months: stores the plan and limit of each app, so that later plan changes do not alter their reports.
+   * Returns the totals of the previous month. Idempotent and safe to run concurrently.
    */
   async closeEarlier(): Promise<ClosedMonths> {
     const now = this.clock.now();
@@ -62,36 +62,36 @@ export class QuotaMonths {
       const clientIds = await this.repository.findUnclosed(period, BATCH_SIZE);
       if (clientIds.length === 0) return closed;
       const before = closed;
-      for (const { plan, limit, members } of await this.groupByQuota(clientIds)) {
+      for (const { plan, limit, clientIds: group } of await this.groupByQuota(clientIds)) {
         const values = { closedPlan: plan, closedLimit: limit, closedAt };
         closed += await this.transactions.run((tx) =>
-          this.repository.close(tx, period, members, values),
+          this.repository.close(tx, period, group, values),
         );
       }
-      // Another process has closed them, and closes the others.
+      // Another process has closed these apps, and closes the rest.
       if (closed === before) return closed;
     }
   }
 
-  /** Most apps share a plan and its limit, so a few statements close them. */
+  /** Most apps share a plan and a limit, so that few statements close a month. */
   private async groupByQuota(
     clientIds: string[],
-  ): Promise<Iterable<EffectiveQuota & { members: string[] }>> {
+  ): Promise<Iterable<EffectiveQuota & { clientIds: string[] }>> {
     const assignments = await this.repository.findAssignments(clientIds);
-    const groups = new Map<string, EffectiveQuota & { members: string[] }>();
+    const groups = new Map<string, EffectiveQuota & { clientIds: string[] }>();
     for (const clientId of clientIds) {
       const quota = this.quota.effectiveQuota(assignments.get(clientId));
       const key = `${quota.plan} ${quota.limit}`;
-      const group = groups.get(key) ?? { ...quota, members: [] };
-      group.members.push(clientId);
+      const group = groups.get(key) ?? { ...quota, clientIds: [] };
+      group.clientIds.push(clientId);
       groups.set(key, group);
     }
     return groups.values();
   }
 
   /**
-   * A line for each of these apps, highest percentage first. A closed month shows its stored plans and limits, any other month
-   * the current ones. Two statements, however many apps there are.
+   * Reports the usage of these apps, highest percentage first. A closed month has the plans and limits stored when it was closed,
+   * any other month the current ones.
    * @param period the current month by default
    * @throws InvalidRequest if the month has not begun
    */
@@ -99,7 +99,7 @@ export class QuotaMonths {
     apps: readonly { clientId: string; name: string }[],
     period: Period = periodOf(this.clock.now()),
   ): Promise<ReportLine[]> {
-    const growth = this.projectedGrowth(period);
+    const factor = this.projectionFactor(period);
     const usage = await this.repository.findUsage(period);
     const assignments = await this.repository.findAssignments();
     const lines = apps.map(({ clientId, name }): ReportLine => {
@@ -115,7 +115,7 @@ export class QuotaMonths {
         used,
         remaining: quota.limit === null ? null : Math.max(0, quota.limit - used),
         percent: percentOf(used, quota.limit),
-        projected: Math.round(used * growth),
+        projected: Math.round(used * factor),
         period,
       };
     });
@@ -124,8 +124,8 @@ export class QuotaMonths {
     );
   }
 
-  /** The length of the month relative to its elapsed part, of which at least a day counts. */
-  private projectedGrowth(period: Period): number {
+  /** Length of the month divided by its elapsed time, which counts as at least one day. */
+  private projectionFactor(period: Period): number {
     const { from, to } = rangeOf(period);
     const now = this.clock.now();
     if (now < from) throw new InvalidRequest(`The month ${period} has not begun.`);

@@ -10,20 +10,20 @@ import { callLogStart } from '../calls/usage-rollup.service.js';
 import { periodOf, rangeOf, type Period } from '../quota-period.js';
 import { QuotaRepository } from '../quota.repository.js';
 
-/** An app whose counter of a month differs from the call log. */
-export interface Difference {
+/** A difference between an app's counter of a month and the call log. */
+export interface QuotaDiscrepancy {
   clientId: string;
   period: Period;
   used: number;
   recorded: number;
-  /** The part of `recorded` that running publishes cannot change, and its end. */
+  /** The number of posts recorded before `until`. Running publishes cannot change it. */
   settled: { until: Date; posts: number };
 }
 
-/** A publish is recorded under its start time. This is far longer than it may take until COMMIT. */
+/** Far longer than a publish may take from its start, which is the time recorded, to COMMIT. */
 const SETTLED_MS = HOUR;
 
-/** Compares quota counters with the call log (source document, section 8). */
+/** Compares the quota counters with the call log (source document, section 8). */
 @Injectable()
 export class QuotaReconciliation {
   constructor(
@@ -36,34 +36,34 @@ export class QuotaReconciliation {
   ) {}
 
   /**
-   * The apps whose counter is wrong, by client id. Safe while apps publish.
+   * Finds the apps whose counter is wrong, sorted by client id. Safe while apps publish.
    * @param period the current month by default
    * @throws InvalidRequest if calls of the month were already deleted, or the month has not begun
    */
-  async differences(period: Period = periodOf(this.clock.now())): Promise<Difference[]> {
+  async discrepancies(period: Period = periodOf(this.clock.now())): Promise<QuotaDiscrepancy[]> {
     const { from, to } = this.loggedRange(period);
     const until = this.settledUntil({ from, to });
     const settled = await this.count({ from, to: until });
     const recent = await this.count({ from: until, to });
     const usage = await this.quota.findUsage(period);
-    const differences: Difference[] = [];
+    const discrepancies: QuotaDiscrepancy[] = [];
     for (const clientId of new Set([...usage.keys(), ...settled.keys(), ...recent.keys()])) {
       const posts = settled.get(clientId) ?? 0;
       if ((usage.get(clientId)?.used ?? 0) === posts + (recent.get(clientId) ?? 0)) continue;
       const candidate = { clientId, period, settled: { until, posts } };
       const counts = await this.transactions.run((tx) => this.compare(tx, candidate));
-      if (counts.used !== counts.recorded) differences.push({ ...candidate, ...counts });
+      if (counts.used !== counts.recorded) discrepancies.push({ ...candidate, ...counts });
     }
-    return differences.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+    return discrepancies.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
   }
 
-  /** Sets the counter to the number of calls recorded by then, if it is still wrong. */
-  async fix(difference: Difference, change: Change): Promise<void> {
-    const { clientId, period } = difference;
+  /** Sets the counter to the number of recorded calls, if it is still wrong. */
+  async fix(discrepancy: QuotaDiscrepancy, change: Change): Promise<void> {
+    const { clientId, period } = discrepancy;
     await this.transactions.run(async (tx) => {
       if ((await this.quota.lockUsed(tx, clientId, period)) === null)
-        await this.quota.open(tx, clientId, period);
-      const { used, recorded } = await this.compare(tx, difference);
+        await this.quota.insertPeriod(tx, clientId, period);
+      const { used, recorded } = await this.compare(tx, discrepancy);
       if (used === recorded) return;
       await this.quota.setUsed(tx, clientId, period, recorded);
       const details = { period, from: used, to: recorded };
@@ -71,10 +71,10 @@ export class QuotaReconciliation {
     });
   }
 
-  /** Reads the counter and the recorded calls of an app while no publish can change them. */
+  /** Locks the counter of an app, and reads it and the recorded calls. */
   private async compare(
     tx: Transaction,
-    { clientId, period, settled }: Pick<Difference, 'clientId' | 'period' | 'settled'>,
+    { clientId, period, settled }: Pick<QuotaDiscrepancy, 'clientId' | 'period' | 'settled'>,
   ): Promise<{ used: number; recorded: number }> {
     const { to } = rangeOf(period);
     const count = (): Promise<number> =>
@@ -91,7 +91,7 @@ export class QuotaReconciliation {
 
   private async count(span: TimeRange): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for await (const hour of this.calls.hours(span))
+    for await (const hour of this.calls.hoursWithCalls(span))
       for (const [clientId, calls] of await this.calls.countMetered(hour))
         counts.set(clientId, (counts.get(clientId) ?? 0) + calls);
     return counts;
@@ -110,7 +110,7 @@ export class QuotaReconciliation {
     if (span.from < callLogStart(now, this.config)) {
       const { callLog } = this.config.retention;
       throw new InvalidRequest(
-        `Not all calls of ${period} are kept: CALL_LOG_DAYS is ${callLog}. Choose a later month.`,
+        `The call log of ${period} is incomplete because CALL_LOG_DAYS is ${callLog}. Choose a later month.`,
       );
     }
     return span;

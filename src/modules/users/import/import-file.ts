@@ -16,10 +16,10 @@ export const COLUMNS = [
 export type Column = (typeof COLUMNS)[number];
 export const REQUIRED: readonly Column[] = ['phone', 'name'];
 
-/** The text of each column in the file. Empty text clears the field. */
+/** The text of each column in the file. An empty text clears the field. */
 export type Values = Partial<Record<Column, string>>;
 
-/** A line of the file: its values, or the reason why it cannot be read. */
+/** A line of the file: its values, or the reason why it is invalid. */
 export type FileRecord = { line: number } & ({ values: Values } | { problem: string });
 
 /** `number` starts at 1. `text` is undefined if the line is too long. */
@@ -28,15 +28,15 @@ export interface Line {
   text: string | undefined;
 }
 
-/** Far longer than a valid line. */
+/** Characters. Far longer than a valid line. */
 const MAX_LINE_LENGTH = 32_768;
 const BATCH_SIZE = 500;
 
-const TOO_LONG = 'It is too long to be a user.';
+const TOO_LONG = `It is longer than ${MAX_LINE_LENGTH} characters.`;
 const INVALID_UTF8 = 'It is not valid UTF-8.';
-const NOT_AN_OBJECT = 'It is not a JSON object; is the file complete?';
+const NOT_AN_OBJECT = 'It is not a JSON object. Is the file complete?';
 const QUOTES =
-  'Its quotes do not match. A quoted value ends on its line, and a quote in it is doubled.';
+  'Its quotes do not match. Close each quoted value on its line, and double the quotes inside it.';
 
 export const FORMATS = ['csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -47,7 +47,7 @@ const FORMAT_OF: Readonly<Record<string, Format>> = {
   '.jsonl': 'ndjson',
 };
 
-/** The format by the file name. Standard input is CSV. */
+/** The format by file extension. Standard input is CSV. */
 export function formatOf(path: string): Format | undefined {
   return path === '-' ? 'csv' : FORMAT_OF[extname(path).toLowerCase()];
 }
@@ -55,11 +55,11 @@ export function formatOf(path: string): Format | undefined {
 export interface ImportFile {
   /** In batches of at most 500 lines. */
   records: AsyncIterable<FileRecord[]>;
-  /** The part that was read, from 0 to 1; undefined if the size is not known. */
-  partRead: () => number | undefined;
+  /** From 0 to 1; undefined if the size is not known. */
+  progress: () => number | undefined;
 }
 
-/** Opens a file, or `input` for `-`. @throws InvalidRequest if the file cannot be read */
+/** Opens the file, or reads `input` if `path` is `-`. @throws InvalidRequest if the file cannot be read */
 export async function openImportFile(
   path: string,
   format: Format,
@@ -67,7 +67,7 @@ export async function openImportFile(
 ): Promise<ImportFile> {
   const parse = format === 'csv' ? csvRecords : ndjsonRecords;
   if (path === '-')
-    return { records: parse(batchesOfLines(input, BATCH_SIZE)), partRead: () => undefined };
+    return { records: parse(batchesOfLines(input, BATCH_SIZE)), progress: () => undefined };
   const found = await stat(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
@@ -75,7 +75,7 @@ export async function openImportFile(
   const stream = createReadStream(path);
   return {
     records: parse(batchesOfLines(readable(path, stream), BATCH_SIZE)),
-    partRead: () => (found.size === 0 ? undefined : Math.min(1, stream.bytesRead / found.size)),
+    progress: () => (found.size === 0 ? undefined : Math.min(1, stream.bytesRead / found.size)),
   };
 }
 
@@ -91,14 +91,14 @@ function unreadable(path: string, error: unknown): InvalidRequest {
   const { code, message } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
     ENOENT: `There is no file ${path}.`,
-    EACCES: `You may not read ${path}.`,
+    EACCES: `Permission to read ${path} is denied.`,
   };
   return new InvalidRequest(reasons[code ?? ''] ?? `${path} cannot be read: ${message}.`);
 }
 
 /**
- * Splits a byte stream into batches of non-blank lines, without line ends and byte order mark. Invalid UTF-8 becomes U+FFFD.
- * Memory is bounded, also for long lines.
+ * Splits a byte stream into batches of non-blank lines, without line endings and byte order mark. Invalid UTF-8 becomes U+FFFD.
+ * Long lines are not buffered.
  */
 export async function* batchesOfLines(
   source: AsyncIterable<string | Buffer>,
@@ -142,8 +142,8 @@ async function* numberedLines(source: AsyncIterable<string | Buffer>): AsyncGene
 }
 
 /**
- * Parses CSV (RFC 4180) without line breaks in values, so that a wrong quote invalidates one line and not the rest of the file.
- * The columns of the header may have any order.
+ * Parses CSV (RFC 4180) without line breaks in values, so that a wrong quote invalidates only its own line. The columns may have
+ * any order.
  */
 async function* csvRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileRecord[]> {
   let columns: Column[] | undefined;
@@ -157,19 +157,19 @@ async function* csvRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileR
 
 function headerOf(text: string): Column[] {
   if (text.includes('\uFFFD') || text.includes('\0'))
-    throw wrongHeader('The file is not UTF-8: save it as "CSV UTF-8".');
-  if (text.includes('\r')) throw wrongHeader('Its lines do not end: save it as "CSV UTF-8".');
+    throw wrongHeader('The file is not UTF-8; save it as "CSV UTF-8".');
+  if (text.includes('\r')) throw wrongHeader('The file has no line feeds; save it as "CSV UTF-8".');
   const [cells] = rowsOf([text]) ?? [];
   if (!cells) throw wrongHeader(QUOTES);
   if (cells.length === 1 && /[;\t]/.test(text))
-    throw wrongHeader('Separate the columns by commas.');
+    throw wrongHeader('Separate the columns with commas.');
   const columns = cells.map((cell) => {
     const name = cell.trim();
     if (!isColumn(name)) throw wrongHeader(unknownColumn(name));
     return name;
   });
-  const twice = columns.find((column, index) => columns.indexOf(column) !== index);
-  if (twice !== undefined) throw wrongHeader(`The column "${twice}" is there twice.`);
+  const duplicate = columns.find((column, index) => columns.indexOf(column) !== index);
+  if (duplicate !== undefined) throw wrongHeader(`The column "${duplicate}" appears twice.`);
   const missing = REQUIRED.find((column) => !columns.includes(column));
   if (missing !== undefined) throw wrongHeader(`The column "${missing}" is missing.`);
   return columns;
@@ -206,15 +206,15 @@ function recordsOf(lines: readonly Line[], columns: readonly Column[]): FileReco
 function wrongWidth(cells: readonly string[], columns: readonly Column[]): string {
   const found = `It has ${cells.length} of ${columns.length} columns`;
   return cells.length < columns.length
-    ? `${found}; is the file complete?`
-    : `${found}; a value with a comma needs quotes.`;
+    ? `${found}. Is the file complete?`
+    : `${found}. Quote values that contain commas.`;
 }
 
-/** The cells of each line; undefined if the quotes of any line do not match. */
+/** The cells of each line. Returns undefined if the quotes of any line do not match. */
 function rowsOf(lines: readonly string[]): string[][] | undefined {
   try {
     const rows = parseCsv(lines.join('\n'), {
-      // Without it, a carriage return in the first line would become the record delimiter.
+      // Otherwise a carriage return in the first line would become the record delimiter.
       record_delimiter: '\n',
       relax_column_count: true,
       skip_empty_lines: false,
@@ -225,7 +225,7 @@ function rowsOf(lines: readonly string[]): string[][] | undefined {
   }
 }
 
-/** Parses one JSON object per line, whose members have the names of the columns. */
+/** Parses one JSON object per line, with the columns as keys. */
 async function* ndjsonRecords(batches: AsyncIterable<Line[]>): AsyncGenerator<FileRecord[]> {
   let isEmpty = true;
   for await (const batch of batches) {

@@ -9,8 +9,8 @@ async function linesOf(chunks: readonly (Buffer | string)[], size = 100): Promis
   return batches;
 }
 
-describe('Lines of a byte stream', () => {
-  it('are the same wherever the stream is cut, in the middle of a character and of CRLF included', async () => {
+describe('batchesOfLines', () => {
+  it('returns the same lines wherever the chunks are split, also within a character or CRLF', async () => {
     const bytes = Buffer.from('\uFEFFŽofie\r\n\r\n🌻\nend');
     const whole = [
       { number: 1, text: 'Žofie' },
@@ -21,7 +21,7 @@ describe('Lines of a byte stream', () => {
       expect(await linesOf([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual([whole]);
   });
 
-  it('come in batches', async () => {
+  it('yields batches of the given size', async () => {
     const batches = await linesOf(['a\nb\n', 'c\nd\ne'], 2);
     expect(batches.map((batch) => batch.map(({ text }) => text))).toEqual([
       ['a', 'b'],
@@ -30,7 +30,7 @@ describe('Lines of a byte stream', () => {
     ]);
   });
 
-  it('lose the text of those that are too long to be held, and no other', async () => {
+  it('drops the text of lines over the length limit only', async () => {
     const long = 'x'.repeat(20_000);
     expect(await linesOf(['a\n', long, long, 'y', '\nb\n', long, long])).toEqual([
       [
@@ -42,13 +42,13 @@ describe('Lines of a byte stream', () => {
     ]);
   });
 
-  it('have U+FFFD for what is not UTF-8', async () => {
+  it('replaces invalid UTF-8 by U+FFFD', async () => {
     expect(await linesOf([Buffer.from([0x61, 0xeb, 0x0a])])).toEqual([
       [{ number: 1, text: 'a\uFFFD' }],
     ]);
   });
 
-  it('are none in an empty file', async () => {
+  it('yields nothing for an empty or blank file', async () => {
     expect(await linesOf(['', '\uFEFF', '\n \r\n'])).toEqual([]);
   });
 });

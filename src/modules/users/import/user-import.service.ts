@@ -12,25 +12,25 @@ import { UsersRepository } from '../users.repository.js';
 import { type NewUser, newUser } from '../users.service.js';
 import { type FileRecord, REQUIRED, type Values } from './import-file.js';
 
-/** The fields of a line. Absent fields do not change. `phone` is E.164. */
+/** The fields of a line. Absent fields are not changed. `phone` is E.164. */
 type ImportedUser = Pick<NewUser, 'phone' | 'name'> &
   Partial<Pick<NewUser, 'neighborhood' | 'photoUrl' | 'latitude' | 'longitude'>>;
 
-/** Concurrent imports of the same users may fail an attempt. */
+/** An attempt fails if a concurrent import adds the same user. */
 const MAX_ATTEMPTS = 5;
 
-/** A line that was not imported, and why. */
+/** A line that was not imported, with the reason. */
 export interface Problem {
   line: number;
   problem: string;
 }
 
-interface Written {
+interface WriteCounts {
   added: number;
   updated: number;
 }
 
-export interface ImportReport extends Written {
+export interface ImportReport extends WriteCounts {
   unchanged: number;
   /** Lines read, without the header. */
   lines: number;
@@ -47,8 +47,8 @@ interface ImportSettings {
 }
 
 /**
- * Adds and updates users from a file, by phone. Each batch is a transaction of its own, so an interrupted import can be run
- * again.
+ * Adds and updates users from a file, by phone. Each batch is a transaction of its own, so that an interrupted import can be
+ * repeated.
  */
 @Injectable()
 export class UserImport {
@@ -67,7 +67,7 @@ export class UserImport {
     const report = { lines: 0, added: 0, updated: 0, unchanged: 0, bad: 0 };
     for await (const records of batches) {
       const users = records.flatMap((record) => {
-        const user = readRecord(record, lineOfPhone);
+        const user = parseRecord(record, lineOfPhone);
         if (!('problem' in user)) return [user];
         onProblem(user);
         report.bad += 1;
@@ -83,30 +83,34 @@ export class UserImport {
     return report;
   }
 
-  /** Locks and writes only the users that are new or differ. */
-  private async import(users: ImportedUser[], change: Change, dryRun: boolean): Promise<Written> {
+  /** Locks and writes only new and changed users. */
+  private async import(
+    users: ImportedUser[],
+    change: Change,
+    dryRun: boolean,
+  ): Promise<WriteCounts> {
     const stored = byPhone(await this.repository.findByPhones(users.map(({ phone }) => phone)));
-    const wanted = users.filter((user) => differs(user, stored.get(user.phone)));
-    if (dryRun || wanted.length === 0) {
-      const added = wanted.filter(({ phone }) => !stored.has(phone)).length;
-      return { added, updated: wanted.length - added };
+    const changed = users.filter((user) => differs(user, stored.get(user.phone)));
+    if (dryRun || changed.length === 0) {
+      const added = changed.filter(({ phone }) => !stored.has(phone)).length;
+      return { added, updated: changed.length - added };
     }
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.transactions.run((tx) => this.write(tx, wanted, change));
+        return await this.transactions.run((tx) => this.write(tx, changed, change));
       } catch (error) {
-        // A concurrent import added one of these users. The next attempt finds it.
+        // A concurrent import added one of these users. The next attempt updates it.
         if (!isDuplicateKey(error) || attempt === MAX_ATTEMPTS) throw error;
       }
     }
   }
 
-  /** At most five statements, whatever the number of users. */
+  /** Runs at most five statements, regardless of the number of users. */
   private async write(
     tx: Transaction,
     users: readonly ImportedUser[],
     change: Change,
-  ): Promise<Written> {
+  ): Promise<WriteCounts> {
     const now = this.clock.now();
     const phones = users.map(({ phone }) => phone);
     const stored = byPhone(await this.repository.lockByPhones(tx, phones));
@@ -128,15 +132,14 @@ export class UserImport {
   }
 }
 
-/** Adds the line to `lineOfPhone`, which has the lines read so far. */
-function readRecord(record: FileRecord, lineOfPhone: Map<string, number>): ImportedUser | Problem {
+/** @param lineOfPhone the lines parsed so far by phone; this line is added */
+function parseRecord(record: FileRecord, lineOfPhone: Map<string, number>): ImportedUser | Problem {
   if ('problem' in record) return record;
   const { line, values } = record;
   try {
-    const user = readUser(values);
+    const user = parseUser(values);
     const before = lineOfPhone.get(user.phone);
-    if (before !== undefined)
-      return { line, problem: `phone: It is the same as on line ${before}.` };
+    if (before !== undefined) return { line, problem: `phone: It is already on line ${before}.` };
     lineOfPhone.set(user.phone, line);
     return user;
   } catch (error) {
@@ -145,33 +148,37 @@ function readRecord(record: FileRecord, lineOfPhone: Map<string, number>): Impor
   }
 }
 
-/** Applies the rules of `user add`. @throws InvalidValue, whose message contains no value of the line */
-function readUser(values: Values): ImportedUser {
+/** Applies the rules of `user add`. @throws InvalidValue, whose message contains no personal data */
+function parseUser(values: Values): ImportedUser {
   const missing = REQUIRED.find((column) => isBlank(values[column] ?? ''));
   if (missing !== undefined) throw new InvalidValue(`${missing}: It is required.`);
   const phone = parsePhone(values.phone ?? '');
   if (phone === undefined) throw new InvalidValue(`phone: It ${PHONE_WANTED}.`);
-  const user: ImportedUser = { phone, name: read('name', values.name ?? '') };
+  const user: ImportedUser = { phone, name: parseField('name', values.name ?? '') };
   const { neighborhood, photo_url: photoUrl, latitude, longitude } = values;
-  if (neighborhood !== undefined) user.neighborhood = readOrNull('neighborhood', neighborhood);
-  if (photoUrl !== undefined) user.photoUrl = readOrNull('photo_url', photoUrl);
-  if (latitude !== undefined) user.latitude = readOrNull('latitude', latitude);
-  if (longitude !== undefined) user.longitude = readOrNull('longitude', longitude);
+  if (neighborhood !== undefined)
+    user.neighborhood = parseFieldOrNull('neighborhood', neighborhood);
+  if (photoUrl !== undefined) user.photoUrl = parseFieldOrNull('photo_url', photoUrl);
+  if (latitude !== undefined) user.latitude = parseFieldOrNull('latitude', latitude);
+  if (longitude !== undefined) user.longitude = parseFieldOrNull('longitude', longitude);
   if (presence(user.latitude) !== presence(user.longitude))
-    throw new InvalidValue('latitude and longitude belong together.');
+    throw new InvalidValue('latitude and longitude must be set together.');
   return user;
 }
 
-type Read<C extends keyof typeof readers> = ReturnType<(typeof readers)[C]>;
+type FieldValue<C extends keyof typeof readers> = ReturnType<(typeof readers)[C]>;
 
-function readOrNull<C extends keyof typeof readers>(column: C, text: string): Read<C> | null {
+function parseFieldOrNull<C extends keyof typeof readers>(
+  column: C,
+  text: string,
+): FieldValue<C> | null {
   const trimmed = text.trim();
-  return trimmed === '' ? null : read(column, trimmed);
+  return trimmed === '' ? null : parseField(column, trimmed);
 }
 
-function read<C extends keyof typeof readers>(column: C, text: string): Read<C> {
+function parseField<C extends keyof typeof readers>(column: C, text: string): FieldValue<C> {
   try {
-    return readers[column](text) as Read<C>;
+    return readers[column](text) as FieldValue<C>;
   } catch (error) {
     if (error instanceof InvalidValue) throw new InvalidValue(`${column}: ${error.message}`);
     throw error;

@@ -3,27 +3,27 @@ import type { AuthConfig } from '@auth/core';
 import type { JWT } from '@auth/core/jwt';
 import type { Settings } from './settings.js';
 
-/** Spread into the configuration: keeps the tokens in the session, refreshes them, revokes them at sign-out. */
-export function keepingTokens({ issuer, clientId, clientSecret = '' }: Settings) {
+/** Spread the result into the configuration. Stores tokens in the session, refreshes them, and revokes them at sign-out. */
+export function storeTokens({ issuer, clientId, clientSecret = '' }: Settings) {
   const post = async (path: string, form: Record<string, string>) => {
     const body = { ...form, client_id: clientId, client_secret: clientSecret };
     const request = { method: 'POST', body: new URLSearchParams(body) };
-    return fetch(`${issuer}${path}`, request).then((answer) => answer.json());
+    return fetch(`${issuer}${path}`, request).then((response) => response.json());
   };
-  const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+  const secondsFromNow = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-  async function refreshed(token: JWT): Promise<JWT | null> {
+  async function refresh(token: JWT): Promise<JWT | null> {
     const form = { grant_type: 'refresh_token', refresh_token: String(token.refresh_token) };
-    const answer = await post('/oauth/token', form).catch(() => ({ error: 'no answer' }));
-    const { error, access_token, refresh_token, expires_in } = answer;
-    if (error === 'invalid_grant') return null; // the member has to sign in again
-    if (error !== undefined) return token; // not now; the next request tries again
-    return { ...token, access_token, refresh_token, expires_at: inSeconds(expires_in) };
+    const response = await post('/oauth/token', form).catch(() => ({ error: 'no response' }));
+    const { error, access_token, refresh_token, expires_in } = response;
+    if (error === 'invalid_grant') return null; // the user has to sign in again
+    if (error !== undefined) return token; // temporary; the next request retries
+    return { ...token, access_token, refresh_token, expires_at: secondsFromNow(expires_in) };
   }
 
   const callbacks: AuthConfig['callbacks'] = {
     async jwt({ token, account }) {
-      if (!account) return Number(token.expires_at) > inSeconds(60) ? token : refreshed(token);
+      if (!account) return Number(token.expires_at) > secondsFromNow(60) ? token : refresh(token);
       const { access_token, refresh_token, expires_at } = account;
       return { ...token, access_token, refresh_token, expires_at };
     },

@@ -4,7 +4,7 @@ import type { Settings } from './settings.js';
 
 type Member = { id: string; name: string; photoUrl: string | null };
 
-/** The redirect URI to register is `<your app>/auth/callback/neighbourhood`. */
+/** Register the redirect URI `<your app>/auth/callback/neighbourhood`. */
 export const neighbourhood = (settings: Settings): OAuthConfig<Member> => ({
   id: 'neighbourhood',
   name: 'The neighbourhood',

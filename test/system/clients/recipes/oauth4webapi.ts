@@ -2,19 +2,19 @@
 import * as oauth from 'oauth4webapi';
 import type { Settings } from './settings.js';
 
-/** Once, when your app starts. `ClientSecretPost` sends the secret in the body instead. */
-export async function connect(settings: Settings, proofBy = oauth.ClientSecretBasic) {
+/** Call once, when your app starts. `ClientSecretPost` sends the secret in the body instead of the header. */
+export async function connect(settings: Settings, clientAuth = oauth.ClientSecretBasic) {
   const { clientId, clientSecret, redirectUri } = settings;
   const issuer = new URL(settings.issuer);
-  const onThisMachine = ['localhost', '127.0.0.1'].includes(issuer.hostname);
-  const options = { [oauth.allowInsecureRequests]: onThisMachine };
+  const isLocal = ['localhost', '127.0.0.1'].includes(issuer.hostname);
+  const options = { [oauth.allowInsecureRequests]: isLocal };
   const metadata = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...options });
   const server = await oauth.processDiscoveryResponse(issuer, metadata);
   const client = { client_id: clientId };
-  const app = [server, client, clientSecret ? proofBy(clientSecret) : oauth.None()] as const;
+  const app = [server, client, clientSecret ? clientAuth(clientSecret) : oauth.None()] as const;
 
   return {
-    /** Redirect the browser to the link. Keep state and verifier in its session until it comes back. */
+    /** Redirect the browser to `link`. Store `state` and `verifier` in its session. */
     async begin(scope: string) {
       const state = oauth.generateRandomState();
       const verifier = oauth.generateRandomCodeVerifier();
@@ -30,21 +30,21 @@ export async function connect(settings: Settings, proofBy = oauth.ClientSecretBa
       return { link: `${server.authorization_endpoint}?${query}`, state, verifier };
     },
 
-    /** The browser is back. Compares state and iss, and throws what the member or the service refused. */
+    /** Call in the handler of the redirect URI. Compares `state` and `iss`; throws error responses. */
     async finish(back: URL, { state, verifier }: { state: string; verifier: string }) {
       const code = oauth.validateAuthResponse(server, client, back, state);
       const rest = [redirectUri, verifier, options] as const;
-      const answer = await oauth.authorizationCodeGrantRequest(...app, code, ...rest);
-      return oauth.processAuthorizationCodeResponse(server, client, answer);
+      const response = await oauth.authorizationCodeGrantRequest(...app, code, ...rest);
+      return oauth.processAuthorizationCodeResponse(server, client, response);
     },
 
-    /** Store the new refresh token in place of the old one before you use the access token. */
+    /** Replace the stored refresh token before you use the new access token. */
     async refresh(refreshToken: string) {
-      const answer = await oauth.refreshTokenGrantRequest(...app, refreshToken, options);
-      return oauth.processRefreshTokenResponse(server, client, answer);
+      const response = await oauth.refreshTokenGrantRequest(...app, refreshToken, options);
+      return oauth.processRefreshTokenResponse(server, client, response);
     },
 
-    /** Given the refresh token, ends your app's access; given an access token, that token alone. */
+    /** A refresh token: ends all access of this consent. An access token: revokes only that token. */
     async revoke(token: string) {
       await oauth.processRevocationResponse(await oauth.revocationRequest(...app, token, options));
     },

@@ -1,11 +1,11 @@
 // recipe:begin
 export interface Settings {
-  /** Where the service is, to the letter: no slash at its end. */
+  /** Exact URL of the service, without a trailing slash. */
   issuer: string;
   clientId: string;
-  /** Of a confidential app. */
+  /** Only for confidential apps. */
   clientSecret?: string;
-  /** As it was registered. */
+  /** As registered. */
   redirectUri: string;
 }
 // recipe:end

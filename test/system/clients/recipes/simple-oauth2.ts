@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { AuthorizationCode } from 'simple-oauth2';
 import type { Settings } from './settings.js';
 
-/** Once, when your app starts. The paths that the library assumes are those of this service. */
+/** Call once, when your app starts. This service uses the default paths of the library. */
 export function connect({ issuer, clientId, clientSecret = '', redirectUri }: Settings) {
   const app = new AuthorizationCode({
     client: { id: clientId, secret: clientSecret },
@@ -12,31 +12,31 @@ export function connect({ issuer, clientId, clientSecret = '', redirectUri }: Se
   });
 
   return {
-    /** Redirect the browser to the link. Keep state and verifier in its session until it comes back. */
+    /** Redirect the browser to `link`. Store `state` and `verifier` in its session. */
     begin(scope: string) {
       const state = randomBytes(32).toString('base64url');
       const verifier = randomBytes(32).toString('base64url');
-      const question = {
+      const parameters = {
         redirect_uri: redirectUri,
         scope,
         state,
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256',
       };
-      return { link: app.authorizeURL(question), state, verifier };
+      return { link: app.authorizeURL(parameters), state, verifier };
     },
 
-    /** The browser is back. The library compares neither state nor iss, so this does. */
+    /** Call in the handler of the redirect URI. The library does not compare `state` and `iss`. */
     async finish({ searchParams }: URL, { state, verifier }: { state: string; verifier: string }) {
-      const answer = Object.fromEntries(searchParams);
-      if (answer.state !== state) throw new Error('This answers another request.');
-      if (answer.iss !== issuer) throw new Error('Another server answered.');
-      if (answer.code === undefined) throw new Error(`Refused: ${answer.error}`);
-      const proof = { code: answer.code, redirect_uri: redirectUri, code_verifier: verifier };
-      return app.getToken(proof);
+      const response = Object.fromEntries(searchParams);
+      if (response.state !== state) throw new Error('state differs from the request.');
+      if (response.iss !== issuer) throw new Error('iss differs from the issuer.');
+      if (response.code === undefined) throw new Error(`Authorization failed: ${response.error}`);
+      const exchange = { code: response.code, redirect_uri: redirectUri, code_verifier: verifier };
+      return app.getToken(exchange);
     },
 
-    /** The stored token again. Later: `token = await token.refresh()`; in the end: `await token.revoke('refresh_token')`. */
+    /** Loads a stored token. Then call `token = await token.refresh()` or `await token.revoke('refresh_token')`. */
     restore: app.createToken.bind(app),
   };
 }

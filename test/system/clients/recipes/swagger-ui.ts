@@ -1,13 +1,13 @@
 // recipe:begin
 import type { Settings } from './settings.js';
 
-/** What the script of Swagger UI brings to the page. */
+/** Global of the script of Swagger UI. */
 declare const SwaggerUIBundle: (options: object) => { initOAuth(options: object): void };
 
-type Shown = Settings & { document: object };
+type Options = Settings & { document: object };
 
-/** `document` is our `/openapi.json`, from your server. The redirect URI leads to Swagger UI's `oauth2-redirect.html`. */
-export function showApi({ issuer, clientId, redirectUri, document }: Shown) {
+/** `document` is a copy of our `/openapi.json`. `redirectUri` is the URL of Swagger UI's `oauth2-redirect.html`. */
+export function showApi({ issuer, clientId, redirectUri, document }: Options) {
   const ui = SwaggerUIBundle({
     dom_id: '#swagger-ui',
     spec: { ...document, servers: [{ url: issuer }] },

@@ -34,7 +34,7 @@ describe('SmsQueue', () => {
       message: MESSAGE,
       expiresAt: later(clock.now(), 5 * MINUTE),
       shouldSend: async () => true,
-      failed: async () => {
+      onFailure: async () => {
         failures.push(MESSAGE.id);
       },
       ...more,
@@ -57,7 +57,7 @@ describe('SmsQueue', () => {
       });
   }
 
-  function tries(): number {
+  function attempts(): number {
     return inbox.refused.length + inbox.messages.length;
   }
 
@@ -75,13 +75,17 @@ describe('SmsQueue', () => {
     expect(inbox.messages).toEqual([MESSAGE]);
   });
 
-  it('drops a message that is not wanted any more, and checks that once for all attempts', async () => {
+  it('drops a message that is no longer needed, and checks this once for all attempts', async () => {
     let checks = 0;
     inbox.refuse(1);
     queue.add(job({ shouldSend: async () => (checks += 1) > 0 }));
     queue.add(job({ shouldSend: async () => false, message: { ...MESSAGE, id: 'm-2' } }));
     await advance(50);
-    expect({ checks, failures, tries: tries() }).toEqual({ checks: 1, failures: [], tries: 2 });
+    expect({ checks, failures, attempts: attempts() }).toEqual({
+      checks: 1,
+      failures: [],
+      attempts: 2,
+    });
     expect(inbox.messages).toEqual([MESSAGE]);
   });
 
@@ -94,7 +98,7 @@ describe('SmsQueue', () => {
     };
     queue.add(job({ shouldSend }));
     await advance(11);
-    expect({ checks, tries: tries() }).toEqual({ checks: 2, tries: 0 });
+    expect({ checks, attempts: attempts() }).toEqual({ checks: 2, attempts: 0 });
     await advance(50);
     expect({ checks, failures, sent: inbox.messages }).toEqual({
       checks: 3,
@@ -103,47 +107,47 @@ describe('SmsQueue', () => {
     });
   });
 
-  it('O58 fails after the last attempt when the check keeps throwing', async () => {
+  it('O58 fails after the last attempt if the check throws each time', async () => {
     queue.add(job({ shouldSend: () => Promise.reject(new Error('no database')) }));
     await advance(41);
     expect(failures).toEqual([]);
     await advance(2);
-    expect({ failures, tries: tries() }).toEqual({ failures: [MESSAGE.id], tries: 0 });
+    expect({ failures, attempts: attempts() }).toEqual({ failures: [MESSAGE.id], attempts: 0 });
   });
 
-  it('O58 tries the same message again after 2, 10 and 30 seconds', async () => {
+  it('O58 retries the same message after 2, 10 and 30 seconds', async () => {
     inbox.refuse();
     queue.add(job());
-    const made: number[] = [];
+    const attemptsAfter: number[] = [];
     for (const seconds of [0, 1, 1, 9, 1, 29, 1, 60]) {
       await advance(seconds);
       await settled();
-      made.push(tries());
+      attemptsAfter.push(attempts());
     }
-    expect(made).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+    expect(attemptsAfter).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
     expect(inbox.refused).toEqual([MESSAGE, MESSAGE, MESSAGE, MESSAGE]);
     expect(failures).toEqual([MESSAGE.id]);
   });
 
-  it('O58 stops after the first try that succeeds', async () => {
+  it('O58 stops after the first successful attempt', async () => {
     inbox.refuse(2);
     queue.add(job());
     await advance(60);
-    expect({ tries: tries(), sent: inbox.messages.length, failures }).toEqual({
-      tries: 3,
+    expect({ attempts: attempts(), sent: inbox.messages.length, failures }).toEqual({
+      attempts: 3,
       sent: 1,
       failures: [],
     });
   });
 
-  it('O58 makes no try after the password expired', async () => {
+  it('O58 makes no attempt after the password expired', async () => {
     inbox.refuse();
     queue.add(job({ expiresAt: later(clock.now(), 12 * SECOND) }));
     await advance(11);
-    expect({ tries: tries(), failures }).toEqual({ tries: 2, failures: [MESSAGE.id] });
+    expect({ attempts: attempts(), failures }).toEqual({ attempts: 2, failures: [MESSAGE.id] });
   });
 
-  it('O58 makes one last try at once when the service stops', async () => {
+  it('O58 makes one last attempt immediately when the service shuts down', async () => {
     inbox.refuse(1);
     queue.add(job());
     await advance(1);
@@ -156,10 +160,10 @@ describe('SmsQueue', () => {
     queue.add(job());
     await advance(1);
     await queue.onApplicationShutdown();
-    expect({ tries: tries(), failures }).toEqual({ tries: 2, failures: [MESSAGE.id] });
+    expect({ attempts: attempts(), failures }).toEqual({ attempts: 2, failures: [MESSAGE.id] });
   });
 
-  it('O58 tries a message once that the gateway may have accepted', async () => {
+  it('O58 does not retry a message that the gateway may have accepted', async () => {
     let calls = 0;
     const slowGateway = new (class extends SmsSender {
       override async send(): Promise<void> {
@@ -178,7 +182,7 @@ describe('SmsQueue', () => {
   it('continues after the failure callback throws, and logs neither phone nor text', async () => {
     inbox.refuse();
     const expiresAt = later(clock.now(), SECOND);
-    queue.add(job({ expiresAt, failed: () => Promise.reject(new Error('no database')) }));
+    queue.add(job({ expiresAt, onFailure: () => Promise.reject(new Error('no database')) }));
     await settled();
     inbox.refuse(0);
     queue.add(job());
@@ -186,7 +190,7 @@ describe('SmsQueue', () => {
     expect(inbox.messages).toEqual([MESSAGE]);
     expect(logged).toEqual([
       'A one-time password could not be sent: The gateway is out of order.',
-      'A message was lost: no database',
+      'A failed text message could not be recorded: no database',
     ]);
   });
 });

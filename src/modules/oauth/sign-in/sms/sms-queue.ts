@@ -11,21 +11,21 @@ export interface SmsJob {
   message: TextMessage;
   /** No attempt is made after this time. */
   expiresAt: Date;
-  /** Called before the first attempt, and again before the next one if it throws. False drops the message. */
+  /** Called before the first attempt, and again before the next attempt if it throws. False drops the message. */
   shouldSend: () => Promise<boolean>;
-  /** Called when the last attempt has failed. */
-  failed: () => Promise<void>;
+  /** Called after the last attempt failed. */
+  onFailure: () => Promise<void>;
 }
 
 /**
- * Sends messages in the background and retries failed attempts. A job starts on a random tick of the event loop, so that the
- * time of a response does not reveal whether there was a message to send.
+ * Sends messages in the background and retries failed attempts. A job starts on a random tick of the event loop, so that
+ * response times do not reveal whether there was a message to send.
  */
 @Injectable()
 export class SmsQueue implements OnApplicationShutdown {
   private readonly logger = new Logger(SmsQueue.name);
   private readonly running = new Set<Promise<void>>();
-  /** Each ends a running pause. */
+  /** End the current pauses. */
   private readonly wakers = new Set<() => void>();
   private isShuttingDown = false;
 
@@ -36,17 +36,19 @@ export class SmsQueue implements OnApplicationShutdown {
 
   add(job: SmsJob): void {
     const done = this.run(job)
-      .catch((error: Error) => this.logger.error(`A message was lost: ${error.message}`))
+      .catch((error: Error) =>
+        this.logger.error(`A failed text message could not be recorded: ${error.message}`),
+      )
       .finally(() => this.running.delete(done));
     this.running.add(done);
   }
 
-  /** Resolves when every message was sent or has failed. */
+  /** Resolves when every message was sent or failed. */
   async idle(): Promise<void> {
     await Promise.all(this.running);
   }
 
-  /** Runs after the last request. Messages in a pause get their last attempt now. */
+  /** Runs after the last request. Paused messages get their last attempt now. */
   async onApplicationShutdown(): Promise<void> {
     this.isShuttingDown = true;
     for (const wake of this.wakers) wake();
@@ -58,27 +60,27 @@ export class SmsQueue implements OnApplicationShutdown {
     const error = await this.send(job);
     if (!error) return;
     this.logger.error(`A one-time password could not be sent: ${error.message}`);
-    await job.failed();
+    await job.onFailure();
   }
 
   /** Returns the error of the last attempt, if all failed. */
   private async send({ message, shouldSend, expiresAt }: SmsJob): Promise<Error | undefined> {
-    let isWanted: boolean | undefined;
+    let isNeeded: boolean | undefined;
     for (let retry = 0; ; retry += 1) {
       try {
-        isWanted ??= await shouldSend();
-        if (isWanted) await this.sender.send(message);
+        isNeeded ??= await shouldSend();
+        if (isNeeded) await this.sender.send(message);
         return undefined;
       } catch (error) {
-        const mayBeAccepted = error instanceof GatewayError && !error.mayRepeat;
+        const mayHaveBeenAccepted = error instanceof GatewayError && !error.mayRetry;
         const pauseMs = RETRY_PAUSES_MS[retry];
-        if (mayBeAccepted || pauseMs === undefined || !(await this.pause(pauseMs, expiresAt)))
+        if (mayHaveBeenAccepted || pauseMs === undefined || !(await this.pause(pauseMs, expiresAt)))
           return error as Error;
       }
     }
   }
 
-  /** Returns false at once if the message would expire or the service shuts down. A shutdown ends the pause. */
+  /** Returns false at once if the message would expire or the service is shutting down. A shutdown ends the pause. */
   private async pause(milliseconds: number, expiresAt: Date): Promise<boolean> {
     if (this.isShuttingDown || later(this.clock.now(), milliseconds) >= expiresAt) return false;
     await new Promise<void>((resolve) => {

@@ -15,7 +15,7 @@ import timers from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { Clock, later, SECOND, SystemClock } from '../../../../platform/clock.js';
 import type { SmsConfig } from '../../../../platform/config/app-config.js';
-import { GatewayError, smsSenderFor, type SmsSender } from './sms-senders.js';
+import { GatewayError, createSmsSender, type SmsSender } from './sms-senders.js';
 
 const MESSAGE = {
   id: '8a5f2c1e-4b7d-4e21-9c3a-6f0d1b2e3a4c',
@@ -26,7 +26,7 @@ const SECRET = 'a webhook secret of some length';
 const ACCOUNT = 'AC0123456789';
 const TOKEN = 'twilio-auth-token';
 
-type Reply = (response: ServerResponse) => void;
+type Respond = (response: ServerResponse) => void;
 
 interface Received {
   method?: string;
@@ -38,7 +38,7 @@ interface Received {
 const servers: Server[] = [];
 const folders: string[] = [];
 
-/** The pauses between tries: their lengths in milliseconds. No test sits through them. */
+/** The pauses between attempts in milliseconds. They are mocked, so that tests do not wait. */
 let waits: unknown[];
 let wait: MockInstance<typeof timers.setTimeout>;
 
@@ -62,25 +62,25 @@ afterEach(async () => {
 });
 
 const status =
-  (code: number, headers: Record<string, string> = {}): Reply =>
+  (code: number, headers: Record<string, string> = {}): Respond =>
   (response) =>
-    response.writeHead(code, headers).end('{"detail":"of no interest"}');
-const silence: Reply = () => undefined;
-const hangUp: Reply = (response) => response.destroy();
-const acceptThenBreak: Reply = (response) => {
+    response.writeHead(code, headers).end('{"detail":"ignored"}');
+const silence: Respond = () => undefined;
+const hangUp: Respond = (response) => response.destroy();
+const acceptThenBreak: Respond = (response) => {
   response.writeHead(200, { 'content-length': '1000' });
   response.write('{', () => response.destroy());
 };
 
-/** A gateway on loopback that sends these replies in turn and then repeats the last one. */
-async function gateway(replies: readonly Reply[], port = 0) {
+/** Starts a gateway on loopback that sends these responses in order and repeats the last one. */
+async function gateway(responses: readonly Respond[], port = 0) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
     const { method, url: path, headers } = request;
     received.push({ method, path, headers, body });
-    (replies[received.length - 1] ?? replies.at(-1) ?? silence)(response);
+    (responses[received.length - 1] ?? responses.at(-1) ?? silence)(response);
   });
   servers.push(server);
   await once(server.listen(port, '127.0.0.1'), 'listening');
@@ -97,7 +97,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-/** A clock that moves on by seven seconds at every reading. */
+/** A clock that advances by 7 seconds at each call. */
 class SteppingClock extends Clock {
   private time = new Date('2026-03-01T12:00:00.900Z');
 
@@ -111,7 +111,7 @@ function webhook(
   url: string,
   options: Partial<Extract<SmsConfig, { sender: 'webhook' }>> = {},
 ): SmsSender {
-  return smsSenderFor(
+  return createSmsSender(
     { sender: 'webhook', url: `${url}/sms?tenant=7`, secret: SECRET, timeoutMs: 3000, ...options },
     new SteppingClock(),
   );
@@ -121,7 +121,7 @@ function twilio(
   apiUrl: string,
   options: Partial<Extract<SmsConfig, { sender: 'twilio' }>> = {},
 ): SmsSender {
-  return smsSenderFor(
+  return createSmsSender(
     {
       sender: 'twilio',
       apiUrl,
@@ -162,13 +162,13 @@ async function fileSender() {
   const folder = await mkdtemp(join(tmpdir(), 'sms-'));
   folders.push(folder);
   const file = join(folder, 'not', 'yet', 'sms.jsonl');
-  return { folder, file, sender: smsSenderFor({ sender: 'file', file }, new SystemClock()) };
+  return { folder, file, sender: createSmsSender({ sender: 'file', file }, new SystemClock()) };
 }
 
 describe('Console sender', () => {
   it('writes one readable line per message', async () => {
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    await smsSenderFor({ sender: 'console' }, new SystemClock()).send(MESSAGE);
+    await createSmsSender({ sender: 'console' }, new SystemClock()).send(MESSAGE);
     const written = write.mock.calls.map(([chunk]) => chunk);
     write.mockRestore();
     expect(written).toEqual(['SMS to +14155552671: Ваш код & code: 123456 @example.com #123456\n']);
@@ -196,7 +196,7 @@ describe('File sender', () => {
 
   it('rejects when the line cannot be written', async () => {
     const { folder } = await fileSender();
-    const sender = smsSenderFor({ sender: 'file', file: folder }, new SystemClock());
+    const sender = createSmsSender({ sender: 'file', file: folder }, new SystemClock());
     await expect(sender.send(MESSAGE)).rejects.toThrow('EISDIR');
   });
 });
@@ -230,7 +230,7 @@ describe('Webhook sender', () => {
     );
   });
 
-  it('uses the same id for all tries of a message and signs each try with its own timestamp', async () => {
+  it('uses the same id for all attempts of a message and signs each attempt with its own timestamp', async () => {
     const { url, received } = await gateway([status(500), hangUp, status(202)]);
     await webhook(url).send(MESSAGE);
 
@@ -251,13 +251,13 @@ describe('Webhook sender', () => {
     expect(idsOf(received)).toEqual([MESSAGE.id, MESSAGE.id, 'another']);
   });
 
-  it('tries again after a timeout', async () => {
+  it('retries after a timeout', async () => {
     const { url, received } = await gateway([silence, status(200)]);
     await webhook(url, { timeoutMs: 100 }).send(MESSAGE);
     expect(received).toHaveLength(2);
   });
 
-  it('waits as long as a Retry-After of at most five seconds asks', async () => {
+  it('waits for a Retry-After of at most five seconds', async () => {
     const { url, received } = await gateway([status(429, { 'retry-after': '5' }), status(200)]);
     await webhook(url).send(MESSAGE);
     expect(waits).toEqual([5000]);
@@ -266,28 +266,28 @@ describe('Webhook sender', () => {
 
   it('fails at once when Retry-After is more than five seconds', async () => {
     const { url, received } = await gateway([status(503, { 'retry-after': '6' })]);
-    const { fault, mayRepeat } = await failureOf(webhook(url).send(MESSAGE));
+    const { fault, mayRetry } = await failureOf(webhook(url).send(MESSAGE));
     expect(fault).toEqual({ kind: 'status', status: 503, retryAfterMs: 6000 });
-    expect(mayRepeat).toBe(true);
+    expect(mayRetry).toBe(true);
     expect(received).toHaveLength(1);
   });
 
-  it('gives up after three tries and reports the last fault', async () => {
+  it('gives up after three attempts and reports the last fault', async () => {
     const { url, received } = await gateway([status(500), status(500), status(502), status(200)]);
-    const { message, mayRepeat } = await failureOf(webhook(url).send(MESSAGE));
-    expect(message).toBe('The SMS gateway answered 502.');
-    expect(mayRepeat).toBe(true);
+    const { message, mayRetry } = await failureOf(webhook(url).send(MESSAGE));
+    expect(message).toBe('The SMS gateway returned 502.');
+    expect(mayRetry).toBe(true);
     expect(received).toHaveLength(3);
     const [first = 0, second = 0, ...others] = waits.map(Number);
     expect([first >= 100 && first <= 200, second >= 200 && second <= 400]).toEqual([true, true]);
     expect(others).toEqual([]);
   });
 
-  it.each([400, 401, 404, 408, 410])('does not try again after %i', async (code) => {
+  it.each([400, 401, 404, 408, 410])('does not retry after %i', async (code) => {
     const { url, received } = await gateway([status(code), status(200)]);
-    const { message, mayRepeat } = await failureOf(webhook(url).send(MESSAGE));
-    expect(message).toBe(`The SMS gateway answered ${code}.`);
-    expect(mayRepeat).toBe(false);
+    const { message, mayRetry } = await failureOf(webhook(url).send(MESSAGE));
+    expect(message).toBe(`The SMS gateway returned ${code}.`);
+    expect(mayRetry).toBe(false);
     expect(received).toHaveLength(1);
   });
 
@@ -295,7 +295,7 @@ describe('Webhook sender', () => {
     const elsewhere = await gateway([status(200)]);
     const { url, received } = await gateway([status(code, { location: elsewhere.url })]);
     const { message } = await failureOf(webhook(url).send(MESSAGE));
-    expect(message).toBe(`The SMS gateway answered ${code}.`);
+    expect(message).toBe(`The SMS gateway returned ${code}.`);
     expect(received).toHaveLength(1);
     expect(elsewhere.received).toEqual([]);
   });
@@ -336,13 +336,13 @@ describe('Twilio sender', () => {
     });
   });
 
-  it('tries again after 429 and 503', async () => {
+  it('retries after 429 and 503', async () => {
     const { url, received } = await gateway([status(429), status(503), status(201)]);
     await twilio(url).send(MESSAGE);
     expect(received).toHaveLength(3);
   });
 
-  it('tries again after a refused connection', async () => {
+  it('retries after a refused connection', async () => {
     const port = await closedPort();
     let received: readonly Received[] = [];
     wait.mockImplementation(async () => {
@@ -352,11 +352,11 @@ describe('Twilio sender', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('does not try again after a timeout, because the message may be on its way', async () => {
+  it('does not retry after a timeout, because the gateway may have accepted the message', async () => {
     const { url, received } = await gateway([silence, status(201)]);
-    const { fault, mayRepeat } = await failureOf(twilio(url, { timeoutMs: 100 }).send(MESSAGE));
+    const { fault, mayRetry } = await failureOf(twilio(url, { timeoutMs: 100 }).send(MESSAGE));
     expect(fault).toEqual({ kind: 'timeout' });
-    expect(mayRepeat).toBe(false);
+    expect(mayRetry).toBe(false);
     expect(received).toHaveLength(1);
   });
 
@@ -365,8 +365,8 @@ describe('Twilio sender', () => {
     ['500', status(500), 'status'],
     ['502', status(502), 'status'],
     ['400', status(400), 'status'],
-  ])('does not try again after %s', async (_, reply, kind) => {
-    const { url, received } = await gateway([reply, status(201)]);
+  ])('does not retry after %s', async (_, respond, kind) => {
+    const { url, received } = await gateway([respond, status(201)]);
     const { fault } = await failureOf(twilio(url).send(MESSAGE));
     expect(fault.kind).toBe(kind);
     expect(received).toHaveLength(1);
@@ -375,8 +375,8 @@ describe('Twilio sender', () => {
 
 describe('Error of a sender', () => {
   it('contains no phone number, text, secret or address for any kind of fault', async () => {
-    const replies = [status(400), silence, hangUp];
-    const gateways = await Promise.all(replies.map((reply) => gateway([reply])));
+    const responses = [status(400), silence, hangUp];
+    const gateways = await Promise.all(responses.map((respond) => gateway([respond])));
     const errors = await Promise.all([
       failureOf(webhook('http://user:password@127.0.0.1:9').send(MESSAGE)),
       ...gateways.flatMap(({ url }) => [

@@ -17,14 +17,14 @@ export interface TextMessage {
   text: string;
 }
 
-/** A port, bound by `SMS_SENDER`. */
+/** Implemented by the sender that `SMS_SENDER` selects. */
 export abstract class SmsSender {
   /** Resolves when the gateway has accepted the message, which does not prove its delivery. */
   abstract send(message: TextMessage): Promise<void>;
 }
 
-/** The sender that the configuration selects; `clock` gives the time of signatures. */
-export function smsSenderFor(config: SmsConfig, clock: Clock): SmsSender {
+/** Creates the configured sender. `clock` provides the time of signatures. */
+export function createSmsSender(config: SmsConfig, clock: Clock): SmsSender {
   switch (config.sender) {
     case 'console':
       return new ConsoleSmsSender();
@@ -39,7 +39,7 @@ export function smsSenderFor(config: SmsConfig, clock: Clock): SmsSender {
   }
 }
 
-/** For development: it prints one-time passwords. */
+/** For development. Prints one-time passwords. */
 class ConsoleSmsSender extends SmsSender {
   override async send({ to, text }: TextMessage): Promise<void> {
     process.stdout.write(`SMS to ${to}: ${text.replace(/\s+/g, ' ')}\n`);
@@ -48,7 +48,7 @@ class ConsoleSmsSender extends SmsSender {
 
 const OWNER_ONLY = 0o600;
 
-/** Appends messages to a file as JSON lines. Only its owner can read it, because it holds one-time passwords. */
+/** Appends messages to a file as JSON lines. Only the owner can read the file, because it contains one-time passwords. */
 class FileSmsSender extends SmsSender {
   constructor(private readonly file: string) {
     super();
@@ -64,8 +64,8 @@ const ENCODED_KEY_PREFIX = 'whsec_';
 const MIN_KEY_BYTES = 16;
 
 /**
- * Posts each message as JSON to the operator's gateway, signed as Standard Webhooks describes. The `webhook-id` lets the
- * gateway drop duplicates, so it is safe to repeat a message after a timeout, a broken connection, 429 and 5xx.
+ * Posts each message as JSON to the gateway of the operator, signed as Standard Webhooks specifies. The gateway can drop
+ * duplicates by `webhook-id`, so retries are safe after a timeout, a broken connection, 429 and 5xx.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 class WebhookSmsSender extends SmsSender {
@@ -82,7 +82,7 @@ class WebhookSmsSender extends SmsSender {
       ? Buffer.from(secret.slice(ENCODED_KEY_PREFIX.length), 'base64')
       : Buffer.from(secret);
     if (this.key.length < MIN_KEY_BYTES)
-      throw new Error(`SMS_WEBHOOK_SECRET: must hold a key of at least ${MIN_KEY_BYTES} bytes`);
+      throw new Error(`SMS_WEBHOOK_SECRET: the key must have at least ${MIN_KEY_BYTES} bytes`);
   }
 
   /** @throws GatewayError */
@@ -92,7 +92,7 @@ class WebhookSmsSender extends SmsSender {
       url: this.config.url,
       timeoutMs: this.config.timeoutMs,
       request: () => ({ headers: this.signedHeaders(id, body), body }),
-      mayRepeat: (fault) => fault.kind !== 'status' || fault.status === 429 || fault.status >= 500,
+      mayRetry: (fault) => fault.kind !== 'status' || fault.status === 429 || fault.status >= 500,
     });
   }
 
@@ -113,8 +113,8 @@ class WebhookSmsSender extends SmsSender {
 const MESSAGING_SERVICE_PREFIX = 'MG';
 
 /**
- * Sends each message by Twilio's HTTP API. The API has no idempotency key, so a request is repeated only where Twilio surely
- * did not accept it: after a refused connection, 429 and 503. After any other fault the message may be on its way.
+ * Sends each message with the HTTP API of Twilio. The API has no idempotency key. The sender therefore retries only if Twilio
+ * certainly did not accept the message: after a refused connection, 429 and 503.
  * @see https://www.twilio.com/docs/messaging/api/message-resource
  */
 class TwilioSmsSender extends SmsSender {
@@ -134,7 +134,7 @@ class TwilioSmsSender extends SmsSender {
         headers: { authorization: `Basic ${credentials}` },
         body: new URLSearchParams({ To: to, Body: text, [sender]: from }),
       }),
-      mayRepeat: (fault) =>
+      mayRetry: (fault) =>
         fault.kind === 'status'
           ? fault.status === 429 || fault.status === 503
           : fault.kind === 'connection' && fault.code === 'ECONNREFUSED',
@@ -144,14 +144,14 @@ class TwilioSmsSender extends SmsSender {
 
 type GatewayFault = { kind: 'status'; status: number; retryAfterMs: number } | ConnectionFailure;
 
-/** Names only the last fault: addresses, headers and bodies hold secrets and phone numbers, so there is no `cause`. */
+/** Describes the last fault only. It has no `cause`, because addresses, headers and bodies contain secrets and phone numbers. */
 export class GatewayError extends Error {
   constructor(
     readonly fault: GatewayFault,
-    /** Whether the same message may be sent again later. */
-    readonly mayRepeat: boolean,
+    /** Whether it is safe to send the same message again later. */
+    readonly mayRetry: boolean,
   ) {
-    const problem = fault.kind === 'status' ? `answered ${fault.status}` : describeFailure(fault);
+    const problem = fault.kind === 'status' ? `returned ${fault.status}` : describeFailure(fault);
     super(`The SMS gateway ${problem}.`);
     this.name = 'GatewayError';
   }
@@ -163,16 +163,16 @@ const MAX_RETRY_AFTER_MS = 5 * SECOND;
 
 interface GatewayCall {
   url: string;
-  /** Of one attempt. */
+  /** Per attempt. */
   timeoutMs: number;
-  /** Called for each attempt, because a signature covers the time of its attempt. */
+  /** Called for each attempt, because the signature includes the time. */
   request: () => Pick<RequestInit, 'headers' | 'body'>;
-  mayRepeat: (fault: GatewayFault) => boolean;
+  mayRetry: (fault: GatewayFault) => boolean;
 }
 
 /**
- * Posts up to three times, with exponential backoff and jitter, or after the seconds of `Retry-After` (RFC 9110 §10.2.3). Gives
- * up when the gateway asks for more than 5 seconds.
+ * Posts up to three times, with exponential backoff and jitter or after `Retry-After` (RFC 9110 §10.2.3). Gives up if
+ * `Retry-After` exceeds 5 seconds.
  * @throws GatewayError with the fault of the last attempt
  */
 async function callGateway(call: GatewayCall): Promise<void> {
@@ -180,9 +180,9 @@ async function callGateway(call: GatewayCall): Promise<void> {
     const fault = await post(call);
     if (fault === undefined) return;
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : 0;
-    const mayRepeat = call.mayRepeat(fault);
-    if (attempt === MAX_ATTEMPTS || retryAfterMs > MAX_RETRY_AFTER_MS || !mayRepeat)
-      throw new GatewayError(fault, mayRepeat);
+    const mayRetry = call.mayRetry(fault);
+    if (attempt === MAX_ATTEMPTS || retryAfterMs > MAX_RETRY_AFTER_MS || !mayRetry)
+      throw new GatewayError(fault, mayRetry);
     const backoffMs = MIN_BACKOFF_MS * 2 ** (attempt - 1) * (1 + Math.random());
     await wait(Math.max(retryAfterMs, backoffMs));
   }

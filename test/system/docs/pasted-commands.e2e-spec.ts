@@ -6,10 +6,12 @@ import { type ServiceProcess, startProcess } from '../../support/service-process
 
 const HERE = 'http://localhost:3000';
 
-/** The blocks of the README's walk-through, in order. */
-async function blocks(): Promise<string[]> {
-  const readme = await readFile('README.md', 'utf8');
-  return [...readme.matchAll(/^```sh walk\n(.*?)^```$/gms)].map(([, block = '']) => block);
+/** The code blocks of a page with this label, in order. */
+async function blocks(page: string, label: string): Promise<string[]> {
+  const text = await readFile(page, 'utf8');
+  return [...text.matchAll(new RegExp(`^\`\`\`${label}\\n(.*?)^\`\`\`$`, 'gms'))].map(
+    ([, block = '']) => block,
+  );
 }
 
 /** Runs the blocks in one shell and returns their output. */
@@ -26,24 +28,51 @@ async function runInShell(script: string, env: Record<string, string>): Promise<
   return printed;
 }
 
-describe('README: walk-through', () => {
-  const { url } = sqliteFile();
+/** The service with demo data, for the tests of one suite. */
+function useDemo(url: string): () => ServiceProcess {
   let service: ServiceProcess;
-
   beforeAll(async () => {
     service = await startProcess({ url, env: { DEMO: '1', LOG_LEVEL: 'warn' } });
   });
-  afterAll(async () => {
-    await service?.stop();
-  });
+  afterAll(() => service?.stop());
+  return () => service;
+}
 
-  it('works when its blocks are pasted in order', async () => {
-    const walk = await blocks();
+/** A JSON body without what differs from run to run. */
+function withoutVariables(body: string): object {
+  const text = body
+    .replaceAll(/post_\w{26}/g, 'post_ID')
+    .replaceAll(/http:\/\/[^/"]+/g, 'http://HOST')
+    .replaceAll(/"\d{4}-\d\d(-\d\dT[\d:.]+Z)?"/g, '"TIME"');
+  return JSON.parse(text) as object;
+}
+
+describe('Commands of the README', () => {
+  const { url } = sqliteFile();
+  const service = useDemo(url);
+
+  it('print what it shows', async () => {
+    const calls = await blocks('README.md', 'sh walk');
+    const shown = await blocks('README.md', 'json');
+    expect(calls).toHaveLength(3);
+    const script = calls.join('\necho\n').replaceAll('localhost:3000', service().baseUrl);
+    const printed = await runInShell(`set -euo pipefail\n${script}`, { DATABASE_URL: url });
+    const responses = printed.trim().split('\n');
+    expect(responses.map(withoutVariables)).toEqual(shown.map(withoutVariables));
+  });
+});
+
+describe('Commands of the walkthrough', () => {
+  const { url } = sqliteFile();
+  const service = useDemo(url);
+
+  it('work in order', async () => {
+    const walk = await blocks('docs/walkthrough.md', 'sh walk');
     expect(walk.length).toBeGreaterThan(8);
     const script = walk.map((block, number) => `echo "# block ${number}"\n${block}`).join('\n');
     expect(script).toContain(HERE);
     const printed = await runInShell(
-      `set -euo pipefail\n${script.replaceAll(HERE, service.baseUrl)}`,
+      `set -euo pipefail\n${script.replaceAll(HERE, service().baseUrl)}`,
       {
         DATABASE_URL: url,
       },

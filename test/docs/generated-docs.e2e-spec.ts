@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { configurationPage, envExample } from '../../tools/configuration-docs.js';
+import { cliPage } from '../../tools/cli-page.js';
+import { configurationPage, envExample } from '../../tools/generated-docs.js';
 import { envSchema } from '../../src/platform/config/env.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
+import { commandTree } from '../support/command-line.js';
 import { RATE_LIMITS } from '../../src/platform/config/rate-limits.js';
 
-describe('Documentation of the configuration', () => {
+describe('Generated documentation', () => {
   it('is current', async () => {
     expect(await readFile('.env.example', 'utf8')).toBe(envExample());
     expect(await readFile('docs/configuration.md', 'utf8')).toBe(configurationPage());
+    expect(await readFile('docs/cli.md', 'utf8')).toBe(await cliPage());
   });
 
   it('lists every variable and every rate limit once', () => {
@@ -33,5 +36,12 @@ describe('Documentation of the configuration', () => {
     const rows = configurationPage().matchAll(/^\| `([a-z-]+)` \| (\d+) \|/gm);
     const limits = [...rows].map(([, name, limit]) => `${name}=${limit}`).join(',');
     expect(loadConfig({ RATE_LIMITS: limits }).rateLimits).toEqual(loadConfig({}).rateLimits);
+  });
+
+  it('lists every command with its help', async () => {
+    const page = await cliPage();
+    const headings = [...page.matchAll(/^### (.+)$/gm)].map(([, path]) => path);
+    expect(headings).toEqual(commandTree().leaves.map(({ path }) => path));
+    expect(page.match(/^Usage: /gm)).toHaveLength(headings.length);
   });
 });

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ENV_GROUPS } from '../src/platform/config/env.js';
 import { RATE_LIMITS } from '../src/platform/config/rate-limits.js';
+import { cliPage } from './cli-page.js';
 
 const EXAMPLE = '.env.example';
-const PAGE = 'docs/configuration.md';
-const WRITE = 'npm run -s build && node dist/tools/configuration-docs.js --write';
+const CONFIGURATION = 'docs/configuration.md';
+const CLI = 'docs/cli.md';
+const WRITE = 'npm run -s build && node dist/tools/generated-docs.js --write';
 
 const EXAMPLE_HEAD = `\
 # Every variable is optional. Copy this file to .env, uncomment what you change, and start with
@@ -113,9 +115,13 @@ function escaped(text: string): string {
   return text.replaceAll(/`[^`]*`|[<>|*]/g, (part) => (part.length > 1 ? part : `\\${part}`));
 }
 
-/** Writes both files with `--write`; without it, fails when one of them is not current. */
+/** Writes the files with `--write`; without it, fails when one of them is not current. */
 async function main(): Promise<void> {
-  const files = { [EXAMPLE]: envExample(), [PAGE]: configurationPage() };
+  const files = {
+    [EXAMPLE]: envExample(),
+    [CONFIGURATION]: configurationPage(),
+    [CLI]: await cliPage(),
+  };
   for (const [file, text] of Object.entries(files)) {
     if (process.argv.includes('--write')) {
       await writeFile(file, text);
@@ -123,7 +129,7 @@ async function main(): Promise<void> {
     } else if ((await readFile(file, 'utf8').catch(() => '')) === text) {
       console.log(`${file} is current.`);
     } else {
-      console.error(`${file} differs from src/platform/config/env.ts. Run: ${WRITE}`);
+      console.error(`${file} is not current. Run: ${WRITE}`);
       process.exitCode = 1;
     }
   }

@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { configurationPage, envExample } from '../../../tools/configuration-docs.js';
+import { cliPage } from '../../../tools/cli-page.js';
+import { configurationPage, envExample } from '../../../tools/generated-docs.js';
 
-const PROGRAM = resolve('dist/tools/configuration-docs.js');
+const PROGRAM = resolve('dist/tools/generated-docs.js');
 
 /** Runs the program in `folder`. */
 function run(folder: string, ...options: string[]): Promise<{ code: number; output: string }> {
@@ -15,7 +16,7 @@ function run(folder: string, ...options: string[]): Promise<{ code: number; outp
   });
 }
 
-describe('Program configuration-docs', () => {
+describe('Program generated-docs', () => {
   let folder: string;
 
   beforeEach(async () => {
@@ -27,10 +28,11 @@ describe('Program configuration-docs', () => {
     await mkdir(join(folder, 'docs'));
     const stale = await run(folder);
     expect(stale.code).toBe(1);
-    expect(stale.output).toContain('node dist/tools/configuration-docs.js --write');
+    expect(stale.output).toContain('node dist/tools/generated-docs.js --write');
     expect((await run(folder, '--write')).code).toBe(0);
     expect((await run(folder)).code).toBe(0);
     expect(await readFile(join(folder, 'docs/configuration.md'), 'utf8')).toBe(configurationPage());
+    expect(await readFile(join(folder, 'docs/cli.md'), 'utf8')).toBe(await cliPage());
     expect(await readFile(join(folder, '.env.example'), 'utf8')).toBe(envExample());
   });
 });

@@ -1,0 +1,93 @@
+import { Readable } from 'node:stream';
+import { commandLine, runCommandLine } from '../src/cli/program.js';
+
+const HEAD = `\
+<!-- Generated from src/cli by: npm run -s build && node dist/tools/generated-docs.js --write -->
+<!-- prettier-ignore-start -->
+
+# Command line
+
+\`npm run -s cli -- COMMAND\` runs the operator's commands, after \`npm run build\`, on the database of \`DATABASE_URL\`; in the image it is \`node dist/src/bundle/cli.js COMMAND\`. Results go to standard output, everything else to standard error.
+
+Every command takes \`--json\` (prints one JSON value and never asks for confirmation), \`--actor NAME\` (who acts, for the audit log; by default your user name), \`--version\` and \`--help\`.
+
+| Exit code | Meaning |
+| --- | --- |
+| 0 | done |
+| 1 | failed; standard error says why |
+| 2 | usage error |
+| 130 | interrupted with Ctrl-C |
+
+## First commands
+
+Register apps and a user, and look at the installation:
+
+\`\`\`sh
+npm run -s cli -- app create --name "Garden Share" --redirect-uri https://garden.example/callback --scope "profile.read posts.read"
+npm run -s cli -- app create --name "Garden Share on iOS" --public --redirect-uri com.example.garden:/callback --scope "posts.read posts.write"
+npm run -s cli -- app list
+npm run -s cli -- app disable svc_app_…
+npm run -s cli -- app secret rotate svc_app_… --grace 24h
+npm run -s cli -- quota set svc_app_… --limit 500 --reason "Launch month"
+npm run -s cli -- quota show svc_app_… --json
+npm run -s cli -- user add --phone +14155550103 --name "Cleo Park" --neighborhood Riverside
+npm run -s cli -- user show --phone +14155550103
+npm run -s cli -- db status
+npm run -s cli -- db check
+npm run -s cli -- prune --dry-run
+npm run -s cli -- audit list --since 24h
+npm run -s cli -- doctor
+\`\`\`
+
+A client secret is printed once, when the app is created or its secret is rotated. A public app has none.
+
+## All commands
+`;
+
+interface Entry {
+  path: string;
+  summary: string;
+}
+
+/** The text of docs/cli.md: every command with its help. */
+export async function cliPage(): Promise<string> {
+  const silent = { write: () => undefined };
+  const program = commandLine({
+    env: {},
+    stdin: Readable.from([]),
+    stdout: silent,
+    stderr: silent,
+  });
+  const entries = entriesOf(program.commands, '');
+  const width = Math.max(...entries.map(({ path }) => path.length));
+  const overview = entries.map(({ path, summary }) => `${path.padEnd(width)}  ${summary}\n`);
+  const parts = await Promise.all(
+    entries.map(async ({ path }) => `### ${path}\n\n${fenced(await helpOf(path))}`),
+  );
+  return [HEAD, fenced(overview.join('')), ...parts, '<!-- prettier-ignore-end -->\n'].join('\n');
+}
+
+type Commands = ReturnType<typeof commandLine>['commands'];
+
+/** The commands below a group, without the groups. */
+function entriesOf(commands: Commands, group: string): Entry[] {
+  return commands.flatMap((command) => {
+    const path = `${group} ${command.name()}`.trim();
+    return command.commands.length > 0
+      ? entriesOf(command.commands, path)
+      : [{ path, summary: command.summary() || command.description() }];
+  });
+}
+
+async function helpOf(path: string): Promise<string> {
+  let printed = '';
+  const stdout = { write: (text: string) => (printed += text) };
+  const context = { env: {}, stdin: Readable.from([]), stdout, stderr: stdout };
+  await runCommandLine([...path.split(' '), '--help'], context);
+  // The same for every command.
+  return printed.replace(/\nGlobal Options:\n[^]*$/, '');
+}
+
+function fenced(text: string): string {
+  return `\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`;
+}
