@@ -14,7 +14,7 @@ export const KEEP_ALIVE_MS = 10_000;
 /*
  * Failover between the servers of DATABASE_URL, of which one takes writes: a group with a single primary, or a source and its
  * replicas. New connections go to the current server. A connection is used once its server has confirmed that it takes writes. A
- * lost connection, a statement timeout or a read-only error marks the server as failed, and the next one becomes current.
+ * lost connection, a statement without a response or a read-only error marks the server as failed; the next one becomes current.
  * Delete this if MySQL Router, ProxySQL or HAProxy becomes a requirement.
  */
 
@@ -159,7 +159,7 @@ export function routeToPrimary(pool: Pool, failover: Failover, timeoutMs: number
     const fail = callback as (error: unknown) => void;
     void primaryConnection().then((connection) => callback(null, connection), fail);
   };
-  pool.on('connection', (connection) => destroyWhenReadOnly(connection, failover));
+  pool.on('connection', (connection) => failOnReadOnlyError(connection, failover));
 }
 
 async function takesWrites(connection: PoolConnection): Promise<boolean> {
@@ -169,8 +169,11 @@ async function takesWrites(connection: PoolConnection): Promise<boolean> {
 
 type Callback = (error: NodeJS.ErrnoException | null, ...more: unknown[]) => void;
 
-/** Destroys the connection after a read-only error. Reads would still succeed on a server that became a replica. */
-function destroyWhenReadOnly(connection: PoolConnection, failover: Failover): void {
+/**
+ * After a read-only error, marks the server as failed and does not reuse the connection: reads would still succeed on a server that
+ * became a replica.
+ */
+function failOnReadOnlyError(connection: PoolConnection, failover: Failover): void {
   interceptQueries(connection, (send) => (statement, ...more) => {
     const callback = more.at(-1);
     if (typeof callback !== 'function') return send(statement, ...more);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExpiredRows } from './expired-rows.js';
 import type { TransactionRunner } from '../transaction.js';
 
-/** Small, to keep locks short, and the queue of SQLite. */
+/** Rows per transaction. Small, so that requests wait only briefly for its locks, or for the queue of SQLite. */
 const BATCH_SIZE = 1000;
 const PAUSE_MS = 50;
 

@@ -158,7 +158,7 @@ export class Permit {
     this.releaseHeld();
   }
 
-  /** Acquires the permit again. @throws ServiceUnavailable */
+  /** Acquires the permit again, once the body is received. @throws ServiceUnavailable */
   async resume(): Promise<void> {
     this.isReceiving = false;
     this.releaseBytes();
