@@ -10,8 +10,8 @@ import { onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
 
-const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
-const NO_SECRETS_ID = 'sec_01h455vb4pex5vsknk084sn02q';
+const UNKNOWN_APP_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const UNKNOWN_SECRET_ID = 'sec_01h455vb4pex5vsknk084sn02q';
 const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/;
 /** A command that fails before it needs a database must not open one. */
@@ -181,11 +181,11 @@ onOneEngine('Commands "app secret"', (database) => {
 
     it('O90 lists ended secrets last, and only with --all', async () => {
       const { id, secret: first, second } = await rotated(0);
-      const fours = (listed: SecretJson[]): string[] =>
+      const lastFours = (listed: SecretJson[]): string[] =>
         listed.map(({ last_four, status }) => `${last_four} ${status}`);
       const live = `${second.slice(-4)} live`;
-      expect(fours(await list(id))).toEqual([live]);
-      expect(fours(await list(id, '--all'))).toEqual([live, `${first.slice(-4)} ended`]);
+      expect(lastFours(await list(id))).toEqual([live]);
+      expect(lastFours(await list(id, '--all'))).toEqual([live, `${first.slice(-4)} ended`]);
     });
 
     it('O90 prints a table without the secrets themselves', async () => {
@@ -266,18 +266,18 @@ onOneEngine('Commands "app secret"', (database) => {
     });
   });
 
-  it.each([['rotate'], ['list'], ['revoke', NO_SECRETS_ID]])(
+  it.each([['rotate'], ['list'], ['revoke', UNKNOWN_SECRET_ID]])(
     'O145 "app secret %s" rejects an unknown app',
     async (command, ...more) => {
-      const outcome = await cli.run('app', 'secret', command, NOBODYS_ID, ...more);
+      const outcome = await cli.run('app', 'secret', command, UNKNOWN_APP_ID, ...more);
       expectFailure(outcome, 'There is no app with this client_id.');
     },
   );
 
   it('O144 records actor and reason of a rotation and a revocation, without the secrets', async () => {
     const { id, secret: first } = await register();
-    const why = ['--actor', 'pia', '--reason', 'Yearly'];
-    const { client_secret: second } = await rotate(id, ...why);
+    const auditOptions = ['--actor', 'pia', '--reason', 'Yearly'];
+    const { client_secret: second } = await rotate(id, ...auditOptions);
     const { id: old } = await statusOf(id, first);
     const found = ['--actor', 'rob', '--reason', 'Found in a log'];
     await cli.json('app', 'secret', 'revoke', id, old, ...found);
@@ -318,13 +318,16 @@ describe('Usage of "app secret"', () => {
 
   it.each([
     ['rotate without a client_id', ['rotate']],
-    ['rotate with a secret of your own', ['rotate', NOBODYS_ID, '--secret', 'mine']],
-    ['rotate with one argument too many', ['rotate', NOBODYS_ID, 'mine']],
-    ['rotate with a negative --grace', ['rotate', NOBODYS_ID, '--grace', '-1h']],
+    ['rotate with a secret of your own', ['rotate', UNKNOWN_APP_ID, '--secret', 'mine']],
+    ['rotate with one argument too many', ['rotate', UNKNOWN_APP_ID, 'mine']],
+    ['rotate with a negative --grace', ['rotate', UNKNOWN_APP_ID, '--grace', '-1h']],
     ['list without a client_id', ['list']],
     ['revoke without a client_id', ['revoke']],
-    ['revoke without a secret_id', ['revoke', NOBODYS_ID]],
-    ['revoke with a blank --reason', ['revoke', NOBODYS_ID, NO_SECRETS_ID, '--reason', ' ']],
+    ['revoke without a secret_id', ['revoke', UNKNOWN_APP_ID]],
+    [
+      'revoke with a blank --reason',
+      ['revoke', UNKNOWN_APP_ID, UNKNOWN_SECRET_ID, '--reason', ' '],
+    ],
     ['no command', []],
   ])('O145 exits with 2 on %s', async (_title, args) => {
     const { code, stdout, stderr } = await runCommand(['app', 'secret', ...args], NO_DATABASE);

@@ -13,7 +13,7 @@ import {
 } from '../support/responses.js';
 import { type TestClient, useTestApp } from '../support/test-app.js';
 
-const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const UNKNOWN_APP_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const OLD = 'https://garden.example/callback';
 const NEW = 'https://garden.example/new';
 const DECISION = '/oauth/authorize/decision';
@@ -42,8 +42,8 @@ onOneEngine('Command "app update"', (database) => {
     await update('--name', ' Garden & Shed ');
     expect(await find()).toEqual({ ...before, name: 'Garden & Shed' });
     await update('--redirect-uri', NEW, '--redirect-uri', OLD);
-    const moved = { ...before, name: 'Garden & Shed', redirectUris: [NEW, OLD] };
-    expect(await find()).toEqual(moved);
+    const updated = { ...before, name: 'Garden & Shed', redirectUris: [NEW, OLD] };
+    expect(await find()).toEqual(updated);
     expect(await update('--scope', 'posts.write profile.read')).toEqual({
       client_id: id,
       name: 'Garden & Shed',
@@ -53,12 +53,12 @@ onOneEngine('Command "app update"', (database) => {
       status: 'enabled',
       created_at: before.createdAt.toISOString(),
     });
-    expect(await find()).toEqual({ ...moved, scopes: ['profile.read', 'posts.write'] });
+    expect(await find()).toEqual({ ...updated, scopes: ['profile.read', 'posts.write'] });
   });
 
   it('O145 records the old and new values, the actor and the reason', async () => {
-    const why = ['--actor', 'olga', '--reason', 'Moved'];
-    await update('--name', 'Shed', '--redirect-uri', NEW, '--scope', 'posts.read', ...why);
+    const auditOptions = ['--actor', 'olga', '--reason', 'Moved'];
+    await update('--name', 'Shed', '--redirect-uri', NEW, '--scope', 'posts.read', ...auditOptions);
     await update('--name', 'Shed');
     expect(await changes()).toEqual([
       {
@@ -98,7 +98,7 @@ onOneEngine('Command "app update"', (database) => {
   });
 
   it('O145 rejects an unknown app', async () => {
-    const outcome = await cli.run('app', 'update', NOBODYS_ID, '--name', 'Shed');
+    const outcome = await cli.run('app', 'update', UNKNOWN_APP_ID, '--name', 'Shed');
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(outcome.stderr).toContain('There is no app with this client_id.');
   });
@@ -159,10 +159,10 @@ describe('Usage of "app update"', () => {
   const NO_DATABASE = { DATABASE_URL: 'mysql://nobody@127.0.0.1:1/none' };
 
   it.each([
-    ['no value to change', [NOBODYS_ID]],
+    ['no value to change', [UNKNOWN_APP_ID]],
     ['no client_id', ['--name', 'Shed']],
-    ['a blank --name', [NOBODYS_ID, '--name', ' ']],
-    ['a client type, which cannot change', [NOBODYS_ID, '--public']],
+    ['a blank --name', [UNKNOWN_APP_ID, '--name', ' ']],
+    ['a client type, which cannot change', [UNKNOWN_APP_ID, '--public']],
   ])('O145 exits with 2 on %s', async (_title, args) => {
     const { code, stdout, stderr } = await runCommand(['app', 'update', ...args], NO_DATABASE);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -6,7 +6,7 @@ import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { connectMigrated, onOneEngine } from '../support/database.js';
 import { auditTrail } from '../support/logs.js';
 
-const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const UNKNOWN_APP_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const SECRET = /svc_sec_[A-Za-z0-9_-]{43}/;
 
 interface AppJson {
@@ -115,9 +115,9 @@ onOneEngine('Commands "app"', (database) => {
 
   it('O145 rejects an unknown app and a malformed client_id', async () => {
     const outcomes = [
-      await cli.run('app', 'show', NOBODYS_ID),
-      await cli.run('app', 'disable', NOBODYS_ID),
-      await cli.run('app', 'enable', NOBODYS_ID),
+      await cli.run('app', 'show', UNKNOWN_APP_ID),
+      await cli.run('app', 'disable', UNKNOWN_APP_ID),
+      await cli.run('app', 'enable', UNKNOWN_APP_ID),
       await cli.run('app', 'show', "x' OR 1=1"),
     ];
     for (const outcome of outcomes) expectFailure(outcome, 'There is no app with this client_id.');

@@ -20,7 +20,7 @@ interface CommandCase {
   args: (context: Context) => string[] | Promise<string[]>;
   /** Standard input. */
   input?: (context: Context) => string;
-  /** Restores what the other commands need. */
+  /** Restores the state that other commands need. */
   after?: (context: Context) => Promise<unknown>;
   actions: string[];
 }

@@ -34,12 +34,12 @@ onOneEngine('Command "doctor"', (database) => {
     await app().service(PostsService).like(member.user.id, postId);
   });
 
-  const ofCheck = (found: readonly Finding[], check: string): Finding[] =>
+  const findingsOf = (found: readonly Finding[], check: string): Finding[] =>
     found.filter((finding) => finding.check === check);
   const statuses = (found: readonly Finding[]): string[] => found.map(({ status }) => status);
 
   /** Makes the counters of the member, the post and the app wrong. */
-  async function disturb(): Promise<void> {
+  async function corruptCounters(): Promise<void> {
     const { manager } = app().dataSource;
     await manager.update(User, { id: member.user.id }, { postCount: 7 });
     await manager.update(Post, { id: postId }, { likeCount: 0, commentCount: 5 });
@@ -66,14 +66,14 @@ onOneEngine('Command "doctor"', (database) => {
       ]),
     );
     const name = { sqlite: 'SQLite', mariadb: 'MariaDB', mysql: 'MySQL' }[kind];
-    expect(ofCheck(found, 'database')[0]?.summary).toMatch(
+    expect(findingsOf(found, 'database')[0]?.summary).toMatch(
       new RegExp(`^${name} \\d.* responds in [\\d.]+ ms\\.$`),
     );
-    expect(ofCheck(found, 'counters')).toHaveLength(3);
+    expect(findingsOf(found, 'counters')).toHaveLength(3);
   });
 
   it('prints each finding within 80 columns and its remedy as a command line', async () => {
-    await disturb();
+    await corruptCounters();
     const { code, stdout, stderr } = await cli.run('doctor');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '4 checks failed.\n' });
     for (const line of stdout.trim().split('\n'))
@@ -85,21 +85,21 @@ onOneEngine('Command "doctor"', (database) => {
   });
 
   it('writes nothing without --fix', async () => {
-    await disturb();
+    await corruptCounters();
     const before = [await counters(), await app().dataSource.manager.find(AuditEvent)];
     const found = await runDoctor(cli);
-    expect(statuses(ofCheck(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
-    expect(statuses(ofCheck(found, 'quota'))).toEqual(['failed']);
+    expect(statuses(findingsOf(found, 'counters'))).toEqual(['failed', 'failed', 'failed']);
+    expect(statuses(findingsOf(found, 'quota'))).toEqual(['failed']);
     expect([await counters(), await app().dataSource.manager.find(AuditEvent)]).toEqual(before);
     await cli.run('doctor', '--fix');
   });
 
   it('corrects the counters with --fix and records each correction', async () => {
-    await disturb();
+    await corruptCounters();
     const fix = ['--fix', '--actor', 'olga', '--reason', 'Restored from a backup'];
     const found = await runDoctor(cli, ...fix);
-    expect(statuses(ofCheck(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
-    expect(ofCheck(found, 'counters')[0]?.summary).toBe(
+    expect(statuses(findingsOf(found, 'counters'))).toEqual(['ok', 'ok', 'ok']);
+    expect(findingsOf(found, 'counters')[0]?.summary).toBe(
       `users.post_count was corrected. It was wrong in 1 row, such as ${member.user.id} (7, not 1).`,
     );
     expect(await counters()).toEqual([1, 1, 1, 2]);
@@ -140,14 +140,14 @@ onOneEngine('Command "doctor"', (database) => {
       createdAt: now,
     }));
     await manager.insert(User, users);
-    const [finding] = ofCheck(await runDoctor(cli, '--fix'), 'counters');
+    const [finding] = findingsOf(await runDoctor(cli, '--fix'), 'counters');
     expect(finding?.summary).toContain('It was wrong in 10 rows, such as usr_');
     expect(await manager.countBy(User, { postCount: 1, name: 'Ana' })).toBe(0);
     await manager.delete(User, { name: 'Ana' });
   });
 
   it('loses no concurrent publish while it corrects counters', async () => {
-    await disturb();
+    await corruptCounters();
     const publishing = (async () => {
       for (let post = 0; post < PUBLISHED; post += 1) await member.publish();
     })();
@@ -162,7 +162,7 @@ onOneEngine('Command "doctor"', (database) => {
   it('warns about jobs that have not run recently', async () => {
     const { manager } = app().dataSource;
     const prune = async (): Promise<Finding | undefined> =>
-      ofCheck(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
+      findingsOf(await runDoctor(cli), 'jobs').find(({ summary }) => summary.includes('prune'));
     expect(await prune()).toMatchObject({
       status: 'warning',
       summary: expect.stringContaining('has never finished'),
@@ -178,13 +178,13 @@ onOneEngine('Command "doctor"', (database) => {
   });
 });
 
-onEachServer('Command "doctor --fix" beside a publish', (database) => {
+onEachServer('Command "doctor --fix" during a publish', (database) => {
   skipCountCheck(database);
   const app = useTestApp(database);
   const cli = new CommandLine(database);
 
   /** Makes a counter wrong and begins a transaction that publishes one more post in two steps, as the service does. */
-  async function begin() {
+  async function beginPublish() {
     const member = await Member.join(app());
     const { id } = await member.publish();
     const { manager } = app().dataSource;
@@ -205,18 +205,18 @@ onEachServer('Command "doctor --fix" beside a publish', (database) => {
   }
 
   it('waits for a publish that has already counted its post', async () => {
-    const publish = await begin();
+    const publish = await beginPublish();
     await publish.insert();
     await publish.count();
-    const fixing = runDoctor(cli, '--fix');
+    const fix = runDoctor(cli, '--fix');
     await expect.poll(() => isStatementRunning(app(), 'UPDATE'), { timeout: 10_000 }).toBe(true);
     await publish.commit();
-    await fixing;
+    await fix;
     expect(await publish.postCount()).toBe(2);
   });
 
   it('does not count a post before its publish does', async () => {
-    const publish = await begin();
+    const publish = await beginPublish();
     await publish.insert();
     await runDoctor(cli, '--fix');
     expect(await publish.postCount()).toBe(1);

@@ -127,10 +127,10 @@ onOneEngine('Command "quota reconcile"', (database) => {
     const publishing = members.map(async ({ member }) => {
       for (let count = 1; count <= 8; count += 1) await member.publish();
     });
-    const over = new AbortController();
-    const all = Promise.all(publishing).finally(() => over.abort());
+    const stop = new AbortController();
+    const all = Promise.all(publishing).finally(() => stop.abort());
     let checks = 0;
-    for (; !over.signal.aborted; checks += 1) {
+    for (; !stop.signal.aborted; checks += 1) {
       const found = await reconciliation.discrepancies();
       expect(found.filter(({ clientId }) => clientId !== wrong)).toEqual([]);
       for (const difference of found) await reconciliation.fix(difference, { actor: 'test' });

@@ -36,41 +36,41 @@ onOneEngine('Command "quota report"', (database) => {
   };
 
   it('lists every app, sorted by the used percentage of its limit', async () => {
-    const none = await appThatUsed(null);
-    const half = await appThatUsed(500, { plan: 'partner' });
-    const most = await appThatUsed(99);
-    const much = await appThatUsed(7000, { plan: 'first-party' });
+    const unused = await appThatUsed(null);
+    const halfUsed = await appThatUsed(500, { plan: 'partner' });
+    const almostUsedUp = await appThatUsed(99);
+    const unlimited = await appThatUsed(7000, { plan: 'first-party' });
     const shown = await cli.json('quota', 'report', '--period', period);
     const common = { name: 'Garden Share', period };
     expect(shown).toEqual([
       {
         ...common,
-        ...{ client_id: most, plan: 'default', limit: 100, used: 99 },
+        ...{ client_id: almostUsedUp, plan: 'default', limit: 100, used: 99 },
         ...{ remaining: 1, percent: 99, projected: 99 },
       },
       {
         ...common,
-        ...{ client_id: half, plan: 'partner', limit: 1000, used: 500 },
+        ...{ client_id: halfUsed, plan: 'partner', limit: 1000, used: 500 },
         ...{ remaining: 500, percent: 50, projected: 500 },
       },
       {
         ...common,
-        ...{ client_id: none, plan: 'default', limit: 100, used: 0 },
+        ...{ client_id: unused, plan: 'default', limit: 100, used: 0 },
         ...{ remaining: 100, percent: 0, projected: 0 },
       },
       {
         ...common,
-        ...{ client_id: much, plan: 'first-party', limit: null, used: 7000 },
+        ...{ client_id: unlimited, plan: 'first-party', limit: null, used: 7000 },
         ...{ remaining: null, percent: null, projected: 7000 },
       },
     ]);
     const { stdout } = await cli.run('quota', 'report', '--period', period);
     expect(stdout.split('\n').slice(0, -1)).toEqual([
       'CLIENT_ID                           PLAN         LIMIT  USED  LEFT  %   END',
-      `${most}  default      100    99    1     99  99`,
-      `${half}  partner      1000   500   500   50  500`,
-      `${none}  default      100    0     100   0   0`,
-      `${much}  first-party  none   7000  -     -   7000`,
+      `${almostUsedUp}  default      100    99    1     99  99`,
+      `${halfUsed}  partner      1000   500   500   50  500`,
+      `${unused}  default      100    0     100   0   0`,
+      `${unlimited}  first-party  none   7000  -     -   7000`,
     ]);
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });

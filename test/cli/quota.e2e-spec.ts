@@ -7,7 +7,7 @@ import { skipCountCheck } from '../support/invariants.js';
 import { auditTrail } from '../support/logs.js';
 import { useTestApp } from '../support/test-app.js';
 
-const NOBODYS_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
+const UNKNOWN_APP_ID = 'svc_app_01h455vb4pex5vsknk084sn02q';
 const CREATE = ['app', 'create', '--name', 'Garden Share', '--scope', 'posts.write'];
 const REDIRECT_URI = ['--redirect-uri', 'https://garden.example/callback'];
 
@@ -109,7 +109,7 @@ onOneEngine('Commands "quota show", "quota set" and "quota reset"', (database) =
 
   it('rejects an unknown app', async () => {
     for (const args of [['show'], ['set', '--limit', '5']]) {
-      const outcome = await cli.run('quota', ...args, NOBODYS_ID);
+      const outcome = await cli.run('quota', ...args, UNKNOWN_APP_ID);
       expect(outcome).toMatchObject({ code: 1, stdout: '' });
       expect(outcome.stderr).toContain('There is no app with this client_id.');
     }

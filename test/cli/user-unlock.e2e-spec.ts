@@ -9,15 +9,15 @@ const HOUR = 3_600_000;
 onOneEngine('Command "user unlock"', (database) => {
   const cli = new CommandLine(database);
   let dataSource: DataSource;
-  let people = 0;
+  let userCount = 0;
   beforeAll(async () => {
     dataSource = await connectMigrated(database.url);
   });
   afterAll(() => dataSource.destroy());
 
   async function addUser(failures: number, lockedUntil: Date | null): Promise<string> {
-    people += 1;
-    const phone = `+141555501${10 + people}`;
+    userCount += 1;
+    const phone = `+141555501${10 + userCount}`;
     const { id } = await cli.json<{ id: string }>('user', 'add', '--phone', phone, '--name', 'Ana');
     if (failures > 0)
       await dataSource.manager.insert(OtpFailures, {

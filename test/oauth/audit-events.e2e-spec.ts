@@ -109,39 +109,39 @@ onOneEngine('Audit log of OAuth', (database) => {
   });
 
   it('O144 records a refresh and its repetition within the grace period', async () => {
-    const about = { app: client.clientId, grant };
-    await expectEvents(() => refresh(), 200, { action: 'token.refreshed', ...about });
-    await expectEvents(() => refresh(), 200, { action: 'token.replayed', ...about });
+    const target = { app: client.clientId, grant };
+    await expectEvents(() => refresh(), 200, { action: 'token.refreshed', ...target });
+    await expectEvents(() => refresh(), 200, { action: 'token.replayed', ...target });
   });
 
   it('O144 records the reuse of a refresh token and the revocation of its grant', async () => {
     await refresh();
     app().clock.advance(31 * SECOND);
-    const about = { app: client.clientId, grant };
+    const target = { app: client.clientId, grant };
     const reused = [
-      { action: 'refresh_token.reused', ...about },
-      { action: 'grant.revoked', ...about },
+      { action: 'refresh_token.reused', ...target },
+      { action: 'grant.revoked', ...target },
     ];
     await expectEvents(() => refresh(), 400, ...reused);
   });
 
   it('O144 records the reuse of a code and the revocation of its grant', async () => {
     app().clock.advance(10 * SECOND);
-    const about = { app: client.clientId, grant };
+    const target = { app: client.clientId, grant };
     const again = (): Promise<Response> => exchange(app(), client, code);
     const reused = [
-      { action: 'code.replayed', ...about },
-      { action: 'grant.revoked', ...about },
+      { action: 'code.replayed', ...target },
+      { action: 'grant.revoked', ...target },
     ];
     await expectEvents(again, 400, ...reused);
   });
 
   it('O144 records the revocation of tokens by the app', async () => {
-    const about = { app: client.clientId, grant };
+    const target = { app: client.clientId, grant };
     const access = (): Promise<Response> => revoke(tokens.access_token);
-    await expectEvents(access, 200, { action: 'token.revoked', ...about });
+    await expectEvents(access, 200, { action: 'token.revoked', ...target });
     const all = (): Promise<Response> => revoke(tokens.refresh_token);
-    await expectEvents(all, 200, { action: 'grant.revoked', ...about });
+    await expectEvents(all, 200, { action: 'grant.revoked', ...target });
   });
 
   it('O144 records the revocation of a grant by the user', async () => {
@@ -150,8 +150,8 @@ onOneEngine('Audit log of OAuth', (database) => {
     const page = await visitor.signInToAccount(user);
     const remove = () =>
       visitor.submit(page, '/account/apps/revoke', { client_id: client.clientId });
-    const about = { app: client.clientId, grant };
-    await expectEvents(remove, 200, { action: 'grant.revoked', ...about });
+    const target = { app: client.clientId, grant };
+    await expectEvents(remove, 200, { action: 'grant.revoked', ...target });
   });
 
   it('O144 records a denied authorization request', async () => {

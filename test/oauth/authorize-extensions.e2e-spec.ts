@@ -77,7 +77,7 @@ onOneEngine('Authorization endpoint: errors before sign-in', (database) => {
     },
   );
 
-  it('O20 lets a visitor decide when a public app sends no code_challenge', async () => {
+  it('O20 lets a visitor decide whether to return when a public app sends no code_challenge', async () => {
     const link = authorizeLink(publicClient, { code_challenge: undefined });
     expectReturnPage(await new Browser(app()).open(link), publicClient, 'invalid_request');
   });

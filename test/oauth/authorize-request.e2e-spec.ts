@@ -35,7 +35,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
     expect(page.html).not.toContain('<form');
   }
 
-  /** Expects a page that leads back to the app with the error. The server stores no cookie, grant or code for it. */
+  /** Expects a page with a link to the app that contains the error, and no stored cookie, grant or code. */
   async function expectRejected(
     link: string,
     error: string,
@@ -48,7 +48,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
   }
 
   describe('client and redirect URI', () => {
-    it('O1 shows the sign-in page for a valid request without a session, and issues nothing', async () => {
+    it('O1 shows the sign-in page for a valid request without a session, and issues no code', async () => {
       const page = await open(authorizeLink(client));
       expectPage(page, 200);
       expect(page.html).toContain('name="phone"');
@@ -161,8 +161,8 @@ onOneEngine('Authorization endpoint: request', (database) => {
 
   describe('state', () => {
     it('O15 returns a state of 4,096 bytes with every kind of character unchanged', async () => {
-      const odd = `a b+c%25d&e=f"'<script>\r\nSet-Cookie: x=1\0état 状態 🏡`;
-      const state = odd + 's'.repeat(4096 - Buffer.byteLength(odd));
+      const specialCharacters = `a b+c%25d&e=f"'<script>\r\nSet-Cookie: x=1\0état 状態 🏡`;
+      const state = specialCharacters + 's'.repeat(4096 - Buffer.byteLength(specialCharacters));
       const wrong = authorizeLink(client, { state, response_type: 'token' });
       await expectRejected(wrong, 'unsupported_response_type', { state });
       const user = await app().addUser();
@@ -211,7 +211,7 @@ onOneEngine('Authorization endpoint: request', (database) => {
     it.each([
       ['approve', 'code=svcac_'],
       ['deny', 'error=access_denied&'],
-    ])('O17 keeps it after the decision to %s', async (decision, first) => {
+    ])('O17 keeps the query after the decision to %s', async (decision, first) => {
       const withQuery = await app().addClient({ redirectUris: ['https://garden.example/cb?a=1'] });
       const visitor = new Browser(app());
       const link = authorizeLink(withQuery, { state: 'a b' });

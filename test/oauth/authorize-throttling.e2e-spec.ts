@@ -10,7 +10,7 @@ import { rateLimits, fewestStatements, useTestApp } from '../support/test-app.js
 const DAY = 24 * 3_600_000;
 
 onOneEngine('Authorization endpoint: rate limit', (database) => {
-  // Ten requests show the same as the 600 that ship.
+  // The default is 600.
   const app = useTestApp(database, { TRUST_PROXY: '1', ...rateLimits({ 'authorize-calls': 10 }) });
   let link: string;
 

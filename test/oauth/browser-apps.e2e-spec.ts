@@ -67,7 +67,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     `${ORIGIN}:8443`,
     'https://spa.example.evil.example',
     'nonsense',
-  ])('O125 shares nothing with the origin %s', async (origin) => {
+  ])('O125 sends no CORS headers to the origin %s', async (origin) => {
     for (const path of ENDPOINTS) {
       const response = await preflight(path, origin);
       expect(response.status).toBe(204);
@@ -78,7 +78,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     expect(corsHeaders(call)).toEqual([]);
   });
 
-  it('O123 shares neither introspection nor the authorization endpoint', async () => {
+  it('O123 allows no origin at introspection and the authorization endpoint', async () => {
     for (const path of ['/oauth/introspect', '/oauth/authorize'])
       expect(corsHeaders(await preflight(path, ORIGIN))).toEqual([]);
     const headers = { origin: ORIGIN };
@@ -87,7 +87,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     expect(corsHeaders(response)).toEqual([]);
   });
 
-  it('O124 shares errors with the origin of the app, without cookies', async () => {
+  it('O124 allows the origin of the app to read errors, without cookies', async () => {
     const headers = { origin: ORIGIN, 'sec-fetch-site': 'cross-site' };
     const code = (await approve(app(), await app().addUser(), spa)).get('code') ?? '';
     const wrong = await sendForm(app(), '/oauth/token', spa, { grant_type: 'foo' }, headers);
@@ -107,7 +107,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     expect((await exchange(app(), spa, code)).status).toBe(200);
   });
 
-  it('O124 shares the responses of an exchange and of a revocation', async () => {
+  it('O124 allows the origin of the app to read the responses of an exchange and a revocation', async () => {
     const headers = { origin: ORIGIN };
     const code = (await approve(app(), await app().addUser(), spa)).get('code') ?? '';
     const form = {
@@ -126,7 +126,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     }
   });
 
-  it('O125 shares nothing with the origin of a confidential app', async () => {
+  it('O125 sends no CORS headers to the origin of a confidential app', async () => {
     const headers = { origin: 'https://server.example' };
     const { refresh_token } = await obtainTokens(app(), confidential);
     const form = { grant_type: 'refresh_token', refresh_token };
@@ -138,7 +138,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     for (const response of [renewed, revoked]) expect(corsHeaders(response)).toEqual([]);
   });
 
-  it('O124 shares nothing when the request names an app with another origin or a confidential app', async () => {
+  it('O124 sends no CORS headers when the request names an app with another origin or a confidential app', async () => {
     const other = await app().addClient({
       kind: 'public',
       redirectUris: ['https://other.example/cb'],
@@ -150,17 +150,17 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     }
   });
 
-  it('O125 shares nothing when a request names a confidential app and another app', async () => {
+  it('O125 sends no CORS headers when a request names a confidential app and another app', async () => {
     const basic = (id: string, password = ''): string =>
       `Basic ${Buffer.from(`${id}:${password}`).toString('base64')}`;
     const { clientId, secret = '' } = confidential;
-    const contradictions = [
+    const conflictingForms = [
       [basic(clientId, secret), { client_id: spa.clientId }],
       [basic(spa.clientId), { client_id: clientId }],
       [basic(clientId, secret), { client_secret: secret }],
       [basic(clientId, secret), { client_id: clientId, client_secret: secret }],
     ] as const;
-    for (const [authorization, form] of contradictions)
+    for (const [authorization, form] of conflictingForms)
       for (const path of ENDPOINTS) {
         const headers = { origin: ORIGIN, authorization };
         const response = await sendForm(app(), path, undefined, form, headers);
@@ -174,14 +174,14 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     expect(corsHeaders(response)).toEqual([]);
   });
 
-  it('O124 shares the error of a request without client_id with the origin of a browser app', async () => {
+  it('O124 allows the origin of a browser app to read the error of a request without client_id', async () => {
     const headers = { origin: ORIGIN };
     const response = await sendForm(app(), '/oauth/token', undefined, {}, headers);
     expect(response.status).toBe(401);
     expect(response.headers.get('access-control-allow-origin')).toBe(ORIGIN);
   });
 
-  it('O124 shares nothing with the origin of a disabled app', async () => {
+  it('O124 sends no CORS headers to the origin of a disabled app', async () => {
     const gone = await app().addClient({
       kind: 'public',
       redirectUris: ['https://gone.example/cb'],
@@ -212,7 +212,7 @@ onOneEngine('OAuth endpoints: browser apps on other origins', (database) => {
     expect((await sendForm(app(), '/oauth/revoke', spa, { token }, headers)).status).toBe(200);
   });
 
-  it('O124 shares the time to wait after too many failures', async () => {
+  it('O124 allows the origin of the app to read Retry-After after too many failures', async () => {
     const own = await app().addClient({ kind: 'public', redirectUris: [`${ORIGIN}/callback`] });
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     const guess = (): Promise<Response> =>

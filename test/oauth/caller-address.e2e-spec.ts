@@ -3,7 +3,7 @@ import { obtainTokens, requestToken } from '../support/oauth-flow.js';
 import { onOneEngine } from '../support/database.js';
 import { rateLimits, type TestClient, useTestApp } from '../support/test-app.js';
 
-/** Failures per app and address: a few show the same as the 20 that ship. */
+/** Failures per app and address. The default is 20. */
 const LIMIT = 5;
 
 onOneEngine('Client address behind one proxy', (database) => {
@@ -35,7 +35,7 @@ onOneEngine('Client address behind one proxy', (database) => {
     ],
     ['an IPv6 address with a zone', (attempt: number) => `fe80::20%eth${attempt}`, 'fe80::20'],
     ['an IPv4-mapped IPv6 address', () => '::ffff:203.0.113.21', '203.0.113.21'],
-    ['a text that is no address', (attempt: number) => `unknown${attempt}`, 'hidden'],
+    ['a text that is not an address', (attempt: number) => `unknown${attempt}`, 'hidden'],
   ])('O130 counts failures of %s against one limit', async (_, written, address) => {
     for (let attempt = 0; attempt < LIMIT; attempt += 1)
       expect(await fail(written(attempt))).toBe(401);

@@ -10,7 +10,7 @@ import { dumpDatabase, expectTokenError } from '../support/responses.js';
 import { type TestApp, type TestClient, useTestApp } from '../support/test-app.js';
 
 const UNKNOWN_ID = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
-/** Repetitions of a measurement whose median counts. */
+/** Repetitions of a measurement, of which the median is compared. */
 const ROUNDS = 30;
 const BY = { actor: 'olga', reason: 'Yearly' };
 

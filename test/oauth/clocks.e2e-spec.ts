@@ -21,10 +21,10 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
     app = await TestApp.start(database, { DB_POOL_SIZE: String(CONNECTIONS) });
     if (database.engine.kind === 'sqlite') return;
     // As many concurrent statements as connections take one connection each.
-    const onAll = (sql: string): Promise<unknown[]> =>
+    const queryAllConnections = (sql: string): Promise<unknown[]> =>
       Promise.all(Array.from({ length: CONNECTIONS }, () => app.dataSource.query(sql)));
-    await onAll(`SET SESSION time_zone = '${NEW_YORK}'`);
-    const zones = await onAll('SELECT @@session.time_zone AS zone, SLEEP(0.05)');
+    await queryAllConnections(`SET SESSION time_zone = '${NEW_YORK}'`);
+    const zones = await queryAllConnections('SELECT @@session.time_zone AS zone, SLEEP(0.05)');
     expect(zones).toMatchObject(Array.from({ length: CONNECTIONS }, () => [{ zone: NEW_YORK }]));
   });
   afterAll(async () => {
@@ -73,7 +73,7 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
   });
 
   describe('Readiness', () => {
-    /** SQLite has the clock of this machine. */
+    /** SQLite uses the clock of the process. */
     async function databaseTime(): Promise<Date> {
       if (database.engine.kind === 'sqlite') return new Date();
       const [row] = await runSql(database.url, 'SELECT UNIX_TIMESTAMP(NOW(3)) * 1000 AS now');
@@ -97,7 +97,7 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
       [365 * DAY, /ahead of the database's/],
       [-365 * DAY, /behind the database's/],
     ])(
-      'O141 rejects a clock that is off by %d ms and says how to fix it',
+      'O141 rejects a clock that is off by %d ms and reports how to fix it',
       async (offsetMs, text) => {
         const unready = { status: 503, reason: expect.stringMatching(text) };
         const expected = database.engine.kind === 'sqlite' ? { status: 200 } : unready;
@@ -105,7 +105,7 @@ onOneEngine('Clocks: the app in Tokyo, the database in New York', (database) => 
       },
     );
 
-    it('O141 is restored when the clock is right again', async () => {
+    it('O141 is ready again when the clock is correct', async () => {
       await readiness(HOUR);
       expect(await readiness(0)).toEqual({ status: 200 });
     });

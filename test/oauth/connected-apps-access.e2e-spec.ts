@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-onOneEngine('Connected apps: live access', (database) => {
+onOneEngine('Connected apps: valid access', (database) => {
   const app = useTestApp(database);
   let user: User;
   let visitor: Browser;
@@ -90,21 +90,23 @@ onOneEngine('Connected apps: live access', (database) => {
 
   it('O144 revokes 40 grants with as many statements as two, and records an event for each', async () => {
     await visitor.signInToAccount(user);
-    const costs: number[] = [];
+    const statementCounts: number[] = [];
     for (const times of [2, 40]) {
       for (let time = 0; time < times; time += 1) await app().accessToken(user, garden);
       const page = await visitor.open(APPS);
       const statements = await app().statementsOf(() =>
         visitor.submit(page, REVOKE, { client_id: garden.clientId }),
       );
-      costs.push(statements.filter((each) => /grants|audit_events/.test(each)).length);
+      statementCounts.push(statements.filter((each) => /grants|audit_events/.test(each)).length);
     }
-    expect(costs[1]).toBe(costs[0]);
+    expect(statementCounts[1]).toBe(statementCounts[0]);
     const all = await grants();
     expect(all).toHaveLength(42);
     const events = await app().dataSource.manager.findBy(AuditEvent, { action: 'grant.revoked' });
-    const about = events.filter(({ actor }) => actor === user.id).map(({ subject }) => subject);
-    expect(about.toSorted()).toEqual(all.map(({ id }) => id));
+    const revokedGrants = events
+      .filter(({ actor }) => actor === user.id)
+      .map(({ subject }) => subject);
+    expect(revokedGrants.toSorted()).toEqual(all.map(({ id }) => id));
   });
 
   it('O144 revokes more grants than fit one statement', async () => {
@@ -132,7 +134,7 @@ onOneEngine('Connected apps: live access', (database) => {
     expect((await app().call(token, 'GET', '/me')).status).toBe(401);
   });
 
-  it('O146 reports the removal to one of two concurrent requests and records one event for each grant', async () => {
+  it('O146 reports the removal in one of two concurrent responses and records one event for each grant', async () => {
     for (let time = 0; time < 3; time += 1) await app().accessToken(user, garden);
     const page = await visitor.signInToAccount(user);
     const remove = (): Promise<Page> =>

@@ -47,13 +47,13 @@ onOneEngine('Connected apps: sign-in', (database) => {
   });
 
   it.each(['the list', 'one app'])(
-    'O146 returns to the page that the visitor opened: %s',
+    'O146 returns to the page that the user opened: %s',
     async (target) => {
       const path = target === 'the list' ? APPS : `${APPS}/${client.clientId}`;
       const phone = await visitor.open(path);
-      const typo = await visitor.submit(phone, SIGN_IN, { phone: '12' });
-      expectPage(typo, 400);
-      const code = await visitor.submit(typo, SIGN_IN, { phone: user.phone });
+      const invalidPhone = await visitor.submit(phone, SIGN_IN, { phone: '12' });
+      expectPage(invalidPhone, 400);
+      const code = await visitor.submit(invalidPhone, SIGN_IN, { phone: user.phone });
       expectPage(code, 200);
       await app().sms.password(user.phone);
       const back = await visitor.submit(code, '/account/change-number');
@@ -104,8 +104,8 @@ onOneEngine('Connected apps: sign-in', (database) => {
     const resent = await visitor.submit(code, SIGN_IN, { phone: user.phone });
     expect(resent.location).toBe(APPS);
     expect(app().sms.messages).toHaveLength(sent);
-    const stepAddress = await visitor.open(VERIFY);
-    expect(stepAddress.location).toBe(APPS);
+    const stepUrl = await visitor.open(VERIFY);
+    expect(stepUrl.location).toBe(APPS);
     expect((await visitor.open(REVOKE)).location).toBe(APPS);
   });
 
@@ -208,7 +208,7 @@ onOneEngine('Connected apps: sign-in', (database) => {
     expectPage(await visitor.submit(earlier, REVOKE, { all: '1' }), 403);
   });
 
-  it('O146 removes nothing after the session ended and says that it ended', async () => {
+  it('O146 removes nothing after the session ended, and reports that it ended', async () => {
     const page = await visitor.signInToAccount(user);
     app().clock.advance(30 * MINUTE);
     const rejected = await visitor.submit(page, REVOKE, { all: '1' });

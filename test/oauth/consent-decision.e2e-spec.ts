@@ -26,7 +26,7 @@ onOneEngine('Consent decision', (database) => {
   let visitor: Browser;
 
   beforeEach(async () => {
-    // So that no test has the failures of another one in its limits.
+    // Keeps the failures of one test out of the limits of the next.
     app().clock.advance(20 * MINUTE);
     client = await app().addClient();
     visitor = new Browser(app());
@@ -138,10 +138,10 @@ onOneEngine('Consent decision', (database) => {
 
   it('O31 rejects the form in another browser, even with a session', async () => {
     const page = await consentPage();
-    const victim = new Browser(app());
-    expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
-    await victim.signIn(authorizeLink(client), await app().addUser());
-    expectPage(await victim.post(DECISION, fieldsOf(page)), 403);
+    const otherBrowser = new Browser(app());
+    expectPage(await otherBrowser.post(DECISION, fieldsOf(page)), 403);
+    await otherBrowser.signIn(authorizeLink(client), await app().addUser());
+    expectPage(await otherBrowser.post(DECISION, fieldsOf(page)), 403);
     await expectUndecided(page);
   });
 

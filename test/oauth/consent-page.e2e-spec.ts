@@ -114,7 +114,7 @@ onOneEngine('Consent page', (database) => {
     expectPage(await visitor.post('/oauth/authorize/decision', new URLSearchParams()), 400);
   });
 
-  it('O40 asks a returning user again with their last choice', async () => {
+  it('O40 asks a returning user again and shows their last choice', async () => {
     const client = await app().addClient({ kind: 'public' });
     const user = await app().addUser();
     const visitor = new Browser(app());

@@ -23,7 +23,7 @@ import { type TestClient, useTestApp } from '../support/test-app.js';
 
 const MINUTE = 60_000;
 /** Number of credentials of each kind to compare. */
-const EACH = 12;
+const CREDENTIALS_OF_EACH_KIND = 12;
 
 /** The token in the form of a page. */
 function formToken(html: string): string {
@@ -122,7 +122,7 @@ onOneEngine('Credentials', (database) => {
     const visitor = new Browser(app());
     await visitor.signIn(authorizeLink(client), await app().addUser());
     const random = new Set<string>();
-    for (let each = 0; each < EACH; each += 1) {
+    for (let each = 0; each < CREDENTIALS_OF_EACH_KIND; each += 1) {
       const consent = await visitor.open(authorizeLink(client));
       const allowed = { scope: [...client.scopes], decision: 'approve' };
       const done = await visitor.submit(consent, '/oauth/authorize/decision', allowed);
@@ -142,7 +142,7 @@ onOneEngine('Credentials', (database) => {
         random.add(bytes.toString('hex'));
       }
     }
-    expect(random.size).toBe(4 * EACH);
+    expect(random.size).toBe(4 * CREDENTIALS_OF_EACH_KIND);
   });
 
   it('O135 rejects an id in upper case', async () => {

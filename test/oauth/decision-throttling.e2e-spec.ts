@@ -70,7 +70,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     expectTooMany(await visitor.submit(page, DECISION, { ...wrong, decision: 'deny' }));
   });
 
-  it('O131 does not limit another browser for the failures of the first', async () => {
+  it('O131 does not limit another browser', async () => {
     await failVerify(visitor, await codePage(app(), visitor), 20);
     const page = await new Browser(app()).signIn(authorizeLink(client), user);
     expectPage(page, 200);
@@ -136,11 +136,11 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
         expectPage(await visitor.submit(page, VERIFY, { code: wrong }), 400);
     }
 
-    it('O48 closes the phone for every request after ten in fifteen minutes, and sends no message', async () => {
-      const good = await requestCode();
+    it('O48 blocks the phone for every request after ten in fifteen minutes, and sends no message', async () => {
+      const valid = await requestCode();
       await fail(await requestCode());
       await fail(await requestCode());
-      expectTooMany(await visitor.submit(good.page, VERIFY, { code: good.code }));
+      expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
       const sent = app().sms.messages.length;
       app().clock.advance(MESSAGE_PAUSE);
       const seconds = expectTooMany(await codePage(app(), visitor, user.phone));
@@ -150,7 +150,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       expect(page.html).toContain('name="decision"');
     });
 
-    it('O48 closes a phone without a user after ten, too', async () => {
+    it('O48 blocks a phone without a user after ten, too', async () => {
       const phone = '+14155550177';
       for (let request = 0; request < 2; request += 1) {
         await failVerify(visitor, await codePage(app(), visitor, phone), 5);
@@ -172,7 +172,7 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
       expectTooMany(await codePage(app(), new Browser(app()), user.phone));
     });
 
-    it('O48 does not count an attempt at a code that is closed, as after five wrong ones', async () => {
+    it('O48 does not count an attempt at a code that already had five wrong ones', async () => {
       await fail(await requestCode(), 12);
       await fail(await requestCode(), 4);
       app().clock.advance(MESSAGE_PAUSE);
@@ -182,12 +182,12 @@ onOneEngine('Rate limits of sign-in and decision', (database) => {
     it('O47 does not count a request with 429 as an attempt at the code', async () => {
       await fail(await requestCode());
       await fail(await requestCode(), 4);
-      const good = await requestCode();
+      const valid = await requestCode();
       await fail(await requestCode(), 1);
       for (let each = 0; each < 6; each += 1)
-        expectTooMany(await visitor.submit(good.page, VERIFY, { code: good.code }));
+        expectTooMany(await visitor.submit(valid.page, VERIFY, { code: valid.code }));
       const challenges = app().dataSource.getRepository(OtpChallenge);
-      const transactionId = /name="transaction" value="([^"]*)"/.exec(good.page.html)?.[1] ?? '';
+      const transactionId = /name="transaction" value="([^"]*)"/.exec(valid.page.html)?.[1] ?? '';
       expect(await challenges.findOneBy({ transactionId })).toMatchObject({ attempts: 0 });
     });
   });

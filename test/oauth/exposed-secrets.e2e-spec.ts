@@ -36,7 +36,7 @@ onOneEngine('Client secret in a URL', (database) => {
     `Basic ${Buffer.from(`${id}:${password}`).toString('base64')}`;
 
   it.each([TOKEN, '/oauth/revoke', '/oauth/introspect'])(
-    'O63 records the secret and tells the app at %s to rotate it',
+    'O63 records the secret and demands its rotation in the response of %s',
     async (path) => {
       const address = path + query({ client_secret: secret });
       const response = await sendForm(app(), address, client, { token: 'x' });

@@ -45,10 +45,10 @@ onOneEngine('Last use of a grant', (database) => {
     expect((await app().call(token, 'GET', '/me')).status).toBe(200);
   };
 
-  const isUseWritten = (statement: string): boolean =>
+  const isLastUseUpdate = (statement: string): boolean =>
     statement.startsWith('UPDATE grants SET last_used_at');
 
-  it('O119 stores a call, but not a rejected call', async () => {
+  it('O119 stores the last use for a call, but not for a rejected call', async () => {
     const denied = await app().call(`${token.slice(0, -1)}!`, 'GET', '/me');
     expect(denied.status).toBe(401);
     expect(await lastUse()).toBeNull();
@@ -56,40 +56,40 @@ onOneEngine('Last use of a grant', (database) => {
     expect(await lastUse()).toEqual(app().clock.now());
   });
 
-  it('O146 stores a refresh and an exchange, but not rejected ones', async () => {
+  it('O146 stores the last use for a refresh and an exchange, but not for rejected ones', async () => {
     const code = (await approve(app(), user, client)).get('code') ?? '';
     const { refresh_token } = await json<TokenBody>(await exchange(app(), client, code));
     const { grantId: id } = await app()
       .dataSource.getRepository(RefreshToken)
       .findOneByOrFail({ hash: sha256(refresh_token) });
-    const used = async (): Promise<Date | null> => {
+    const lastUseOfGrant = async (): Promise<Date | null> => {
       await app().service(GrantUse).flush();
       const grant = await app().dataSource.getRepository(Grant).findOneByOrFail({ id });
       return grant.lastUsedAt;
     };
     const form = { grant_type: 'refresh_token', refresh_token };
-    expect(await used()).toEqual(app().clock.now());
+    expect(await lastUseOfGrant()).toEqual(app().clock.now());
     app().clock.advance(MINUTE);
     expect((await requestToken(app(), client, form)).status).toBe(200);
     const last = app().clock.now();
-    expect(await used()).toEqual(last);
+    expect(await lastUseOfGrant()).toEqual(last);
     app().clock.advance(31 * DAY);
     const { manager } = app().dataSource;
     await manager.update(RefreshToken, { grantId: id }, { consumedAt: null });
     expect((await requestToken(app(), client, form)).status).toBe(400);
     await manager.update(AuthorizationCode, { grantId: id }, { consumedAt: null });
     expect((await exchange(app(), client, code)).status).toBe(400);
-    expect(await used()).toEqual(last);
+    expect(await lastUseOfGrant()).toEqual(last);
   });
 
-  it('O119 stores the next use after a minute', async () => {
+  it('O119 stores the next use only after a minute', async () => {
     const first = app().clock.now();
     await call();
     expect(await lastUse()).toEqual(first);
     app().clock.advance(MINUTE - 1);
     await call();
     const statements = await app().statementsOf(() => app().service(GrantUse).flush());
-    expect(statements.filter(isUseWritten)).toEqual([]);
+    expect(statements.filter(isLastUseUpdate)).toEqual([]);
     expect(await lastUse()).toEqual(first);
     app().clock.advance(1);
     await call();
@@ -103,7 +103,7 @@ onOneEngine('Last use of a grant', (database) => {
     expect(await lastUse()).toEqual(other);
   });
 
-  it('O119 stores twelve calls of six grants by one statement, or by two when a second ends between them', async () => {
+  it('O119 stores twelve calls of six grants with one statement, or two if a new second begins between them', async () => {
     const tokens = [token];
     for (let each = 0; each < 5; each += 1)
       tokens.push(await app().accessToken(await app().addUser(), client));
@@ -112,7 +112,7 @@ onOneEngine('Last use of a grant', (database) => {
       for (const each of [...tokens, ...tokens]) await app().call(each, 'GET', '/me');
       await app().service(GrantUse).flush();
     });
-    const written = statements.filter(isUseWritten).length;
+    const written = statements.filter(isLastUseUpdate).length;
     expect([1, 2]).toContain(written);
   });
 

@@ -23,7 +23,7 @@ onOneEngine('Token endpoint: order of locks', (database) => {
   const refresh = (refresh_token: string): Promise<Response> =>
     requestToken(app(), client, { grant_type: 'refresh_token', refresh_token });
 
-  /** The statements that lock rows in each transaction of `work`, without quotes. Limits are counted in transactions of their own. */
+  /** The statements that lock rows in each transaction of `work`, without quotes. Rate limits use transactions of their own. */
   async function locksOf(work: () => Promise<unknown>): Promise<string[][]> {
     const transactions: string[][] = [];
     let current: string[] | undefined;

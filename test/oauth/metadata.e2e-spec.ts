@@ -70,7 +70,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     expect(await json(elsewhere)).toEqual(metadata);
   });
 
-  it('O122 is shared with every origin and publicly cacheable for an hour', async () => {
+  it('O122 is readable by every origin and publicly cacheable for an hour', async () => {
     const { headers } = await app().fetch(PATH, { headers: { origin: 'https://any.example' } });
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('cache-control')).toBe('public, max-age=3600');
@@ -155,7 +155,7 @@ onOneEngine('Authorization server metadata (RFC 8414)', (database) => {
     '/oauth/userinfo',
     '/.well-known/jwks.json',
     '/.well-known/openid-configuration',
-  ])('O121 has no endpoint %s, which is not listed', async (path) => {
+  ])('O121 does not serve the unlisted endpoint %s', async (path) => {
     for (const method of ['GET', 'POST'])
       expect((await app().fetch(path, { method })).status).toBe(404);
   });

@@ -145,10 +145,10 @@ onOneEngine('One-time password', (database) => {
 
   it('O55 rejects the code in another browser', async () => {
     const { page, code } = await codePage();
-    const thief = new Browser(app());
-    expectPage(await thief.submit(page, VERIFY, { code }), 403);
-    await thief.open(authorizeLink(client));
-    expectPage(await thief.submit(page, VERIFY, { code }), 403);
+    const otherBrowser = new Browser(app());
+    expectPage(await otherBrowser.submit(page, VERIFY, { code }), 403);
+    await otherBrowser.open(authorizeLink(client));
+    expectPage(await otherBrowser.submit(page, VERIFY, { code }), 403);
     expectSignedIn(await attempt(page, code));
   });
 
@@ -172,7 +172,7 @@ onOneEngine('One-time password', (database) => {
     expectRejected(page);
   });
 
-  it('O58 lets phones fill in the code and puts it into no address', async () => {
+  it('O58 lets browsers fill in the code and puts it in no URL', async () => {
     const { page, code } = await codePage();
     const field = /<input[^>]*name="code"[^>]*>/.exec(page.html)?.[0];
     expect(field).toContain('autocomplete="one-time-code"');

@@ -28,7 +28,7 @@ function withoutSecrets({ status, html }: Page): string {
     .replaceAll(/\+1415555\d{4}/g, '');
 }
 
-async function ask(app: TestApp, client: TestClient, phone: string): Promise<Page> {
+async function requestCode(app: TestApp, client: TestClient, phone: string): Promise<Page> {
   const visitor = new Browser(app);
   return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
 }
@@ -44,7 +44,7 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
   it('O58 sends the message after the lock and counts it once', async () => {
     const first = await app().addUser();
     const client = await app().addClient();
-    expectPage(await ask(app(), client, first.phone), 200);
+    expectPage(await requestCode(app(), client, first.phone), 200);
     await app().sms.password(first.phone);
     const hash = sha256('otp-daily-total|');
     const { manager } = app().dataSource;
@@ -57,7 +57,7 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
       await holder.query('SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
       await holder.beginTransaction();
       await holder.query('SELECT hash FROM throttle_hits WHERE hash = ? FOR UPDATE', [hash]);
-      expectPage(await ask(app(), client, user.phone), 200);
+      expectPage(await requestCode(app(), client, user.phone), 200);
       await sleep(LOCK_MS);
       expect(app().sms.count(user.phone)).toBe(0);
     } finally {
@@ -69,8 +69,8 @@ onEachServer('Delivery of one-time passwords: database lock', (database) => {
   });
 });
 
-onOneEngine('Delivery of one-time passwords: one try', (database) => {
-  // The password expires before the first pause between two tries.
+onOneEngine('Delivery of one-time passwords: one attempt', (database) => {
+  // The password expires before the first pause between two attempts.
   const app = useTestApp(database, { OTP_SECONDS: '1', OTP_DAILY_TOTAL: '3' });
   let client: TestClient;
 
@@ -80,37 +80,37 @@ onOneEngine('Delivery of one-time passwords: one try', (database) => {
     client = await app().addClient();
   });
 
-  /** Makes the gateway fail, and waits until the service knows. */
+  /** Makes the gateway fail, and waits until the service has detected it. */
   async function outage(): Promise<User> {
     const user = await app().addUser();
     app().sms.refuse();
-    expectPage(await ask(app(), client, user.phone), 200);
+    expectPage(await requestCode(app(), client, user.phone), 200);
     await expect.poll(() => failuresOf(app().dataSource, user)).toBe(1);
     return user;
   }
 
-  it('O58 limits requests alike for a phone with and without a user, whether or not messages fail', async () => {
+  it('O58 applies the same limits to a phone with and without a user, even if messages fail', async () => {
     const user = await outage();
-    const known = await ask(app(), client, user.phone);
+    const known = await requestCode(app(), client, user.phone);
     expectPage(known, 429);
-    expectPage(await ask(app(), client, '+14155559911'), 200);
-    const unknown = await ask(app(), client, '+14155559911');
+    expectPage(await requestCode(app(), client, '+14155559911'), 200);
+    const unknown = await requestCode(app(), client, '+14155559911');
     expect(withoutSecrets(unknown)).toBe(withoutSecrets(known));
     app().clock.advance(MESSAGE_PAUSE);
     app().sms.refuse(0);
-    expectPage(await ask(app(), client, user.phone), 200);
+    expectPage(await requestCode(app(), client, user.phone), 200);
     await app().sms.password(user.phone);
   });
 
   it('O58 shows the same page during an outage', async () => {
     const { phone } = await app().addUser();
-    const healthy = await ask(app(), client, phone);
+    const healthy = await requestCode(app(), client, phone);
     expectPage(healthy, 200);
     await app().sms.password(phone);
     app().sms.refuse();
     for (let time = 1; time <= 2; time += 1) {
       const user = await app().addUser();
-      const page = await ask(app(), client, user.phone);
+      const page = await requestCode(app(), client, user.phone);
       expect(withoutSecrets(page)).toBe(withoutSecrets(healthy));
       await expect.poll(() => failuresOf(app().dataSource, user)).toBe(1);
     }
@@ -135,23 +135,23 @@ onOneEngine('Delivery of one-time passwords: one try', (database) => {
     const user = await outage();
     for (let time = 2; time <= 5; time += 1) {
       app().clock.advance(MESSAGE_PAUSE);
-      await ask(app(), client, user.phone);
+      await requestCode(app(), client, user.phone);
       await expect.poll(() => failuresOf(app().dataSource, user)).toBe(time);
     }
     app().sms.refuse(0);
     for (let each = 0; each < 3; each += 1) {
       const { phone } = await app().addUser();
-      expectPage(await ask(app(), client, phone), 200);
+      expectPage(await requestCode(app(), client, phone), 200);
       await app().sms.password(phone);
     }
-    expectPage(await ask(app(), client, (await app().addUser()).phone), 429);
+    expectPage(await requestCode(app(), client, (await app().addUser()).phone), 429);
   });
 
   it('O54 sends the page without waiting for the gateway', async () => {
     const { phone } = await app().addUser();
     const release = app().sms.hold();
     try {
-      const response = ask(app(), client, phone).then(({ status }) => status);
+      const response = requestCode(app(), client, phone).then(({ status }) => status);
       expect(await Promise.race([response, sleep(10_000, 'no response')])).toBe(200);
       expect(app().sms.count(phone)).toBe(0);
     } finally {
@@ -175,14 +175,14 @@ onOneEngine('Delivery of one-time passwords: one try', (database) => {
     const known = await statementsFor((await app().addUser()).phone);
     expect(unknown).not.toEqual([]);
     expect(known.slice(0, unknown.length)).toEqual(unknown);
-    // The rest counts the message in the limit of the day, which only the queue does.
+    // The additional statements count the message in the daily limit.
     const message = known.slice(unknown.length).filter((statement) => /[`"]/.test(statement));
     expect(message).not.toEqual([]);
     for (const statement of message) expect(statement).toMatch(/[`"]throttle_/);
   });
 });
 
-onOneEngine('Delivery of one-time passwords: several tries', (database) => {
+onOneEngine('Delivery of one-time passwords: several attempts', (database) => {
   let app: TestApp;
   let client: TestClient;
   let user: User;
@@ -203,12 +203,12 @@ onOneEngine('Delivery of one-time passwords: several tries', (database) => {
   async function stopAfterFailure(phone: string, failures: number): Promise<void> {
     user = await app.addUser({ phone });
     app.sms.refuse(failures);
-    await ask(app, client, phone);
+    await requestCode(app, client, phone);
     await expect.poll(() => app.sms.refused).toHaveLength(1);
     await app.stop();
   }
 
-  it('O58 sends the message by a second try with the same id', async () => {
+  it('O58 retries the message with the same id', async () => {
     user = await app.addUser({ phone: '+14155557000' });
     const visitor = new Browser(app);
     const phonePage = await visitor.open(authorizeLink(client));
@@ -228,14 +228,14 @@ onOneEngine('Delivery of one-time passwords: several tries', (database) => {
     await app.stop();
   });
 
-  it('O58 tries once more when the service stops', async () => {
+  it('O58 retries once when the service stops', async () => {
     const started = performance.now();
     await stopAfterFailure('+14155557001', 1);
     expect(app.sms.messages).toEqual(app.sms.refused);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  it('O58 records a failure of the last try before the service closes the database', async () => {
+  it('O58 records a failure of the last attempt before the service closes the database', async () => {
     await stopAfterFailure('+14155557002', 2);
     expect(app.sms.messages).toEqual([]);
     expect(app.sms.refused).toHaveLength(2);

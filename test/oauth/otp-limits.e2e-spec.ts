@@ -31,11 +31,11 @@ onOneEngine('One-time passwords: default limits', (database) => {
     visitor = new Browser(app());
   });
 
-  async function ask(phone = user.phone, from = new Browser(app())): Promise<Page> {
+  async function requestCode(phone = user.phone, from = new Browser(app())): Promise<Page> {
     return from.submit(await from.open(authorizeLink(client)), SIGN_IN, { phone });
   }
 
-  /** Returns the code of the message with this number, which the page announced. */
+  /** Returns the code of the nth message, which the page announced. */
   async function codeOf(page: Page, number: number): Promise<string> {
     expectPage(page, 200);
     return app().sms.password(user.phone, number - 1);
@@ -54,7 +54,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   }
 
   it('O48 accepts ten wrong codes for a phone in fifteen minutes, over several messages', async () => {
-    const page = await ask(user.phone, visitor);
+    const page = await requestCode(user.phone, visitor);
     let code = await codeOf(page, 1);
     for (const [index, times] of [3, 5, 2].entries()) {
       if (index > 0) {
@@ -69,7 +69,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   });
 
   it('O49 rejects a second message within sixty seconds and still accepts the first code', async () => {
-    const page = await ask(user.phone, visitor);
+    const page = await requestCode(user.phone, visitor);
     const code = await codeOf(page, 1);
     app().clock.advance(59 * SECOND);
     const again = await visitor.submit(page, SIGN_IN);
@@ -82,7 +82,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
   });
 
   it('O49 sends another message after the time in Retry-After', async () => {
-    const page = await ask(user.phone, visitor);
+    const page = await requestCode(user.phone, visitor);
     await codeOf(page, 1);
     const again = await visitor.submit(page, SIGN_IN);
     expectPage(again, 429);
@@ -90,8 +90,8 @@ onOneEngine('One-time passwords: default limits', (database) => {
     await codeOf(await visitor.submit(page, SIGN_IN), 2);
   });
 
-  it('O51 sends one message to a phone that a hundred visitors type at once', async () => {
-    const pages = await concurrently(100, () => ask());
+  it('O51 sends one message to a phone for a hundred concurrent requests', async () => {
+    const pages = await concurrently(100, () => requestCode());
     expect(pages.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const page of pages) expectPage(page, page.status === 200 ? 200 : 429);
     await expectMessages(1);
@@ -101,7 +101,7 @@ onOneEngine('One-time passwords: default limits', (database) => {
     const statuses: number[] = [];
     for (let hour = 1; hour <= 3; hour += 1) {
       for (let each = 1; each <= 6; each += 1) {
-        statuses.push((await ask()).status);
+        statuses.push((await requestCode()).status);
         app().clock.advance(2 * MINUTE);
       }
       app().clock.advance(HOUR);
@@ -116,52 +116,52 @@ onOneEngine('One-time passwords: default limits', (database) => {
     for (let each = 10; each < 32; each += 1) {
       // Ignored without TRUST_PROXY.
       const from = new Browser(app(), { 'x-forwarded-for': `203.0.113.${each}` });
-      statuses.push((await ask(`+141555530${each}`, from)).status);
+      statuses.push((await requestCode(`+141555530${each}`, from)).status);
     }
     expect(statuses).toEqual([...Array<number>(20).fill(200), 429, 429]);
     const trail = (await auditTrail(app().dataSource, 'otp-address')).slice(before);
     expect(trail.map(({ action }) => action)).toEqual(['oauth.throttled']);
     expect(JSON.stringify(trail)).not.toContain('141555530');
     app().clock.advance(HOUR + MINUTE);
-    expectPage(await ask(), 200);
+    expectPage(await requestCode(), 200);
   });
 
   it('O56 locks a phone for a day after a hundred wrong codes in a row', async () => {
     for (let message = 1; message <= 20; message += 1) {
-      const page = await ask(user.phone, visitor);
+      const page = await requestCode(user.phone, visitor);
       await fail(page, await codeOf(page, message), 5);
       app().clock.advance(3 * HOUR);
     }
-    for (const page of [await ask(user.phone, visitor), await ask()]) {
+    for (const page of [await requestCode(user.phone, visitor), await requestCode()]) {
       expectPage(page, 429);
       expect(page.headers.get('retry-after')).toBe(String(21 * 3600));
     }
     expect(app().sms.count(user.phone)).toBe(20);
     app().clock.advance(21 * HOUR);
-    const page = await ask(user.phone, visitor);
+    const page = await requestCode(user.phone, visitor);
     const done = await visitor.submit(page, VERIFY, { code: await codeOf(page, 21) });
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 grants a known browser one message and five attempts of its own', async () => {
+  it('O57 grants a trusted device one message and five attempts of its own', async () => {
     await visitor.signIn(authorizeLink(client), user);
     visitor.cookies.delete('session');
     app().clock.advance(2 * HOUR);
     for (let message = 2; message <= 6; message += 1) {
-      await codeOf(await ask(), message);
+      await codeOf(await requestCode(), message);
       app().clock.advance(2 * MINUTE);
     }
-    expectPage(await ask(), 429);
-    const page = await ask(user.phone, visitor);
+    expectPage(await requestCode(), 429);
+    const page = await requestCode(user.phone, visitor);
     await fail(page, await codeOf(page, 7), 4);
-    expectPage(await ask(user.phone, visitor), 429);
+    expectPage(await requestCode(user.phone, visitor), 429);
     const code = await app().sms.password(user.phone);
     expect((await visitor.submit(page, VERIFY, { code })).html).toContain('name="decision"');
   });
 });
 
 onOneEngine('One-time passwords: messages of a day', (database) => {
-  // The password expires before the first pause of the queue, so that a message is tried once.
+  // The password expires before the first pause of the queue, so that a message is sent once.
   const app = useTestApp(database, { OTP_DAILY_TOTAL: '5', OTP_SECONDS: '1' });
   let client: TestClient;
   let errors: string[];
@@ -180,7 +180,7 @@ onOneEngine('One-time passwords: messages of a day', (database) => {
     vi.restoreAllMocks();
   });
 
-  async function ask(phone: string): Promise<Page> {
+  async function requestCode(phone: string): Promise<Page> {
     const visitor = new Browser(app());
     return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
   }
@@ -190,20 +190,20 @@ onOneEngine('One-time passwords: messages of a day', (database) => {
     return users.map(({ phone }) => phone);
   }
 
-  async function alarms(): Promise<number> {
+  async function countAlarms(): Promise<number> {
     const trail = await auditTrail(app().dataSource, 'otp');
     return trail.filter(({ action }) => action === 'otp.daily_total_reached').length;
   }
 
   async function sendFive(): Promise<void> {
-    for (const phone of await newPhones(5)) expectPage(await ask(phone), 200);
+    for (const phone of await newPhones(5)) expectPage(await requestCode(phone), 200);
     await expect.poll(() => app().sms.messages).toHaveLength(5);
   }
 
   it('O52 returns 429 for phones with and without a user after the last message', async () => {
     await sendFive();
     for (const phone of [...(await newPhones(1)), '+14155559921']) {
-      const page = await ask(phone);
+      const page = await requestCode(phone);
       expectPage(page, 429);
       expect(Number(page.headers.get('retry-after'))).toBeGreaterThan(23 * 3600);
     }
@@ -211,26 +211,27 @@ onOneEngine('One-time passwords: messages of a day', (database) => {
   });
 
   it('O52 does not count phones without a user', async () => {
-    for (let each = 0; each < 10; each += 1) expectPage(await ask(`+141555598${10 + each}`), 200);
+    for (let each = 0; each < 10; each += 1)
+      expectPage(await requestCode(`+141555598${10 + each}`), 200);
     await sendFive();
   });
 
   it('O52 sends no further message for concurrent requests', async () => {
-    const pages = await Promise.all((await newPhones(20)).map(ask));
+    const pages = await Promise.all((await newPhones(20)).map(requestCode));
     for (const { status } of pages) expect([200, 429]).toContain(status);
     await app().service(SmsQueue).idle();
     expect(app().sms.messages).toHaveLength(5);
-    for (const phone of await newPhones(1)) expectPage(await ask(phone), 429);
+    for (const phone of await newPhones(1)) expectPage(await requestCode(phone), 429);
     expect(app().sms.messages).toHaveLength(5);
   });
 
   it('O52 logs an error and records one audit event each time the limit is reached', async () => {
-    const before = await alarms();
+    const before = await countAlarms();
     for (let day = 1; day <= 2; day += 1) {
-      await Promise.all((await newPhones(8)).map(ask));
+      await Promise.all((await newPhones(8)).map(requestCode));
       await app().service(SmsQueue).idle();
-      for (const phone of await newPhones(3)) await ask(phone);
-      expect(await alarms()).toBe(before + day);
+      for (const phone of await newPhones(3)) await requestCode(phone);
+      expect(await countAlarms()).toBe(before + day);
       expect(errors).toHaveLength(day);
       app().clock.advance(2 * DAY);
     }
@@ -246,17 +247,17 @@ onOneEngine('One-time passwords: messages of a day', (database) => {
 
   it('O52 sends one more message a day after the first', async () => {
     const [first = '', ...others] = await newPhones(5);
-    await ask(first);
+    await requestCode(first);
     await app().sms.password(first);
     app().clock.advance(DAY / 2);
-    for (const phone of others) expectPage(await ask(phone), 200);
+    for (const phone of others) expectPage(await requestCode(phone), 200);
     await expect.poll(() => app().sms.messages).toHaveLength(5);
     const [sixth = '', seventh = ''] = await newPhones(2);
-    const rejected = await ask(sixth);
+    const rejected = await requestCode(sixth);
     expectPage(rejected, 429);
     app().clock.advance(Number(rejected.headers.get('retry-after')) * SECOND);
-    expectPage(await ask(sixth), 200);
+    expectPage(await requestCode(sixth), 200);
     await app().sms.password(sixth);
-    expectPage(await ask(seventh), 429);
+    expectPage(await requestCode(seventh), 429);
   });
 });

@@ -36,7 +36,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     user = await app().addUser();
   });
 
-  async function ask(phone: string): Promise<CodeRequest> {
+  async function requestCode(phone: string): Promise<CodeRequest> {
     const visitor = new Browser(app());
     app().clock.advance(MESSAGE_PAUSE);
     app().sms.messages.length = 0;
@@ -54,7 +54,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   async function failTimes(phone: string, times: number): Promise<void> {
     for (let left = times; left > 0; left -= 5) {
-      const request = await ask(phone);
+      const request = await requestCode(phone);
       for (let by = 1; by <= Math.min(left, 5); by += 1) expectPage(await fail(request, by), 400);
     }
   }
@@ -76,7 +76,7 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   }
 
   /** Stores this number of failures: a hundred real ones take days, see `otp-limits`. */
-  async function prepare(phone: string, failures: number): Promise<void> {
+  async function storeFailures(phone: string, failures: number): Promise<void> {
     const rows = app().dataSource.getRepository(OtpFailures);
     await rows.save({ phone, failures, lastAt: app().clock.now(), lockedUntil: null });
   }
@@ -91,44 +91,44 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   }
 
   it('O56 locks the phone for a day, for right codes and for new messages', async () => {
-    await prepare(user.phone, 99);
-    const request = await ask(user.phone);
+    await storeFailures(user.phone, 99);
+    const request = await requestCode(user.phone);
     expectPage(await fail(request), 400);
     expect(expectLocked(await succeed(request))).toBe(24 * 3600);
     app().clock.advance(4 * MINUTE);
     expect(expectLocked(await succeed(request))).toBe(24 * 3600 - 240);
-    expect(expectLocked((await ask(user.phone)).page)).toBe(24 * 3600 - 240 - 61);
+    expect(expectLocked((await requestCode(user.phone)).page)).toBe(24 * 3600 - 240 - 61);
     expect(app().sms.messages).toEqual([]);
   });
 
   it('O56 accepts a right code a day later', async () => {
-    await prepare(user.phone, 99);
+    await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
     app().clock.advance(24 * HOUR - 1 - MESSAGE_PAUSE);
-    expect(expectLocked((await ask(user.phone)).page)).toBe(1);
+    expect(expectLocked((await requestCode(user.phone)).page)).toBe(1);
     app().clock.advance(1);
-    expectSignedIn(await succeed(await ask(user.phone)));
+    expectSignedIn(await succeed(await requestCode(user.phone)));
   });
 
   it('O56 counts from zero after the lock, and locks the phone again', async () => {
-    await prepare(user.phone, 99);
+    await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
     app().clock.advance(24 * HOUR);
     await failTimes(user.phone, 1);
     expect(await failuresOf(user.phone)).toBe(1);
-    await prepare(user.phone, 99);
+    await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
-    expectLocked((await ask(user.phone)).page);
+    expectLocked((await requestCode(user.phone)).page);
   });
 
   it('O56 counts from zero after a right code', async () => {
-    await prepare(user.phone, 98);
-    const request = await ask(user.phone);
+    await storeFailures(user.phone, 98);
+    const request = await requestCode(user.phone);
     expectPage(await fail(request), 400);
     expectSignedIn(await succeed(request));
     await failTimes(user.phone, 5);
     expect(await failuresOf(user.phone)).toBe(5);
-    expectSignedIn(await succeed(await ask(user.phone)));
+    expectSignedIn(await succeed(await requestCode(user.phone)));
     expect(await failuresOf(user.phone)).toBeUndefined();
   });
 
@@ -140,10 +140,10 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
   });
 
   it('O56 does not count a code that is not compared', async () => {
-    const request = await ask(user.phone);
+    const request = await requestCode(user.phone);
     for (let by = 1; by <= 9; by += 1) await fail(request, by);
     await request.visitor.submit(request.page, VERIFY, { code: 'abcdef' });
-    const late = await ask(user.phone);
+    const late = await requestCode(user.phone);
     app().clock.advance(5 * MINUTE);
     await fail(late);
     expect(await failuresOf(user.phone)).toBe(5);
@@ -151,19 +151,19 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   it('O56 locks a phone without a user the same way, without an audit event', async () => {
     const before = (await lockEvents()).length;
-    await prepare(UNKNOWN, 98);
-    const request = await ask(UNKNOWN);
+    await storeFailures(UNKNOWN, 98);
+    const request = await requestCode(UNKNOWN);
     expectPage(await fail(request), 400);
     expectPage(await fail(request), 400);
     expect(expectLocked(await fail(request))).toBe(24 * 3600);
-    expect(expectLocked((await ask(UNKNOWN)).page)).toBe(24 * 3600 - 61);
+    expect(expectLocked((await requestCode(UNKNOWN)).page)).toBe(24 * 3600 - 61);
     expect(await lockEvents()).toHaveLength(before);
   });
 
   it('O56 records one audit event for the user, without the phone', async () => {
-    await prepare(user.phone, 99);
+    await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
-    expectLocked((await ask(user.phone)).page);
+    expectLocked((await requestCode(user.phone)).page);
     const events = (await lockEvents()).filter(({ subject }) => subject === user.id);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({ actor: 'service', address: '127.0.0.1' });
@@ -172,9 +172,9 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
 
   it('O56 rejects and does not count concurrent codes after the hundredth wrong one', async () => {
     const requests: CodeRequest[] = [];
-    for (let each = 0; each < 4; each += 1) requests.push(await ask(user.phone));
+    for (let each = 0; each < 4; each += 1) requests.push(await requestCode(user.phone));
     // The limit of ten wrong codes in fifteen minutes would accept five more.
-    await prepare(user.phone, 95);
+    await storeFailures(user.phone, 95);
     const attempts = requests.flatMap((request) => [1, 2, 3, 4, 5].map((by) => fail(request, by)));
     const pages = await Promise.all(attempts);
     expect(pages.filter(({ status }) => status === 400)).toHaveLength(5);
@@ -185,25 +185,25 @@ onOneEngine('Phone lock after a hundred wrong codes', (database) => {
     expect(await failuresOf(user.phone)).toBe(100);
   });
 
-  it('O56 counts the first wrong codes of a phone exactly when they arrive at once', async () => {
-    const requests = [await ask(user.phone), await ask(user.phone)];
+  it('O56 counts the first wrong codes of a phone exactly when they are concurrent', async () => {
+    const requests = [await requestCode(user.phone), await requestCode(user.phone)];
     const attempts = requests.flatMap((request) => [1, 2, 3, 4, 5].map((by) => fail(request, by)));
     for (const page of await Promise.all(attempts)) expectPage(page, 400);
     expect(await failuresOf(user.phone)).toBe(10);
   });
 
   it('O56 does not lock another phone', async () => {
-    await prepare(user.phone, 99);
+    await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
     const other = await app().addUser();
-    expectSignedIn(await succeed(await ask(other.phone)));
+    expectSignedIn(await succeed(await requestCode(other.phone)));
   });
 
   it('O56 signs in the user after the operator unlocked the phone', async () => {
-    await prepare(user.phone, 99);
+    await storeFailures(user.phone, 99);
     await failTimes(user.phone, 1);
-    const before = await app().service(PhoneLock).unlock(user.id, { actor: 'olga' });
-    expect(before).toEqual({ locked: true, failures: 100 });
-    expectSignedIn(await succeed(await ask(user.phone)));
+    const unlocked = await app().service(PhoneLock).unlock(user.id, { actor: 'olga' });
+    expect(unlocked).toEqual({ locked: true, failures: 100 });
+    expectSignedIn(await succeed(await requestCode(user.phone)));
   });
 });

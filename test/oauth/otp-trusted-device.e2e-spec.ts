@@ -29,7 +29,7 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     app().sms.messages.length = 0;
   });
 
-  async function ask(visitor: Browser, phone = user.phone): Promise<Page> {
+  async function requestCode(visitor: Browser, phone = user.phone): Promise<Page> {
     return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
   }
 
@@ -37,25 +37,25 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     return String((Number(code) + by) % 1_000_000).padStart(6, '0');
   }
 
-  /** Strangers request messages until the limit of the phone is exceeded. */
-  async function exceedMessages(): Promise<void> {
-    while ((await ask(new Browser(app()))).status === 200) {
+  /** Requests messages from other browsers until the limit of the phone is exceeded. */
+  async function exhaustMessages(): Promise<void> {
+    while ((await requestCode(new Browser(app()))).status === 200) {
       await app().service(SmsQueue).idle();
       app().clock.advance(2 * MINUTE);
     }
   }
 
-  async function newest(sent: number): Promise<string> {
+  async function newestCode(sent: number): Promise<string> {
     await expect.poll(() => app().sms.messages).toHaveLength(sent);
     return app().sms.password(user.phone);
   }
 
-  /** Strangers send wrong codes until the limit of the phone is exceeded. */
-  async function exceedAttempts(): Promise<void> {
+  /** Sends wrong codes from other browsers until the limit of the phone is exceeded. */
+  async function exhaustAttempts(): Promise<void> {
     for (let message = 1; message <= 2; message += 1) {
       const stranger = new Browser(app());
-      const page = await ask(stranger);
-      const code = await newest(message);
+      const page = await requestCode(stranger);
+      const code = await newestCode(message);
       for (let by = 1; by <= 5; by += 1)
         expectPage(await stranger.submit(page, VERIFY, { code: wrongFor(code, by) }), 400);
       app().clock.advance(2 * MINUTE);
@@ -63,58 +63,58 @@ onOneEngine('One-time passwords: trusted device', (database) => {
     app().sms.messages.length = 0;
   }
 
-  it('O57 sends a message when strangers used up those of the hour, and none to strangers', async () => {
-    await exceedMessages();
+  it('O57 sends a message to a trusted device, and not to others, after others used up the messages of the hour', async () => {
+    await exhaustMessages();
     const before = app().sms.messages.length;
-    expectPage(await ask(new Browser(app())), 429);
-    const page = await ask(owner);
+    expectPage(await requestCode(new Browser(app())), 429);
+    const page = await requestCode(owner);
     expectPage(page, 200);
-    const code = await newest(before + 1);
+    const code = await newestCode(before + 1);
     const done = await owner.submit(page, VERIFY, { code });
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 sends a message within a minute after a stranger requested one', async () => {
-    expectPage(await ask(new Browser(app())), 200);
-    expectPage(await ask(owner), 200);
-    await newest(2);
+  it('O57 sends a message within a minute after another browser requested one', async () => {
+    expectPage(await requestCode(new Browser(app())), 200);
+    expectPage(await requestCode(owner), 200);
+    await newestCode(2);
   });
 
   it('O57 sends one such message in fifteen minutes', async () => {
-    await exceedMessages();
-    expectPage(await ask(owner), 200);
-    const limited = await ask(owner);
+    await exhaustMessages();
+    expectPage(await requestCode(owner), 200);
+    const limited = await requestCode(owner);
     expectPage(limited, 429);
     const seconds = Number(limited.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(14 * 60);
     expect(seconds).toBeLessThanOrEqual(15.25 * 60);
     app().clock.advance(seconds * 1000);
-    expectPage(await ask(owner), 200);
+    expectPage(await requestCode(owner), 200);
   });
 
   it('O57 sends no second message for a second click within a minute', async () => {
-    const page = await ask(owner);
-    await newest(1);
+    const page = await requestCode(owner);
+    await newestCode(1);
     const again = await owner.submit(page, SIGN_IN);
     expectPage(again, 429);
     expect(again.html).toContain('still works');
-    const done = await owner.submit(again, VERIFY, { code: await newest(1) });
+    const done = await owner.submit(again, VERIFY, { code: await newestCode(1) });
     expect(done.html).toContain('name="decision"');
   });
 
-  it('O57 accepts five attempts when strangers used up the ten of the phone', async () => {
+  it('O57 accepts five attempts after others used up the ten of the phone', async () => {
     const stranger = new Browser(app());
-    const strangersPage = await ask(stranger);
-    const strangersCode = await newest(1);
+    const strangersPage = await requestCode(stranger);
+    const strangersCode = await newestCode(1);
     app().clock.advance(2 * MINUTE);
     app().sms.messages.length = 0;
-    await exceedAttempts();
+    await exhaustAttempts();
     app().clock.advance(-2 * MINUTE);
     expectPage(await stranger.submit(strangersPage, VERIFY, { code: strangersCode }), 429);
-    expectPage(await ask(new Browser(app())), 429);
+    expectPage(await requestCode(new Browser(app())), 429);
     app().clock.advance(2 * MINUTE);
-    const page = await ask(owner);
-    const code = await newest(1);
+    const page = await requestCode(owner);
+    const code = await newestCode(1);
     for (let by = 1; by <= 4; by += 1)
       expectPage(await owner.submit(page, VERIFY, { code: wrongFor(code, by) }), 400);
     const done = await owner.submit(page, VERIFY, { code });
@@ -122,19 +122,19 @@ onOneEngine('One-time passwords: trusted device', (database) => {
   });
 
   it('O57 sends no message after these five attempts', async () => {
-    await exceedAttempts();
-    const first = await ask(owner);
-    const code = await newest(1);
+    await exhaustAttempts();
+    const first = await requestCode(owner);
+    const code = await newestCode(1);
     for (let by = 1; by <= 5; by += 1)
       expectPage(await owner.submit(first, VERIFY, { code: wrongFor(code, by) }), 400);
     app().clock.advance(2 * MINUTE);
-    expectPage(await ask(owner), 429);
+    expectPage(await requestCode(owner), 429);
     expect(app().sms.messages).toHaveLength(1);
   });
 
   it('O47 rejects the right code after five wrong ones, too', async () => {
-    const page = await ask(owner);
-    const code = await newest(1);
+    const page = await requestCode(owner);
+    const code = await newestCode(1);
     for (let by = 1; by <= 5; by += 1)
       expectPage(await owner.submit(page, VERIFY, { code: wrongFor(code, by) }), 400);
     const rejected = await owner.submit(page, VERIFY, { code });
@@ -145,35 +145,35 @@ onOneEngine('One-time passwords: trusted device', (database) => {
   it('O57 applies the message limit of the address', async () => {
     // The twentieth message of the hour: the owner's sign-in was the first.
     for (let each = 10; each < 29; each += 1)
-      expectPage(await ask(new Browser(app()), `+141555562${each}`), 200);
-    expectPage(await ask(owner), 429);
+      expectPage(await requestCode(new Browser(app()), `+141555562${each}`), 200);
+    expectPage(await requestCode(owner), 429);
     expect(app().sms.messages).toEqual([]);
   });
 
-  it('O57 is locked with the phone after a hundred wrong codes', async () => {
-    const page = await ask(owner);
+  it('O57 applies the lock of the phone after a hundred wrong codes', async () => {
+    const page = await requestCode(owner);
     const lockedUntil = new Date(app().clock.now().getTime() + DAY);
     const row = { phone: user.phone, failures: 100, lastAt: app().clock.now(), lockedUntil };
     await app().dataSource.getRepository(OtpFailures).save(row);
-    expectPage(await owner.submit(page, VERIFY, { code: await newest(1) }), 429);
-    expectPage(await ask(owner), 429);
+    expectPage(await owner.submit(page, VERIFY, { code: await newestCode(1) }), 429);
+    expectPage(await requestCode(owner), 429);
   });
 
-  it('O57 is known for the phone of the sign-in only', async () => {
+  it('O57 trusts a device only for the phone that signed in', async () => {
     const other = await app().addUser();
-    expectPage(await ask(new Browser(app()), other.phone), 200);
-    expectPage(await ask(owner, other.phone), 429);
+    expectPage(await requestCode(new Browser(app()), other.phone), 200);
+    expectPage(await requestCode(owner, other.phone), 429);
   });
 
-  it('O57 does not become known by a wrong code', async () => {
+  it('O57 does not trust a device after a wrong code', async () => {
     const stranger = new Browser(app());
-    const page = await ask(stranger);
-    await stranger.submit(page, VERIFY, { code: wrongFor(await newest(1), 1) });
+    const page = await requestCode(stranger);
+    await stranger.submit(page, VERIFY, { code: wrongFor(await newestCode(1), 1) });
     const known = app().dataSource.getRepository(TrustedDevice);
     expect(await known.countBy({ phone: user.phone })).toBe(1);
   });
 
-  it('O57 updates its date with each sign-in', async () => {
+  it('O57 updates the date of a trusted device at each sign-in', async () => {
     const known = app().dataSource.getRepository(TrustedDevice);
     const [before] = await known.findBy({ phone: user.phone });
     await owner.signIn(authorizeLink(client), user);

@@ -10,8 +10,8 @@ const DECISION = '/oauth/authorize/decision';
 const REVOKE = '/account/apps/revoke';
 const DAY = 24 * 3_600_000;
 
-/** Texts that are equal in both languages: names, addresses, code and one word. */
-const SAME = [
+/** Texts that are equal in both languages. */
+const UNTRANSLATED = [
   'Error:',
   'Garden Share',
   'garden.example',
@@ -30,10 +30,10 @@ const SAME = [
 const NUMBER = /^\+1 ?[\d•]+( [\d•]+)*$/;
 const ADDRESS = /^http:\/\/127\.0\.0\.1:\d+\/account\/apps$/;
 
-/** English words that are no Spanish words. */
+/** English words that do not exist in Spanish. */
 const ENGLISH = /\b(the|you|your|this|that|and|with|was|not|is|it|to|of|for|what)\b/i;
 
-/** Returns every text of a page with its title, without what is marked as English. */
+/** Returns every text of a page, including its title, except those marked as English. */
 function textsOf({ html }: Page): string[] {
   return html
     .replaceAll(/<span lang="en">.*?<\/span>/gs, '')
@@ -52,7 +52,7 @@ onSqlite('Pages in Spanish', (database) => {
   /** Returns every page for users, in the language that the browser accepts. */
   async function pagesIn(language: 'en' | 'es'): Promise<Map<string, Page>> {
     const pages = new Map<string, Page>();
-    const keep = async (name: string, response: Promise<Page>): Promise<Page> => {
+    const addPage = async (name: string, response: Promise<Page>): Promise<Page> => {
       const page = await response;
       expect(page.headers.get('content-language'), name).toBe(language);
       pages.set(name, page);
@@ -61,86 +61,94 @@ onSqlite('Pages in Spanish', (database) => {
     const newVisitor = (): Browser => new Browser(app(), { 'accept-language': language });
     const client = await app().addClient();
     const link = authorizeLink(client);
-    await signingIn(keep, newVisitor(), link);
-    await deciding(keep, newVisitor(), link);
-    await failing(keep, newVisitor(), client);
-    await account(keep, newVisitor(), client);
-    await keep('landing', newVisitor().open('/'));
+    await addSignInPages(addPage, newVisitor(), link);
+    await addConsentPages(addPage, newVisitor(), link);
+    await addErrorPages(addPage, newVisitor(), client);
+    await addAccountPages(addPage, newVisitor(), client);
+    await addPage('landing', newVisitor().open('/'));
     return pages;
   }
 
-  type Keep = (name: string, response: Promise<Page>) => Promise<Page>;
+  type AddPage = (name: string, response: Promise<Page>) => Promise<Page>;
 
-  async function signingIn(keep: Keep, visitor: Browser, link: string): Promise<void> {
+  async function addSignInPages(addPage: AddPage, visitor: Browser, link: string): Promise<void> {
     const { phone } = await app().addUser();
-    const first = await keep('phone', visitor.open(link));
-    await keep('not a phone', visitor.submit(first, SIGN_IN, { phone: 'nobody' }));
-    await keep('another country', visitor.submit(first, SIGN_IN, { phone: '+34612345678' }));
-    const code = await keep('code', visitor.submit(first, SIGN_IN, { phone }));
-    await keep('wait for a code', visitor.submit(code, SIGN_IN, { phone }));
+    const first = await addPage('phone', visitor.open(link));
+    await addPage('not a phone', visitor.submit(first, SIGN_IN, { phone: 'nobody' }));
+    await addPage('another country', visitor.submit(first, SIGN_IN, { phone: '+34612345678' }));
+    const code = await addPage('code', visitor.submit(first, SIGN_IN, { phone }));
+    await addPage('wait for a code', visitor.submit(code, SIGN_IN, { phone }));
     const other = await visitor.open(link);
-    await keep('wait for a number', visitor.submit(other, SIGN_IN, { phone }));
-    await keep('not a code', visitor.submit(code, VERIFY, { code: 'x' }));
+    await addPage('wait for a number', visitor.submit(other, SIGN_IN, { phone }));
+    await addPage('not a code', visitor.submit(code, VERIFY, { code: 'x' }));
     await app().sms.password(phone);
     app().clock.advance(61_000);
-    await keep('sent again', visitor.submit(code, SIGN_IN, { phone, again: '1' }));
+    await addPage('sent again', visitor.submit(code, SIGN_IN, { phone, again: '1' }));
     const right = await app().sms.password(phone, 1);
     const wrong = { code: right === '000000' ? '111111' : '000000' };
-    await keep('wrong code', visitor.submit(code, VERIFY, wrong));
+    await addPage('wrong code', visitor.submit(code, VERIFY, wrong));
     for (let guess = 0; guess < 4; guess += 1) await visitor.submit(code, VERIFY, wrong);
-    await keep('closed code', visitor.submit(code, VERIFY, wrong));
+    await addPage('closed code', visitor.submit(code, VERIFY, wrong));
     app().clock.advance(61_000);
     await visitor.submit(code, SIGN_IN, { phone });
     for (let guess = 0; guess < 5; guess += 1) await visitor.submit(code, VERIFY, wrong);
-    await keep('too many attempts', visitor.submit(code, SIGN_IN, { phone }));
+    await addPage('too many attempts', visitor.submit(code, SIGN_IN, { phone }));
     app().clock.advance(DAY);
-    await keep('expired', visitor.submit(code, SIGN_IN, { phone }));
+    await addPage('expired', visitor.submit(code, SIGN_IN, { phone }));
   }
 
-  async function deciding(keep: Keep, visitor: Browser, link: string): Promise<void> {
+  async function addConsentPages(addPage: AddPage, visitor: Browser, link: string): Promise<void> {
     const user = await app().addUser({ name: 'Ana Lee' });
-    const consent = await keep('consent', visitor.signIn(link, user));
-    await keep('incomplete', visitor.submit(consent, DECISION));
-    await keep('foreign', visitor.submit(consent, DECISION, { token: 'x' }));
+    const consent = await addPage('consent', visitor.signIn(link, user));
+    await addPage('incomplete', visitor.submit(consent, DECISION));
+    await addPage('foreign', visitor.submit(consent, DECISION, { token: 'x' }));
     await visitor.submit(consent, DECISION, { decision: 'deny' });
-    await keep('already decided', visitor.submit(consent, DECISION, { decision: 'deny' }));
+    await addPage('already decided', visitor.submit(consent, DECISION, { decision: 'deny' }));
   }
 
-  async function failing(keep: Keep, visitor: Browser, client: TestClient): Promise<void> {
+  async function addErrorPages(
+    addPage: AddPage,
+    visitor: Browser,
+    client: TestClient,
+  ): Promise<void> {
     const link = authorizeLink(client);
-    await keep('unknown app', visitor.open('/oauth/authorize?client_id=x'));
-    const elsewhere = authorizeLink(client, { redirect_uri: 'https://evil.example/' });
-    await keep('unknown redirect', visitor.open(elsewhere));
-    await keep('broken link', visitor.open('/oauth/authorize?client_id=%zz'));
-    await keep('long link', visitor.open(authorizeLink(client, { state: 'x'.repeat(4_097) })));
-    await keep('wrong request', visitor.open(authorizeLink(client, { response_type: 'token' })));
-    await keep('not a page', visitor.open(VERIFY));
+    await addPage('unknown app', visitor.open('/oauth/authorize?client_id=x'));
+    const otherRedirect = authorizeLink(client, { redirect_uri: 'https://evil.example/' });
+    await addPage('unknown redirect', visitor.open(otherRedirect));
+    await addPage('broken link', visitor.open('/oauth/authorize?client_id=%zz'));
+    await addPage('long link', visitor.open(authorizeLink(client, { state: 'x'.repeat(4_097) })));
+    await addPage('wrong request', visitor.open(authorizeLink(client, { response_type: 'token' })));
+    await addPage('not a page', visitor.open(VERIFY));
     const page = await visitor.open(link);
     await app()
       .service(AppsService)
       .update(client.clientId, { redirectUris: ['https://other.example/'] }, { actor: 'test' });
-    await keep('changed app', visitor.submit(page, SIGN_IN, { phone: '+14155550100' }));
+    await addPage('changed app', visitor.submit(page, SIGN_IN, { phone: '+14155550100' }));
     visitor.cookies.clear();
-    await keep('no cookies', visitor.submit(page, SIGN_IN, { phone: '+14155550100' }));
+    await addPage('no cookies', visitor.submit(page, SIGN_IN, { phone: '+14155550100' }));
   }
 
-  async function account(keep: Keep, visitor: Browser, client: TestClient): Promise<void> {
+  async function addAccountPages(
+    addPage: AddPage,
+    visitor: Browser,
+    client: TestClient,
+  ): Promise<void> {
     const user = await app().addUser({ name: 'Ana Lee' });
     const clients = [client, ...(await Promise.all([1, 2, 3].map(() => app().addClient())))];
     for (const each of clients) await app().accessToken(user, each);
-    await keep('sign in to the account', visitor.open('/account/apps'));
-    const list = await keep('apps', visitor.signInToAccount(user));
+    await addPage('sign in to the account', visitor.open('/account/apps'));
+    const list = await addPage('apps', visitor.signInToAccount(user));
     const idOf = (index: number): string => clients[index]?.clientId ?? '';
-    const one = await keep('one app', visitor.open(`/account/apps/${idOf(0)}`));
-    await keep('nothing selected', visitor.submit(list, REVOKE));
-    await keep('removed', visitor.submit(one, REVOKE));
-    await keep('removed before', visitor.submit(one, REVOKE));
-    await keep('not connected', visitor.open(`/account/apps/${idOf(0)}`));
+    const one = await addPage('one app', visitor.open(`/account/apps/${idOf(0)}`));
+    await addPage('nothing selected', visitor.submit(list, REVOKE));
+    await addPage('removed', visitor.submit(one, REVOKE));
+    await addPage('removed before', visitor.submit(one, REVOKE));
+    await addPage('not connected', visitor.open(`/account/apps/${idOf(0)}`));
     const two = { client_id: [idOf(1), idOf(2)] };
-    await keep('removed several', visitor.submit(list, REVOKE, two));
-    await keep('no apps', visitor.submit(list, REVOKE, { all: '1' }));
+    await addPage('removed several', visitor.submit(list, REVOKE, two));
+    await addPage('no apps', visitor.submit(list, REVOKE, { all: '1' }));
     app().clock.advance(DAY);
-    await keep('signed out', visitor.submit(list, REVOKE, { all: '1' }));
+    await addPage('signed out', visitor.submit(list, REVOKE, { all: '1' }));
   }
 
   let loaded: Promise<[string, Page, Page][]> | undefined;
@@ -161,15 +169,19 @@ onSqlite('Pages in Spanish', (database) => {
     expect(pages).toHaveLength(35);
     for (const [name, english, spanish] of pages) {
       const known = new Set(textsOf(english));
-      const left = textsOf(spanish).filter((text) => known.has(text) && !SAME.includes(text));
-      const same = left.filter((text) => !NUMBER.test(text) && !ADDRESS.test(text));
-      expect({ name, same }).toEqual({ name, same: [] });
+      const sharedTexts = textsOf(spanish).filter(
+        (text) => known.has(text) && !UNTRANSLATED.includes(text),
+      );
+      const untranslated = sharedTexts.filter((text) => !NUMBER.test(text) && !ADDRESS.test(text));
+      expect({ name, untranslated }).toEqual({ name, untranslated: [] });
     }
   });
 
   it('has no English word in a Spanish text', async () => {
     for (const [name, , spanish] of await everyPage()) {
-      const mixed = textsOf(spanish).filter((text) => !SAME.includes(text) && ENGLISH.test(text));
+      const mixed = textsOf(spanish).filter(
+        (text) => !UNTRANSLATED.includes(text) && ENGLISH.test(text),
+      );
       expect({ name, mixed }).toEqual({ name, mixed: [] });
     }
   });

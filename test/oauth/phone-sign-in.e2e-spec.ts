@@ -34,15 +34,15 @@ onOneEngine('Sign-in by phone', (database) => {
   });
 
   /** Sends the phone form in a new browser, from the address that the proxy reports. */
-  async function ask(phone: string, address?: string): Promise<Page> {
+  async function requestCode(phone: string, address?: string): Promise<Page> {
     const visitor = new Browser(app(), address === undefined ? {} : { 'x-forwarded-for': address });
     return visitor.submit(await visitor.open(authorizeLink(client)), SIGN_IN, { phone });
   }
 
-  /** Sends a message to another user, after which every earlier message has arrived too. */
+  /** Sends a message to another user, after which every earlier message has arrived. */
   async function expectNoMessageTo(phone: string): Promise<void> {
     const other = await app().addUser();
-    expectPage(await ask(other.phone), 200);
+    expectPage(await requestCode(other.phone), 200);
     await app().sms.password(other.phone);
     expect(app().sms.count(phone)).toBe(0);
   }
@@ -60,24 +60,24 @@ onOneEngine('Sign-in by phone', (database) => {
   it.each(['+1 (415) 555-2671', '(415) 555-2671'])(
     'O53 sends "%s" to the user of +14155552671 and counts every spelling in one limit',
     async (typed) => {
-      const page = await ask(typed);
+      const page = await requestCode(typed);
       expectPage(page, 200);
       expect(page.html).toContain('value="+14155552671"');
       await app().sms.password('+14155552671');
       for (const again of ['+14155552671', '+1 415-555-2671', '1 (415) 5552671', typed])
-        expectPage(await ask(again), 429);
+        expectPage(await requestCode(again), 429);
     },
   );
 
   it.each(['nobody', '<script>alert(1)</script>'])(
     'O150 shows an error at the field for "%s"',
     async (typed) => {
-      expectFieldError(await ask(typed));
+      expectFieldError(await requestCode(typed));
     },
   );
 
   it('O150 shows a number of another country in E.164', async () => {
-    const page = await ask('011 49 30 123456');
+    const page = await requestCode('011 49 30 123456');
     expectPage(page, 200);
     expect(page.html).toContain('<strong class="phone">+4930123456</strong>');
     expect(page.html).toContain('value="+4930123456"');
@@ -85,8 +85,8 @@ onOneEngine('Sign-in by phone', (database) => {
 
   it('O54 shows the same page for a phone without a user and sends it no message', async () => {
     const { phone } = await app().addUser();
-    const known = await ask(phone);
-    const unknown = await ask('+14155559977');
+    const known = await requestCode(phone);
+    const unknown = await requestCode('+14155559977');
     expectPage(unknown, 200);
     expect(withoutSecrets(unknown, '+14155559977')).toBe(withoutSecrets(known, phone));
     await expectNoMessageTo('+14155559977');
@@ -103,16 +103,16 @@ onOneEngine('Sign-in by phone', (database) => {
   it('O54 shows the same page for a blocked user and sends no message', async () => {
     const { id, phone } = await app().addUser();
     await app().dataSource.query(`UPDATE users SET status = 'blocked' WHERE id = '${id}'`);
-    const blocked = await ask(phone);
+    const blocked = await requestCode(phone);
     expectPage(blocked, 200);
     const other = await app().addUser();
     expect(withoutSecrets(blocked, phone)).toBe(
-      withoutSecrets(await ask(other.phone), other.phone),
+      withoutSecrets(await requestCode(other.phone), other.phone),
     );
     await expectNoMessageTo(phone);
   });
 
-  it('accepts ten concurrent phones for one request without a fault', async () => {
+  it('accepts ten concurrent phones for one request without an error', async () => {
     const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));
     const users = await Promise.all(Array.from({ length: 10 }, () => app().addUser()));
@@ -124,7 +124,7 @@ onOneEngine('Sign-in by phone', (database) => {
 
   it('O52 sends a message to a number of a served country', async () => {
     await app().addUser({ phone: '+4930123457' });
-    expectPage(await ask('+4930123457'), 200);
+    expectPage(await requestCode('+4930123457'), 200);
     expect(await app().sms.password('+4930123457')).toMatch(/^\d{6}$/);
   });
 
@@ -133,7 +133,7 @@ onOneEngine('Sign-in by phone', (database) => {
     ['no country', '+883510000000'],
   ])('O52 shows an error at the field for a number of %s', async (_, phone) => {
     await app().addUser({ phone });
-    expectFieldError(await ask(phone));
+    expectFieldError(await requestCode(phone));
     await expectNoMessageTo(phone);
   });
 
@@ -141,16 +141,17 @@ onOneEngine('Sign-in by phone', (database) => {
     const user = await app().addUser({ phone: '+33123456780' });
     const pages = new Set<string>();
     for (const phone of [user.phone, '+33123456781', user.phone, '+33123456781'])
-      pages.add(withoutSecrets(await ask(phone), phone));
+      pages.add(withoutSecrets(await requestCode(phone), phone));
     expect(pages.size).toBe(1);
-    for (let each = 10; each < 30; each += 1) expectPage(await ask(`+141555520${each}`), 200);
-    expectPage(await ask('+14155552030'), 429);
+    for (let each = 10; each < 30; each += 1)
+      expectPage(await requestCode(`+141555520${each}`), 200);
+    expectPage(await requestCode('+14155552030'), 429);
   });
 
   it('O52 limits the /64 network of an IPv6 subscriber to twenty messages an hour', async () => {
     for (let each = 10; each < 30; each += 1)
-      expectPage(await ask(`+141555521${each}`, `2001:db8:1:2::${each}`), 200);
-    expectPage(await ask('+14155552130', '2001:db8:1:2:ffff::1'), 429);
-    expectPage(await ask('+14155552131', '2001:db8:1:3::1'), 200);
+      expectPage(await requestCode(`+141555521${each}`, `2001:db8:1:2::${each}`), 200);
+    expectPage(await requestCode('+14155552130', '2001:db8:1:2:ffff::1'), 429);
+    expectPage(await requestCode('+14155552131', '2001:db8:1:3::1'), 200);
   });
 });

@@ -53,17 +53,18 @@ async function insertOld(app: TestApp, table: string, count: number): Promise<vo
 }
 
 onOneEngine('Prune: runs', (database) => {
-  const here = useTestApp(database);
-  const there = useTestApp(database);
+  const firstApp = useTestApp(database);
+  const secondApp = useTestApp(database);
 
   // On SQLite two connections of one process would wait for each other until the busy timeout.
   const processes = () =>
-    database.engine.kind === 'sqlite' ? [here(), here()] : [here(), there()];
-  const hours = (): Promise<JobRun[]> => here().dataSource.manager.findBy(JobRun, { job: 'prune' });
+    database.engine.kind === 'sqlite' ? [firstApp(), firstApp()] : [firstApp(), secondApp()];
+  const hours = (): Promise<JobRun[]> =>
+    firstApp().dataSource.manager.findBy(JobRun, { job: 'prune' });
 
   beforeEach(async () => {
-    for (const app of [here(), there()]) app.clock.set('2026-11-21T09:30:00.000Z');
-    const { dataSource } = here();
+    for (const app of [firstApp(), secondApp()]) app.clock.set('2026-11-21T09:30:00.000Z');
+    const { dataSource } = firstApp();
     for (const { target } of dataSource.entityMetadatas)
       await dataSource.manager.createQueryBuilder().delete().from(target).execute();
   });
@@ -71,11 +72,11 @@ onOneEngine('Prune: runs', (database) => {
   it.each(Object.keys(OLD))(
     'O142 deletes at most a thousand rows of %s in a transaction',
     async (table) => {
-      await insertOld(here(), table, 2100);
+      await insertOld(firstApp(), table, 2100);
       const transactions: number[] = [];
-      const { manager } = here().dataSource;
+      const { manager } = firstApp().dataSource;
       const entity = OLD[table]?.(0, new Date())[0] ?? '';
-      const statements = await here().statementsOf(() => here().service(Prune).run());
+      const statements = await firstApp().statementsOf(() => firstApp().service(Prune).run());
       for (const statement of statements) {
         if (/^(START|BEGIN)/.test(statement)) transactions.push(0);
         if (statement.startsWith('DELETE'))
@@ -87,7 +88,7 @@ onOneEngine('Prune: runs', (database) => {
   );
 
   it('O142 runs in one of all processes each hour', async () => {
-    // On SQLite both processes are one app, whose recording would mix the statements of both.
+    // On SQLite both processes are one app, and the recorded statements of both would be mixed.
     for (let hour = 1; database.engine.kind !== 'sqlite' && hour <= 8; hour += 1) {
       for (const app of processes()) app.clock.advance(HOUR);
       const searches = await Promise.all(
@@ -98,80 +99,89 @@ onOneEngine('Prune: runs', (database) => {
       );
       expect(searches.filter((count) => count > 0)).toHaveLength(1);
     }
-    await here().service(ScheduledJobs).prune();
+    await firstApp().service(ScheduledJobs).prune();
     const before = (await hours()).length;
     expect((await hours()).every(({ finishedAt }) => finishedAt !== null)).toBe(true);
-    await insertOld(here(), 'access_tokens', 1);
-    await there().service(ScheduledJobs).prune();
-    expect(await here().dataSource.manager.count(AccessToken)).toBe(1);
-    there().clock.advance(HOUR);
-    await there().service(ScheduledJobs).prune();
-    expect(await here().dataSource.manager.count(AccessToken)).toBe(0);
+    await insertOld(firstApp(), 'access_tokens', 1);
+    await secondApp().service(ScheduledJobs).prune();
+    expect(await firstApp().dataSource.manager.count(AccessToken)).toBe(1);
+    secondApp().clock.advance(HOUR);
+    await secondApp().service(ScheduledJobs).prune();
+    expect(await firstApp().dataSource.manager.count(AccessToken)).toBe(0);
     expect(await hours()).toHaveLength(before + 1);
   });
 
   it('O142 releases the hour when it fails, so that another process prunes', async () => {
-    await insertOld(here(), 'known_browsers', 10);
-    const { dataSource } = here();
+    await insertOld(firstApp(), 'known_browsers', 10);
+    const { dataSource } = firstApp();
     await dataSource.query('ALTER TABLE known_browsers RENAME TO known_browsers_away');
-    await here().service(ScheduledJobs).prune();
+    await firstApp().service(ScheduledJobs).prune();
     expect(await hours()).toEqual([]);
     await dataSource.query('ALTER TABLE known_browsers_away RENAME TO known_browsers');
-    await there().service(ScheduledJobs).prune();
+    await secondApp().service(ScheduledJobs).prune();
     expect(await dataSource.manager.count(TrustedDevice)).toBe(0);
   });
 
   it('O142 stops when the next hour begins, and continues then', async () => {
-    await insertOld(here(), 'known_browsers', 10);
-    const { dataSource, clock } = here();
+    await insertOld(firstApp(), 'known_browsers', 10);
+    const { dataSource, clock } = firstApp();
     const past = clock.now();
-    expect(await here().service(Prune).run(past)).toMatchObject({ known_browsers: 0 });
-    expect(await here().service(Prune).run(later(past, 1))).toMatchObject({ known_browsers: 10 });
+    expect(await firstApp().service(Prune).run(past)).toMatchObject({ known_browsers: 0 });
+    expect(await firstApp().service(Prune).run(later(past, 1))).toMatchObject({
+      known_browsers: 10,
+    });
     expect(await dataSource.manager.count(TrustedDevice)).toBe(0);
   });
 
   it('O142 deletes each row once in two concurrent manual runs', async () => {
-    await insertOld(here(), 'access_tokens', 2100);
-    await insertOld(here(), 'throttle_hits', 2100);
+    await insertOld(firstApp(), 'access_tokens', 2100);
+    await insertOld(firstApp(), 'throttle_hits', 2100);
     const runs = await Promise.all(processes().map((app) => app.service(Prune).run()));
     const sum = (table: string): number =>
       runs.reduce((total, tables) => total + (tables[table] ?? 0), 0);
     expect([sum('access_tokens'), sum('throttle_hits')]).toEqual([2100, 2100]);
-    expect(await here().service(Prune).run()).toMatchObject({ access_tokens: 0, throttle_hits: 0 });
+    expect(await firstApp().service(Prune).run()).toMatchObject({
+      access_tokens: 0,
+      throttle_hits: 0,
+    });
   });
 
   it('O142 does not disturb concurrent refreshes and sign-ins', async () => {
-    const client = await here().addClient();
+    const client = await firstApp().addClient();
     const code = async (): Promise<string> =>
-      (await approve(here(), await here().addUser(), client)).get('code') ?? '';
-    for (let number = 1; number <= 4; number += 1) await exchange(here(), client, await code());
-    for (const { id } of await here().dataSource.manager.find(Grant, { take: 2 }))
-      await here().dataSource.manager.update(Grant, { id }, { revokedAt: new Date(0) });
-    for (const table of Object.keys(OLD)) await insertOld(here(), table, 1100);
+      (await approve(firstApp(), await firstApp().addUser(), client)).get('code') ?? '';
+    for (let number = 1; number <= 4; number += 1) await exchange(firstApp(), client, await code());
+    for (const { id } of await firstApp().dataSource.manager.find(Grant, { take: 2 }))
+      await firstApp().dataSource.manager.update(Grant, { id }, { revokedAt: new Date(0) });
+    for (const table of Object.keys(OLD)) await insertOld(firstApp(), table, 1100);
     const members = await Promise.all(
       Array.from({ length: 3 }, async () =>
-        json<TokenBody>(await exchange(here(), client, await code())),
+        json<TokenBody>(await exchange(firstApp(), client, await code())),
       ),
     );
-    const over = new AbortController();
+    const stop = new AbortController();
     const pruning = Promise.all(processes().map((app) => app.service(Prune).run())).finally(() => {
-      over.abort();
+      stop.abort();
     });
     let refreshes = 0;
     const refreshing = members.map(async ({ refresh_token }) => {
-      for (let current = refresh_token; !over.signal.aborted; refreshes += 1) {
+      for (let current = refresh_token; !stop.signal.aborted; refreshes += 1) {
         const form = { grant_type: 'refresh_token', refresh_token: current };
-        const response = await requestToken(here(), client, form);
+        const response = await requestToken(firstApp(), client, form);
         expect(response.status).toBe(200);
         const next = await json<TokenBody>(response);
-        expect((await here().call(next.access_token, 'GET', '/me')).status).toBe(200);
+        expect((await firstApp().call(next.access_token, 'GET', '/me')).status).toBe(200);
         current = next.refresh_token;
       }
     });
-    await expect(exchange(here(), client, await code())).resolves.toMatchObject({ status: 200 });
+    await expect(exchange(firstApp(), client, await code())).resolves.toMatchObject({
+      status: 200,
+    });
     await Promise.all([pruning, ...refreshing]);
     expect(refreshes).toBeGreaterThan(members.length);
-    expect(await here().dataSource.manager.countBy(AccessToken, { grantId: 'grt_none' })).toBe(0);
+    expect(await firstApp().dataSource.manager.countBy(AccessToken, { grantId: 'grt_none' })).toBe(
+      0,
+    );
   });
 });
 

@@ -186,18 +186,18 @@ onOneEngine('Prune: expired rows', (database) => {
         hits: 1,
       });
       const exceeded: string[] = [];
-      const whenSpent = async ({ name }: { name: string }): Promise<void> => {
+      const onExceeded = async ({ name }: { name: string }): Promise<void> => {
         exceeded.push(name);
       };
       const at = app().clock.now();
-      const taken = Array.from({ length: 20 }, () =>
-        runner.run((tx) => counter.takeAll(tx, hits, at, whenSpent)),
+      const attempts = Array.from({ length: 20 }, () =>
+        runner.run((tx) => counter.takeAll(tx, hits, at, onExceeded)),
       );
-      const [standings] = await Promise.all([
-        Promise.all(taken),
+      const [states] = await Promise.all([
+        Promise.all(attempts),
         ...Array.from({ length: 3 }, () => prune().run()),
       ]);
-      expect(standings.filter((standing) => standing === undefined)).toHaveLength(5);
+      expect(states.filter((state) => state === undefined)).toHaveLength(5);
       expect(exceeded).toEqual(['pruned']);
     }
   });
@@ -219,17 +219,17 @@ onOneEngine('Prune: expired rows', (database) => {
   it('O142 clears the response of a used refresh token once it cannot be repeated, and counts no row for it', async () => {
     const first = await tokensOf(await newCode());
     const next = await json<TokenBody>(await refresh(first.refresh_token));
-    const used = async (): Promise<RefreshToken> =>
+    const usedToken = async (): Promise<RefreshToken> =>
       app().dataSource.manager.findOneByOrFail(RefreshToken, { hash: sha256(first.refresh_token) });
-    expect((await used()).responseExpiresAt).toEqual(later(now(), 30 * SECOND));
+    expect((await usedToken()).responseExpiresAt).toEqual(later(now(), 30 * SECOND));
     app().clock.advance(30 * SECOND + MINUTE - 1);
     await prune().run();
-    expect((await used()).encryptedResponse).not.toBeNull();
+    expect((await usedToken()).encryptedResponse).not.toBeNull();
     app().clock.advance(1);
     expect(await prune().preview()).toMatchObject({ refresh_tokens: 0 });
-    expect((await used()).encryptedResponse).not.toBeNull();
+    expect((await usedToken()).encryptedResponse).not.toBeNull();
     expect(await prune().run()).toMatchObject({ refresh_tokens: 0 });
-    const { consumedAt, encryptedResponse, responseExpiresAt } = await used();
+    const { consumedAt, encryptedResponse, responseExpiresAt } = await usedToken();
     expect({ encryptedResponse, responseExpiresAt }).toEqual({
       encryptedResponse: null,
       responseExpiresAt: null,

@@ -25,21 +25,21 @@ const SECOND = 1000;
 const DAY = 24 * 3_600 * SECOND;
 const REQUESTS = 20;
 
-/** An app, a user and the tokens of a new grant for each test, and functions to use them. */
+/** Creates an app, a user and the tokens of a grant for each test. */
 function useGrant(database: TestDatabase, env?: Record<string, string>) {
   const app = useTestApp(database, env);
-  const given = {} as { client: TestClient; user: User; first: TokenBody };
+  const fixture = {} as { client: TestClient; user: User; first: TokenBody };
   beforeEach(async () => {
-    given.client = await app().addClient();
-    given.user = await app().addUser();
-    const code = (await approve(app(), given.user, given.client)).get('code') ?? '';
-    given.first = await json<TokenBody>(await exchange(app(), given.client, code));
+    fixture.client = await app().addClient();
+    fixture.user = await app().addUser();
+    const code = (await approve(app(), fixture.user, fixture.client)).get('code') ?? '';
+    fixture.first = await json<TokenBody>(await exchange(app(), fixture.client, code));
   });
 
   function refresh(
     { refresh_token }: TokenBody,
     form: Record<string, string> = {},
-    by = given.client,
+    by = fixture.client,
   ): Promise<Response> {
     return requestToken(app(), by, { grant_type: 'refresh_token', refresh_token, ...form });
   }
@@ -63,8 +63,8 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
     for (const tokens of generations) expect(await isAccepted(tokens)).toBe(false);
     for (const tokens of generations)
       await expectTokenError(await refresh(tokens), 'invalid_grant');
-    const { clientId } = given.client;
-    const details = { clientId, userId: given.user.id };
+    const { clientId } = fixture.client;
+    const details = { clientId, userId: fixture.user.id };
     const trail = await auditTrailOf(generations);
     const ending = { actor: 'service', reason: 'refresh token reused', details };
     expect(trail).toContainEqual({ action: 'grant.revoked', ...ending });
@@ -74,107 +74,111 @@ function useGrant(database: TestDatabase, env?: Record<string, string>) {
     ]);
   }
 
-  async function auditTrailOf([tokens = given.first]: TokenBody[]) {
+  async function auditTrailOf([tokens = fixture.first]: TokenBody[]) {
     const { grantId } = await rowOf(tokens);
     return auditTrail(app().dataSource, grantId);
   }
 
   const site = (): TestApp => app();
-  return { app: site, given, refresh, renew, isAccepted, rowOf, expectRevoked, auditTrailOf };
+  return { app: site, fixture, refresh, renew, isAccepted, rowOf, expectRevoked, auditTrailOf };
 }
 
 onOneEngine('Reuse of a refresh token', (database) => {
-  const { app, given, refresh, renew, isAccepted, rowOf, expectRevoked, auditTrailOf } =
+  const { app, fixture, refresh, renew, isAccepted, rowOf, expectRevoked, auditTrailOf } =
     useGrant(database);
 
   describe('Repeat within thirty seconds', () => {
     it.each([0, 1, 29_999, 30_000])(
       'O96 returns the same tokens after %d ms, with less time left',
       async (passed) => {
-        const second = await renew(given.first);
+        const second = await renew(fixture.first);
         app().clock.advance(passed);
-        const response = await refresh(given.first);
+        const response = await refresh(fixture.first);
         expect(response.status).toBe(200);
         expectTokenHeaders(response);
         const expires_in = Math.ceil(3600 - passed / SECOND);
         expect(await json(response)).toEqual({ ...second, expires_in });
         expect(await isAccepted(second)).toBe(true);
-        expect(await isAccepted(given.first)).toBe(true);
+        expect(await isAccepted(fixture.first)).toBe(true);
       },
     );
 
     it('O96 returns the same tokens any number of times, and they work', async () => {
-      const second = await renew(given.first);
-      for (let time = 0; time < 5; time += 1) expect(await renew(given.first)).toEqual(second);
+      const second = await renew(fixture.first);
+      for (let time = 0; time < 5; time += 1) expect(await renew(fixture.first)).toEqual(second);
       const third = await renew(second);
       expect(await isAccepted(third)).toBe(true);
     });
 
     it('O96 returns the same tokens for the same scopes in another form', async () => {
       const scope = 'profile.read posts.read';
-      const second = await renew(given.first, { scope });
+      const second = await renew(fixture.first, { scope });
       for (const words of ['posts.read profile.read', 'posts.read profile.read posts.read'])
-        expect(await renew(given.first, { scope: words })).toEqual(second);
+        expect(await renew(fixture.first, { scope: words })).toEqual(second);
       const third = await renew(second);
       expect(await renew(second, { scope: third.scope })).toEqual(third);
     });
 
     it('O96 rejects other scopes as invalid_scope and keeps the grant', async () => {
       const scope = 'profile.read';
-      const second = await renew(given.first, { scope });
-      await expectTokenError(await refresh(given.first), 'invalid_scope');
+      const second = await renew(fixture.first, { scope });
+      await expectTokenError(await refresh(fixture.first), 'invalid_scope');
       for (const other of ['posts.read', 'profile.read posts.read', 'no.such'])
-        await expectTokenError(await refresh(given.first, { scope: other }), 'invalid_scope');
-      expect(await renew(given.first, { scope })).toEqual(second);
+        await expectTokenError(await refresh(fixture.first, { scope: other }), 'invalid_scope');
+      expect(await renew(fixture.first, { scope })).toEqual(second);
       expect(await isAccepted(second)).toBe(true);
       await renew(second);
     });
 
-    it('O93 rejects another app as invalid_grant and still repeats the tokens for the own app', async () => {
-      const second = await renew(given.first);
+    it('O93 rejects another app as invalid_grant, and still repeats the tokens for their own app', async () => {
+      const second = await renew(fixture.first);
       const other = await app().addClient();
-      await expectTokenError(await refresh(given.first, {}, other), 'invalid_grant');
-      expect(await renew(given.first)).toEqual(second);
+      await expectTokenError(await refresh(fixture.first, {}, other), 'invalid_grant');
+      expect(await renew(fixture.first)).toEqual(second);
       await renew(second);
     });
 
     it(`O100 returns one pair of tokens to ${REQUESTS} concurrent requests and stores one successor`, async () => {
-      const calls = Array.from({ length: REQUESTS }, () => renew(given.first));
+      const calls = Array.from({ length: REQUESTS }, () => renew(fixture.first));
       const responses = await Promise.all(calls);
       expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
-      const { grantId } = await rowOf(given.first);
+      const { grantId } = await rowOf(fixture.first);
       const { manager } = app().dataSource;
       expect(await manager.countBy(RefreshToken, { grantId })).toBe(2);
-      const [second = given.first] = responses;
+      const [second = fixture.first] = responses;
       expect(await isAccepted(second)).toBe(true);
       await renew(second);
     });
 
     it('O96 rejects the repeat when the new access token was revoked, and keeps the grant', async () => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       expect(
-        (await sendForm(app(), '/oauth/revoke', given.client, { token: second.access_token }))
+        (await sendForm(app(), '/oauth/revoke', fixture.client, { token: second.access_token }))
           .status,
       ).toBe(200);
-      await expectTokenError(await refresh(given.first), 'invalid_grant');
+      await expectTokenError(await refresh(fixture.first), 'invalid_grant');
       expect(await isAccepted(second)).toBe(false);
       expect(await isAccepted(await renew(second))).toBe(true);
     });
 
     it('O96 returns the same tokens when an older access token was revoked', async () => {
       app().clock.advance(1);
-      const second = await renew(given.first);
-      await sendForm(app(), '/oauth/revoke', given.client, { token: given.first.access_token });
-      expect(await renew(given.first)).toEqual(second);
+      const second = await renew(fixture.first);
+      await sendForm(app(), '/oauth/revoke', fixture.client, { token: fixture.first.access_token });
+      expect(await renew(fixture.first)).toEqual(second);
     });
 
     it('O144 writes token.replayed, not token.refreshed, to the audit log', async () => {
       app().clock.advance(1);
-      await renew(given.first);
+      await renew(fixture.first);
       app().clock.advance(1);
-      await renew(given.first);
-      const { clientId } = given.client;
-      const entry = { actor: clientId, reason: null, details: { clientId, userId: given.user.id } };
+      await renew(fixture.first);
+      const { clientId } = fixture.client;
+      const entry = {
+        actor: clientId,
+        reason: null,
+        details: { clientId, userId: fixture.user.id },
+      };
       const trail = await auditTrailOf([]);
       expect(trail.filter(({ action }) => action.startsWith('token.'))).toEqual(
         ['token.issued', 'token.refreshed', 'token.replayed'].map((action) => ({
@@ -185,13 +189,13 @@ onOneEngine('Reuse of a refresh token', (database) => {
     });
 
     it('O133 stores no readable token, and the encrypted response only until its successor is used', async () => {
-      const second = await renew(given.first);
-      const { hash, encryptedResponse } = await rowOf(given.first);
+      const second = await renew(fixture.first);
+      const { hash, encryptedResponse } = await rowOf(fixture.first);
       expect(encryptedResponse).not.toBeNull();
       expect(await rowOf(second)).toMatchObject({ predecessorHash: hash, encryptedResponse: null });
       expect(await dumpDatabase(app())).not.toMatch(/svc(at|rt)_/);
       await renew(second);
-      expect((await rowOf(given.first)).encryptedResponse).toBeNull();
+      expect((await rowOf(fixture.first)).encryptedResponse).toBeNull();
       expect((await rowOf(second)).encryptedResponse).not.toBeNull();
     });
   });
@@ -200,96 +204,96 @@ onOneEngine('Reuse of a refresh token', (database) => {
     it.each([30_001, 5 * 60 * SECOND])(
       'O97 revokes the grant %d ms after the use',
       async (passed) => {
-        const second = await renew(given.first);
+        const second = await renew(fixture.first);
         app().clock.advance(passed);
         expect(await isAccepted(second)).toBe(true);
-        await expectTokenError(await refresh(given.first), 'invalid_grant');
-        await expectRevoked(given.first, second);
+        await expectTokenError(await refresh(fixture.first), 'invalid_grant');
+        await expectRevoked(fixture.first, second);
       },
     );
 
     it('O97 revokes the grant at once when the successor was used', async () => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       const third = await renew(second);
-      await expectTokenError(await refresh(given.first), 'invalid_grant');
-      await expectRevoked(given.first, second, third);
+      await expectTokenError(await refresh(fixture.first), 'invalid_grant');
+      await expectRevoked(fixture.first, second, third);
     });
 
     it.each(['posts.read', 'no.such', ' '])(
       'O97 revokes the grant with the scope "%s"',
       async (scope) => {
-        const second = await renew(given.first);
+        const second = await renew(fixture.first);
         app().clock.advance(31 * SECOND);
-        await expectTokenError(await refresh(given.first, { scope }), 'invalid_grant');
-        await expectRevoked(given.first, second);
+        await expectTokenError(await refresh(fixture.first, { scope }), 'invalid_grant');
+        await expectRevoked(fixture.first, second);
       },
     );
 
     it('O97 revokes the grant when the reused token has expired', async () => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       app().clock.advance(20 * DAY);
       const third = await renew(second);
       app().clock.advance(20 * DAY);
-      await expectTokenError(await refresh(given.first), 'invalid_grant');
+      await expectTokenError(await refresh(fixture.first), 'invalid_grant');
       await expectRevoked(third);
     });
 
     it('O97 revokes the grant when the stored response was changed', async () => {
-      const second = await renew(given.first);
-      const { hash, encryptedResponse } = await rowOf(given.first);
+      const second = await renew(fixture.first);
+      const { hash, encryptedResponse } = await rowOf(fixture.first);
       const tampered = `${encryptedResponse?.slice(0, -4)}AAAA`;
       await app().dataSource.manager.update(
         RefreshToken,
         { hash },
         { encryptedResponse: tampered },
       );
-      await expectTokenError(await refresh(given.first), 'invalid_grant');
-      await expectRevoked(given.first, second);
+      await expectTokenError(await refresh(fixture.first), 'invalid_grant');
+      await expectRevoked(fixture.first, second);
     });
 
     it('O97 revokes the grant while the user is blocked', async () => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       app().clock.advance(31 * SECOND);
       const users = app().dataSource.getRepository(User);
-      await users.update({ id: given.user.id }, { status: 'blocked' });
-      await expectTokenError(await refresh(given.first), 'invalid_grant');
-      await users.update({ id: given.user.id }, { status: 'active' });
-      await expectRevoked(given.first, second);
+      await users.update({ id: fixture.user.id }, { status: 'blocked' });
+      await expectTokenError(await refresh(fixture.first), 'invalid_grant');
+      await users.update({ id: fixture.user.id }, { status: 'active' });
+      await expectRevoked(fixture.first, second);
     });
 
     it('O99 rejects a repeat within thirty seconds for a blocked user, and keeps the grant', async () => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       const users = app().dataSource.getRepository(User);
-      await users.update({ id: given.user.id }, { status: 'blocked' });
-      await expectTokenError(await refresh(given.first), 'invalid_grant');
-      await users.update({ id: given.user.id }, { status: 'active' });
-      expect(await renew(given.first)).toEqual(second);
+      await users.update({ id: fixture.user.id }, { status: 'blocked' });
+      await expectTokenError(await refresh(fixture.first), 'invalid_grant');
+      await users.update({ id: fixture.user.id }, { status: 'active' });
+      expect(await renew(fixture.first)).toEqual(second);
     });
 
     it('O97 keeps the grant when another app sends the token', async () => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       app().clock.advance(31 * SECOND);
       const other = await app().addClient();
-      await expectTokenError(await refresh(given.first, {}, other), 'invalid_grant');
+      await expectTokenError(await refresh(fixture.first, {}, other), 'invalid_grant');
       await renew(second);
     });
 
     it('O98 repeats the third token for the second, and revokes the grant for the first', async () => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       const third = await renew(second);
       expect(await renew(second)).toEqual(third);
-      await expectTokenError(await refresh(given.first), 'invalid_grant');
+      await expectTokenError(await refresh(fixture.first), 'invalid_grant');
       await expectRevoked(second, third);
     });
 
     it('O99 rejects all refresh tokens of a revoked grant', async () => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       const { grantId } = await rowOf(second);
       const grants = app().service(GrantsService);
       await app()
         .service(TransactionRunner)
         .run((tx) => grants.revoke(tx, grantId, { actor: 'test' }));
-      for (const tokens of [given.first, second])
+      for (const tokens of [fixture.first, second])
         await expectTokenError(await refresh(tokens), 'invalid_grant');
       const actions = (await auditTrailOf([second])).map(({ action }) => action);
       expect(actions.filter((action) => action === 'grant.revoked')).toHaveLength(1);
@@ -298,7 +302,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
 
     it('O102 keeps the grant when an unused token has expired', async () => {
       app().clock.advance(30 * DAY);
-      await expectTokenError(await refresh(given.first), 'invalid_grant');
+      await expectTokenError(await refresh(fixture.first), 'invalid_grant');
       const actions = (await auditTrailOf([])).map(({ action }) => action);
       expect(actions).not.toContain('grant.revoked');
     });
@@ -306,7 +310,7 @@ onOneEngine('Reuse of a refresh token', (database) => {
 });
 
 onOneEngine('Reuse of a refresh token: access tokens of ten seconds', (database) => {
-  const { app, given, renew } = useGrant(database, { OAUTH_ACCESS_TOKEN_SECONDS: '10' });
+  const { app, fixture, renew } = useGrant(database, { OAUTH_ACCESS_TOKEN_SECONDS: '10' });
 
   it.each([
     [9000, 1],
@@ -315,9 +319,9 @@ onOneEngine('Reuse of a refresh token: access tokens of ten seconds', (database)
   ])(
     'O96 returns the same tokens after %d ms with an expires_in of %d',
     async (passed, expected) => {
-      const second = await renew(given.first);
+      const second = await renew(fixture.first);
       app().clock.advance(passed);
-      expect(await renew(given.first)).toEqual({ ...second, expires_in: expected });
+      expect(await renew(fixture.first)).toEqual({ ...second, expires_in: expected });
       app().clock.advance(SECOND);
       await renew(second);
     },

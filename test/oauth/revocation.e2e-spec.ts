@@ -25,7 +25,7 @@ async function issueTokens(
 }
 
 onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
-  // Ten calls show the limit of an app as well as the 7,500 that ship.
+  // The default is 7,500.
   const app = useTestApp(database, rateLimits({ 'token-calls': 10 }));
   let client: TestClient;
   let publicClient: TestClient;
@@ -108,7 +108,7 @@ onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
   });
 
   it.each(['access_token', 'refresh_token', 'id_token', 'foo'])(
-    'O107 revokes the token whatever token_type_hint says: %s',
+    'O107 revokes the token with the token_type_hint %s',
     async (token_type_hint) => {
       await expectRevoked(await revoke(tokens.access_token, { token_type_hint }));
       expect(await isTokenAccepted(app(), tokens.access_token)).toBe(false);
@@ -134,7 +134,7 @@ onOneEngine('Revocation endpoint (RFC 7009)', (database) => {
     expect(await isTokenAccepted(app(), tokens.access_token)).toBe(true);
   });
 
-  it('O93 records another app that presents a token', async () => {
+  it('O93 records an app that sends the token of another app', async () => {
     const { clientId } = client;
     const other = await app().addClient();
     for (const token of [tokens.access_token, tokens.refresh_token]) await revoke(token, {}, other);

@@ -85,7 +85,7 @@ onOneEngine('Token endpoint: concurrent requests', (database) => {
     expect(repeated).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('refreshes the other tokens when some are rejected, and spends no rejected one', async () => {
+  it('refreshes the other tokens when some are rejected, and consumes no rejected one', async () => {
     const tokens = await issued(5);
     const [revoked, scoped] = tokens as [IssuedTokens, IssuedTokens];
     await app().service(TokensService).revoke(registered, revoked.refreshToken);

@@ -31,20 +31,20 @@ onOneEngine('Single-use values', (database) => {
     ]);
   }
 
-  it('O137 spends a code by one conditional UPDATE', async () => {
+  it('O137 consumes a code by one conditional UPDATE', async () => {
     const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
-    const spend = (): Promise<Response> => exchange(app(), client, code);
-    expectConditional(await updatesOf('authorization_codes', spend), 'consumed_at');
+    const consume = (): Promise<Response> => exchange(app(), client, code);
+    expectConditional(await updatesOf('authorization_codes', consume), 'consumed_at');
   });
 
-  it('O137 spends a refresh token by one conditional UPDATE', async () => {
+  it('O137 consumes a refresh token by one conditional UPDATE', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
     const form = { grant_type: 'refresh_token', refresh_token };
     const updates = await updatesOf('refresh_tokens', () => requestToken(app(), client, form));
     expectConditional(updates.slice(0, 1), 'consumed_at');
   });
 
-  it('O137 spends a one-time password and a decision by one conditional UPDATE each', async () => {
+  it('O137 consumes a one-time password and a decision by one conditional UPDATE each', async () => {
     const user = await app().addUser();
     const visitor = new Browser(app());
     const phonePage = await visitor.open(authorizeLink(client));

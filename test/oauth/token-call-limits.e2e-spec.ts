@@ -87,7 +87,7 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
     expect((await refresh(client, address, refresh_token)).status).toBe(200);
   });
 
-  it('O132 counts the calls of each process for itself, and none of before its start', async () => {
+  it('O132 counts the calls of each process separately, from its start', async () => {
     const client = await app().addClient();
     expect(await statusesOf(client, '203.0.113.5', LIMIT + 1)).toContain(429);
     const second = await TestApp.start(database, rateLimits({ 'token-calls': LIMIT }));
@@ -100,7 +100,7 @@ onOneEngine('Token endpoint: limits of calls', (database) => {
     }
   });
 
-  it('O131 does not count the calls of others who lack the secret of the app', async () => {
+  it('O131 does not count calls without the secret of the app', async () => {
     const client = await app().addClient();
     const stranger = { ...client, secret: 'wrong' };
     expect(await statusesOf(stranger, '203.0.113.66', 15)).toEqual(Array<number>(15).fill(401));

@@ -28,7 +28,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     return (await approve(app(), user, of, parameters)).get('code') ?? '';
   }
 
-  async function expectUnspent(of: TestClient, code: string, form = {}): Promise<void> {
+  async function expectUnused(of: TestClient, code: string, form = {}): Promise<void> {
     expect((await exchange(app(), of, code, form)).status).toBe(200);
   }
 
@@ -52,7 +52,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
   it('O69 accepts a code until 4:59.999', async () => {
     const code = await newCode(client);
     app().clock.advance(5 * MINUTE - 1);
-    await expectUnspent(client, code);
+    await expectUnused(client, code);
   });
 
   it('O69 rejects a code at 5:00', async () => {
@@ -65,21 +65,21 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     await expectTokenError(response, 'invalid_grant');
   });
 
-  it('O70 rejects the code of another app, whose own app can still use it', async () => {
+  it('O70 rejects the code of another app, which that app can still use', async () => {
     const code = await newCode(client);
     const other = await app().addClient();
     await expectTokenError(await exchange(app(), other, code), 'invalid_grant');
-    await expectUnspent(client, code);
+    await expectUnused(client, code);
   });
 
-  it('O71 does not spend the code when the client authentication fails', async () => {
+  it('O71 does not consume the code when the client authentication fails', async () => {
     const code = await newCode(client);
     const wrong = await exchange(app(), client, code, { client_secret: 'svc_sec_wrong' });
     await expectTokenError(wrong, 'invalid_client');
-    await expectUnspent(client, code);
+    await expectUnused(client, code);
   });
 
-  it('O72 rejects a redirect_uri that differs from the one of the request, and spends nothing', async () => {
+  it('O72 rejects a redirect_uri that differs from the one of the request, and consumes nothing', async () => {
     const registered = ['https://garden.example/callback', 'https://garden.example/second'];
     const two = await app().addClient({ redirectUris: registered });
     const code = await newCode(two);
@@ -90,7 +90,7 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
       'HTTPS://garden.example/callback',
     ])
       await expectTokenError(await exchange(app(), two, code, { redirect_uri }), 'invalid_grant');
-    await expectUnspent(two, code);
+    await expectUnused(two, code);
   });
 
   it('O72 rejects another loopback port than the one of the request', async () => {
@@ -99,27 +99,27 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
       const response = await exchange(app(), native, code, { redirect_uri: other });
       await expectTokenError(response, 'invalid_grant');
     }
-    await expectUnspent(native, code, { redirect_uri: 'http://127.0.0.1:5001/cb' });
+    await expectUnused(native, code, { redirect_uri: 'http://127.0.0.1:5001/cb' });
   });
 
   it('O73 rejects a missing redirect_uri as invalid_request', async () => {
     const code = await newCode(client);
     const response = await exchange(app(), client, code, { redirect_uri: undefined });
     await expectTokenError(response, 'invalid_request');
-    await expectUnspent(client, code);
+    await expectUnused(client, code);
   });
 
-  it('O74 rejects a missing or malformed verifier as invalid_request, and spends nothing', async () => {
+  it('O74 rejects a missing or malformed verifier as invalid_request, and consumes nothing', async () => {
     const code = await newCode(native);
     for (const code_verifier of [undefined, 'x'.repeat(42)])
       await expectTokenError(
         await exchange(app(), native, code, { code_verifier }),
         'invalid_request',
       );
-    await expectUnspent(native, code);
+    await expectUnused(native, code);
   });
 
-  it('O75 rejects a wrong verifier as invalid_grant, and spends the code', async () => {
+  it('O75 rejects a wrong verifier as invalid_grant, and consumes the code', async () => {
     const code = await newCode(native);
     const guess = await exchange(app(), native, code, { code_verifier: OTHER_VERIFIER });
     await expectTokenError(guess, 'invalid_grant');
@@ -132,17 +132,17 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     await expectTokenError(guess, 'invalid_grant');
   });
 
-  it('O76 rejects a verifier without a challenge as invalid_request, and spends nothing', async () => {
+  it('O76 rejects a verifier without a challenge as invalid_request, and consumes nothing', async () => {
     const code = await newCode(client);
     const response = await exchange(app(), client, code, { code_verifier: VERIFIER });
     await expectTokenError(response, 'invalid_request');
-    await expectUnspent(client, code);
+    await expectUnused(client, code);
   });
 
   it('O76 requires the verifier of a confidential app that sent a challenge', async () => {
     const code = await newCode(client, PKCE);
     await expectTokenError(await exchange(app(), client, code), 'invalid_request');
-    await expectUnspent(client, code, { code_verifier: VERIFIER });
+    await expectUnused(client, code, { code_verifier: VERIFIER });
   });
 
   it('O77 issues tokens to one of twenty concurrent exchanges', async () => {
@@ -187,6 +187,6 @@ onOneEngine('Token endpoint: exchange of an authorization code', (database) => {
     await apps.changeStatus(client.clientId, 'disabled', { actor: 'test' });
     await expectTokenError(await exchange(app(), client, code), 'invalid_client');
     await apps.changeStatus(client.clientId, 'enabled', { actor: 'test' });
-    await expectUnspent(client, code);
+    await expectUnused(client, code);
   });
 });

@@ -74,14 +74,14 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     });
   });
 
-  it('O131 still serves the app itself, which proves its secret', async () => {
+  it('O131 still serves the app with its secret', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
     await failTimes(LIMIT);
     expect((await fail()).status).toBe(429);
     expect((await refresh(client, refresh_token)).status).toBe(200);
   });
 
-  it('O126 counts the codes that a public app makes up', async () => {
+  it('O126 counts unknown codes of a public app', async () => {
     const native = await app().addClient({ kind: 'public' });
     for (let time = 0; time < LIMIT; time += 1)
       await expectTokenError(await exchange(app(), native, UNKNOWN_CODE), 'invalid_grant');
@@ -122,7 +122,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect((await refresh(native, refresh_token)).status).toBe(429);
   });
 
-  it('O129 does not count the errors of an app that proved its secret', async () => {
+  it('O129 does not count the errors of an app with a valid secret', async () => {
     const own = await obtainTokens(app(), client);
     const other = await obtainTokens(app(), await app().addClient());
     const forms = [
@@ -137,7 +137,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect((await requestToken(app(), client, form)).status).toBe(200);
   });
 
-  it('O129 does not count the expired refresh tokens of an app that proved its secret', async () => {
+  it('O129 does not count the expired refresh tokens of an app with a valid secret', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
     expect((await refresh(client, refresh_token)).status).toBe(200);
     app().clock.advance(MINUTE);
@@ -159,7 +159,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     await Promise.all(Array.from({ length: 3 }, () => refreshTimes(LIMIT / 2)));
   });
 
-  it('O131 serves an app although a visitor opens its callback with 30 made-up codes', async () => {
+  it('O131 serves an app after a user opens its callback with 30 invalid codes', async () => {
     const { refresh_token } = await obtainTokens(app(), client);
     for (let time = 0; time < 30; time += 1)
       await expectTokenError(await exchange(app(), client, UNKNOWN_CODE), 'invalid_grant');
@@ -186,7 +186,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     expect((await fail(await app().addClient())).status).toBe(401);
   });
 
-  it('O132 spends neither code nor refresh token with a 429, and does not count it', async () => {
+  it('O132 consumes neither code nor refresh token with a 429, and does not count it', async () => {
     const native = await app().addClient({ kind: 'public' });
     const code = (await approve(app(), await app().addUser(), native)).get('code') ?? '';
     const guess = async (): Promise<number> => (await refresh(native, 'x')).status;
@@ -299,7 +299,7 @@ onOneEngine('Token endpoint: limits of failures', (database) => {
     }
   });
 
-  it('serves an app that proves its secret, and nothing else, while the attempts cannot be read for a fault of ours', async () => {
+  it('serves only apps with a valid secret while an internal error prevents reading the attempts', async () => {
     const code = (await approve(app(), await app().addUser(), client)).get('code') ?? '';
     const visitor = new Browser(app());
     const page = await visitor.open(authorizeLink(client));

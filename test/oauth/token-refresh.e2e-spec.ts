@@ -87,7 +87,7 @@ onOneEngine('Token endpoint: refresh', (database) => {
     for (const other of others) await expectTokenError(await refresh(other), 'invalid_grant');
   });
 
-  it('O93 rejects the refresh token of another app, which its own app can still use, and logs the other app', async () => {
+  it('O93 rejects the refresh token of another app, which that app can still use, and logs the sender', async () => {
     const other = await app().addClient();
     await expectTokenError(await refresh(tokens.refresh_token, {}, other), 'invalid_grant');
     expect(await isAccepted(tokens.access_token)).toBe(true);
@@ -102,17 +102,17 @@ onOneEngine('Token endpoint: refresh', (database) => {
   });
 
   it('O94 narrows only the access token to a smaller scope', async () => {
-    const narrow = await json<TokenBody>(
+    const narrowed = await json<TokenBody>(
       await refresh(tokens.refresh_token, { scope: 'posts.read profile.read posts.read' }),
     );
-    expect(narrow.scope).toBe('profile.read posts.read');
-    const post = await app().call(narrow.access_token, 'POST', '/posts', { content: 'Hello' });
+    expect(narrowed.scope).toBe('profile.read posts.read');
+    const post = await app().call(narrowed.access_token, 'POST', '/posts', { content: 'Hello' });
     expect(post.status).toBe(403);
-    const full = await json<TokenBody>(await refresh(narrow.refresh_token));
+    const full = await json<TokenBody>(await refresh(narrowed.refresh_token));
     expect(full.scope).toBe(tokens.scope);
   });
 
-  it('O95 rejects a wider scope as invalid_scope, and spends nothing', async () => {
+  it('O95 rejects a wider scope as invalid_scope, and consumes nothing', async () => {
     const { refresh_token } = await newTokens(client, { scopes: ['profile.read', 'posts.read'] });
     for (const scope of ['posts.write', 'profile.read posts.write', 'no.such', '  ']) {
       await expectTokenError(await refresh(refresh_token, { scope }), 'invalid_scope');
@@ -176,7 +176,7 @@ onOneEngine('Token endpoint: refresh', (database) => {
     await expectTokenError(await refresh(tokens.refresh_token), 'invalid_client');
   });
 
-  it('spends nothing when the client authentication fails', async () => {
+  it('consumes nothing when the client authentication fails', async () => {
     const wrong = await refresh(tokens.refresh_token, { client_secret: 'wrong' });
     await expectTokenError(wrong, 'invalid_client');
     expect((await refresh(tokens.refresh_token)).status).toBe(200);

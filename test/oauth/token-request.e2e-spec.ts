@@ -27,8 +27,8 @@ onOneEngine('Token endpoint: requests', (database) => {
     return (await approve(app(), await app().addUser(), client)).get('code') ?? '';
   }
 
-  /** The parameters of a correct exchange of a new code. */
-  async function goodForm(): Promise<Record<string, string>> {
+  /** The parameters of a valid exchange of a new code. */
+  async function validForm(): Promise<Record<string, string>> {
     return {
       grant_type: 'authorization_code',
       code: await newCode(),
@@ -72,8 +72,8 @@ onOneEngine('Token endpoint: requests', (database) => {
     expectTokenHeaders(await exchange(app(), client, 'nothing'));
   });
 
-  it('O62 rejects a body that is not a form as invalid_request, and spends nothing', async () => {
-    const form = await goodForm();
+  it('O62 rejects a body that is not a form as invalid_request, and consumes nothing', async () => {
+    const form = await validForm();
     const encoded = new URLSearchParams(form).toString();
     const multipart = new FormData();
     for (const [name, value] of Object.entries(form)) multipart.set(name, value);
@@ -102,7 +102,7 @@ onOneEngine('Token endpoint: requests', (database) => {
   });
 
   it('O63 ignores parameters in the URL', async () => {
-    const { client_id = '', client_secret = '', ...grant } = await goodForm();
+    const { client_id = '', client_secret = '', ...grant } = await validForm();
     const response = await app().fetch(`/oauth/token?${new URLSearchParams(grant)}`, {
       method: 'POST',
       body: new URLSearchParams({ client_id, client_secret }),
@@ -112,8 +112,8 @@ onOneEngine('Token endpoint: requests', (database) => {
     expect((await send(new URLSearchParams(form))).status).toBe(200);
   });
 
-  it('O63 rejects a client_secret in the URL as invalid_request, and spends nothing', async () => {
-    const form = await goodForm();
+  it('O63 rejects a client_secret in the URL as invalid_request, and consumes nothing', async () => {
+    const form = await validForm();
     const body = new URLSearchParams(form);
     const exposed = await app().fetch(`/oauth/token?client_secret=${client.secret}`, {
       method: 'POST',
@@ -146,7 +146,7 @@ onOneEngine('Token endpoint: requests', (database) => {
     ['object syntax', 'grant_type[a]=password'],
     ['array syntax of an optional parameter', 'grant_type=foo&scope[]=posts.read'],
     ['object syntax of an optional parameter', 'grant_type=foo&scope[a][b]=posts.read'],
-    ['array syntax beside the parameter', 'grant_type=foo&client_id[]=x'],
+    ['array syntax next to the parameter', 'grant_type=foo&client_id[]=x'],
     ['prototype names', '__proto__[grant_type]=password&constructor=x'],
   ])('O65 rejects %s as invalid_request', async (_, body) => {
     const response = await send(body + credentials(), { 'content-type': FORM });
@@ -168,8 +168,8 @@ onOneEngine('Token endpoint: requests', (database) => {
     await expectTokenError(await send(gzipSync(`${longest}x`), zipped), 'invalid_request', 413);
   });
 
-  it('O65 rejects a body without the encoding of its Content-Encoding as invalid_request, and spends nothing', async () => {
-    const body = new URLSearchParams(await goodForm()).toString();
+  it('O65 rejects a body without the encoding of its Content-Encoding as invalid_request, and consumes nothing', async () => {
+    const body = new URLSearchParams(await validForm()).toString();
     for (const coding of ['gzip', 'br', 'deflate', 'snappy']) {
       const headers = { 'content-type': FORM, 'content-encoding': coding };
       await expectTokenError(await send(body, headers), 'invalid_request');
@@ -193,7 +193,7 @@ onOneEngine('Token endpoint: requests', (database) => {
   });
 
   it('O67 ignores repeated unknown parameters', async () => {
-    const body = new URLSearchParams(await goodForm());
+    const body = new URLSearchParams(await validForm());
     for (const resource of ['https://a.example', 'https://b.example'])
       body.append('resource', resource);
     const response = await app().fetch('/oauth/token', { method: 'POST', body });

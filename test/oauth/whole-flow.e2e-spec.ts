@@ -7,7 +7,7 @@ onOneEngine('Authorization code flow', (database) => {
   const app = useTestApp(database);
 
   it.each(['confidential', 'public'] as const)(
-    'issues tokens to a %s app, which read the profile and can be refreshed',
+    'issues tokens to a %s app, reads the profile with them and refreshes them',
     async (kind) => {
       const user = await app().addUser();
       const client = await app().addClient({ kind });

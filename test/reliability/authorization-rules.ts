@@ -4,83 +4,83 @@ export const AUTHORIZATION_REQUEST: Topic = {
   title: 'Authorization requests',
   rules: {
     O1: {
-      rule: 'A request in order from a visitor who is not signed in gets the sign-in page with status 200. Nobody is redirected and no code exists yet.',
+      rule: 'A valid request from a user who is not signed in returns the sign-in page with status 200. The server neither redirects nor issues a code yet.',
       source: 'RFC 6749 §3.1, §4.1.1',
     },
     O2: {
-      rule: 'A `client_id` that is missing, malformed, unknown, in the wrong letter case, or of a disabled app gets a page with 400. That comes before anybody is asked for a phone number.',
+      rule: 'A `client_id` that is missing, malformed, unknown, in the wrong letter case or of a disabled app returns an error page with 400, before the sign-in page.',
       source: 'RFC 6749 §4.1.2.1',
     },
     O3: {
-      rule: 'A request without `redirect_uri` gets a page with 400, also when the app has registered only one.',
+      rule: 'A request without `redirect_uri` returns an error page with 400, even if the app has registered only one.',
       source: 'RFC 6749 §3.1.2.3',
     },
     O4: {
-      rule: 'A `redirect_uri` must equal a registered one character by character. Any difference gets a page with 400: a trailing slash, letter case, an added query or fragment, another scheme or port, user info, a sub-domain, dot segments, percent-encoding, white space, NUL, a look-alike letter.',
+      rule: 'A `redirect_uri` must equal a registered one character by character. Any difference returns an error page with 400: a trailing slash, letter case, an added query or fragment, another scheme or port, user info, a sub-domain, dot segments, percent-encoding, white space, NUL, a look-alike letter.',
       source: 'RFC 9700 §4.1.3; RFC 3986 §6.2.1',
     },
     O5: {
-      rule: 'A public app that registered a redirect on `http://127.0.0.1` or `http://[::1]` may ask for it with any port. Nothing else may vary: `localhost` keeps its exact port, the names of loopback do not stand for each other, and another path or user info gets a page with 400.',
+      rule: 'A public app that registered a redirect URI on `http://127.0.0.1` or `http://[::1]` may use any port. Nothing else may vary: `localhost` requires its exact port, the loopback names are not interchangeable, and another path or user info returns an error page with 400.',
       source: 'RFC 8252 §7.3',
     },
     O6: {
-      rule: 'A confidential app has no choice of loopback ports, and nobody has one elsewhere, as on `https`: another port than the registered one gets a page with 400.',
+      rule: 'A confidential app must use its registered port on loopback, too. On `https`, every app must. Another port returns an error page with 400.',
       source: 'RFC 9700 §2.1',
     },
     O7: {
-      rule: 'Without `response_type` the app is told `invalid_request`; with any value but `code`, such as `token` or `code token`, it is told `unsupported_response_type`.',
+      rule: 'A missing `response_type` redirects with `invalid_request`. Any value but `code`, such as `token` or `code token`, redirects with `unsupported_response_type`.',
       source: 'RFC 6749 §4.1.2.1',
     },
     O8: {
-      rule: 'A protocol parameter that comes twice is told to the app as `invalid_request`, without a `state` when `state` is the one. `client_id` or `redirect_uri` twice gets a page with 400.',
+      rule: 'A repeated protocol parameter redirects with `invalid_request`, without `state` if `state` is the repeated one. A repeated `client_id` or `redirect_uri` returns an error page with 400.',
       source: 'RFC 6749 §3.1',
     },
     O9: {
-      rule: 'No query makes the server fail. `scope[a]` and `state[]` are names of unknown parameters, a broken percent-encoding gets a page with 400, and a URL of 100 kB gets 431.',
+      rule: 'No query causes a server error. `scope[a]` and `state[]` are unknown parameters, an invalid percent-encoding returns an error page with 400, and a URL of 100 kB returns 431.',
       source: 'RFC 6749 §3.1',
     },
     O10: {
-      rule: 'A parameter with an empty value counts as one that was not sent.',
+      rule: 'A parameter with an empty value is treated as missing.',
       source: 'RFC 6749 §3.1',
     },
     O11: {
-      rule: 'Parameters that the server does not know, such as `nonce`, `audience` or `resource`, are ignored, even when they come twice.',
+      rule: 'Unknown parameters, such as `nonce`, `audience` or `resource`, are ignored, even if repeated.',
       source: 'RFC 6749 §3.1',
     },
     O12: {
-      rule: 'A scope that does not exist, or that the app is not registered for, is told to the app as `invalid_scope`.',
+      rule: 'A scope that does not exist, or that is not registered for the app, redirects with `invalid_scope`.',
       source: 'RFC 6749 §4.1.2.1',
     },
     O13: {
-      rule: 'There is no default scope: a request without `scope` is told to the app as `invalid_scope`.',
+      rule: 'There is no default scope: a request without `scope` redirects with `invalid_scope`.',
       source: 'RFC 6749 §3.3',
     },
     O14: {
-      rule: 'Scopes are case-sensitive, their order does not matter, and repeated ones count once. Pages and answers list them in one fixed order: `profile.read posts.read posts.write analytics.read`.',
+      rule: 'Scopes are case-sensitive. Their order does not matter, and duplicates are ignored. Pages and responses list them in a fixed order: `profile.read posts.read posts.write analytics.read`.',
       source: 'RFC 6749 §3.3',
     },
     O15: {
-      rule: 'A `state` of up to 4,096 bytes comes back byte for byte, whatever characters it has; a longer one gets a page with 400, whatever else is wrong. A request without `state` is told to the app as `invalid_request`, with no `state` in the answer.',
+      rule: 'A `state` of up to 4,096 bytes is returned byte for byte, whatever characters it contains. A longer one returns an error page with 400, whatever else is wrong. A missing one redirects with `invalid_request` and without `state`.',
       source: 'RFC 6749 §4.1.2',
     },
     O16: {
-      rule: 'Every redirect to an app, with a code or with an error, carries `iss`, which equals the `issuer` of the metadata byte for byte and does not follow the `Host` header.',
+      rule: 'Every redirect to an app, with a code or an error, contains `iss`. It equals the `issuer` of the metadata byte for byte and does not depend on the `Host` header.',
       source: 'RFC 9207 §2',
     },
     O17: {
-      rule: 'The query of a registered redirect URI stays, and ours is added to it. Spaces are written `%20`, never `+`.',
+      rule: 'The query of a registered redirect URI is preserved, and the response parameters are appended to it. Spaces are encoded as `%20`, never as `+`.',
       source: 'RFC 6749 §3.1.2',
     },
     O18: {
-      rule: 'The answer to a decision is a 303 with an empty body. No redirect to an app is 307 or 308, which would send the form on to the app.',
+      rule: 'The response to a decision is a 303 with an empty body. No redirect to an app is 307 or 308, which would forward the form to the app.',
       source: 'RFC 9700 §4.12',
     },
     O19: {
-      rule: 'The authorization endpoint takes `GET`, `HEAD` and `OPTIONS`; any other method gets 405 with these three in `Allow`. No answer of it has an `Access-Control-*` header.',
+      rule: 'The authorization endpoint accepts `GET`, `HEAD` and `OPTIONS`. Any other method returns 405 with these three in `Allow`. No response has an `Access-Control-*` header.',
       source: 'RFC 9700 §2.6',
     },
     O20: {
-      rule: "An error of an authorization request whose client and redirect URI are proven goes to the app at once for a user who is signed in. A visitor who is not gets a page with 400, the error code, the app's name and a link that returns to the app with `error`, `state` and `iss`. Neither stores anything. `prompt=none` always redirects.",
+      rule: "If `client_id` and `redirect_uri` are valid but another parameter is not, the server redirects a signed-in user to the app at once. A user who is not signed in gets an error page with 400: it shows the error code, the app's name and a link to the app with `error`, `state` and `iss`. Neither case stores anything. `prompt=none` always redirects.",
       source: 'RFC 9700 §4.11.2',
     },
   },
@@ -90,15 +90,15 @@ export const PKCE_REQUEST: Topic = {
   title: 'PKCE in the authorization request',
   rules: {
     O21: {
-      rule: 'A public app must send a `code_challenge`, else it is told `invalid_request`. A confidential app may leave it out, and may use it.',
+      rule: 'A public app must send a `code_challenge`; otherwise the server redirects with `invalid_request`. PKCE is optional for confidential apps.',
       source: 'RFC 9700 §2.1.1; RFC 7636 §4.4.1',
     },
     O22: {
-      rule: 'A challenge needs `code_challenge_method=S256`, spelled so. `plain`, `s256`, `S512` or no method, which would mean `plain`, is told to the app as `invalid_request`.',
+      rule: 'A `code_challenge` requires `code_challenge_method=S256`, case-sensitively. `plain`, `s256`, `S512` or no method, which would mean `plain`, redirects with `invalid_request`.',
       source: 'RFC 7636 §4.3, §4.4.1',
     },
     O23: {
-      rule: 'A challenge that is not exactly 43 characters of `A-Z a-z 0-9 - _` is told to the app as `invalid_request` here, and not only when the code is exchanged.',
+      rule: 'A `code_challenge` that is not exactly 43 characters of `A-Z a-z 0-9 - _` redirects with `invalid_request`. It is not left to the token endpoint.',
       source: 'RFC 7636 §4.2',
     },
   },
@@ -108,75 +108,75 @@ export const CONSENT: Topic = {
   title: 'Consent, session and forms',
   rules: {
     O25: {
-      rule: 'The consent page names the app, the host (or private-use scheme) that it will be redirected to, the signed-in user with a masked phone, and each requested scope as a sentence with a checkbox, and says where access can be removed later. Markup in any name stays text.',
+      rule: 'The consent page shows the app, the host (or private-use scheme) of its redirect URI, the signed-in user with a masked phone, each requested scope as a sentence with a checkbox, and where access can be removed later. Markup in names is escaped.',
       source: 'OAuth 2.1 draft §7.9',
     },
     O26: {
-      rule: 'Allow and Deny are submit buttons of one form. No page needs JavaScript.',
+      rule: 'Allow and Deny are submit buttons of one form. No page requires JavaScript.',
       source: 'own',
     },
     O27: {
-      rule: "Every HTML answer, errors and 429 included, has `Cache-Control: no-store`, a `Content-Security-Policy` with `default-src 'none'`, `frame-ancestors 'none'` and `base-uri 'none'`, `X-Frame-Options: DENY`, `X-Content-Type-Options: nosniff`, `Referrer-Policy: same-origin`, `Cross-Origin-Opener-Policy: unsafe-none` and, behind https, `Strict-Transport-Security`.",
+      rule: "Every HTML response, including errors and 429, has `Cache-Control: no-store`, a `Content-Security-Policy` with `default-src 'none'`, `frame-ancestors 'none'` and `base-uri 'none'`, `X-Frame-Options: DENY`, `X-Content-Type-Options: nosniff`, `Referrer-Policy: same-origin`, `Cross-Origin-Opener-Policy: unsafe-none` and, over https, `Strict-Transport-Security`.",
       source: 'RFC 9700 §4.16, §4.2.4',
     },
     O28: {
-      rule: 'The `Content-Security-Policy` of the consent page has no `form-action`, since browsers apply it to every redirect that follows the form and would stop at the app or behind it; those of other pages allow this server only. Allow reaches redirects on `https`, on loopback with a port, and with a private-use scheme.',
+      rule: "The `Content-Security-Policy` of the consent page has no `form-action`: browsers apply it to every redirect after the form and would block the app's redirect URI. Other pages allow only this server. Allow works with redirect URIs on `https`, on loopback with a port, and with a private-use scheme.",
       source: 'own',
     },
     O29: {
-      rule: 'No page loads anything from another site, and none links to one, but for the way back to the app of O20.',
+      rule: 'No page loads anything from another site. No page links to one, except for the link to the app of O20.',
       source: 'RFC 9700 §4.2.4',
     },
     O30: {
-      rule: "A form with a missing or wrong anti-forgery token, with an `Origin` other than the server's own (`null` included), or marked `Sec-Fetch-Site: cross-site` or `same-site` gets a page with 403 (or 400 where a field is missing). It has no effect: the request stays open for its owner.",
+      rule: "A form with a missing or wrong anti-forgery token, with an `Origin` other than the server's own (including `null`), or with `Sec-Fetch-Site: cross-site` or `same-site` returns an error page with 403 (400 if a field is missing). It has no effect: the owner of the request can still decide.",
       source: 'RFC 6749 §10.12',
     },
     O31: {
-      rule: 'A pending request belongs to one browser, by a cookie, and to one signed-in user. A form with the valid transaction and token of somebody else gets a page with 403.',
+      rule: 'A pending request is bound to one browser, by a cookie, and to one signed-in user. A form with the valid transaction and token of another user returns an error page with 403.',
       source: 'RFC 6749 §10.12',
     },
     O32: {
-      rule: 'When the user signs out or switches accounts after the consent page was shown, its form gets a page with 403.',
+      rule: 'If the user signs out or switches accounts after the consent page was shown, its form returns an error page with 403.',
       source: 'RFC 6749 §10.12',
     },
     O33: {
-      rule: 'A decision counts once. Of any number of answers to one request, one after the other or at the same moment, exactly one leads to a code; the others get a page with 409.',
+      rule: 'A request can be decided once. Of any number of decisions, sequential or concurrent, exactly one issues a code; the others return an error page with 409.',
       source: 'own',
     },
     O34: {
-      rule: 'One browser may have several requests open, one to a tab, and each can be completed. Once a user has signed in in one tab, the same phone typed in another one, opened before, leads on without a second message, unless its `prompt` asks to sign in.',
+      rule: 'One browser can have several open requests, one for each tab, and complete each of them. After a sign-in in one tab, entering the same phone in an older tab continues without a second message, unless its `prompt` requires a sign-in.',
       source: 'own',
     },
     O35: {
-      rule: 'A request can be answered for 15 minutes. After that its forms get a page with 400 that says to start again at the app, and nobody is redirected.',
+      rule: 'A request expires after 15 minutes. Then its forms return an error page with 400 that asks the user to start again at the app, without a redirect.',
       source: 'own',
     },
     O36: {
-      rule: 'Deny is told to the app as `access_denied`.',
+      rule: 'Deny redirects with `access_denied`.',
       source: 'RFC 6749 §4.1.2.1',
     },
     O37: {
-      rule: 'Who allows nothing denies: when every box is unticked, the app is told `access_denied`, and there is no grant.',
+      rule: 'Allow without a selected scope is a denial: it redirects with `access_denied` and creates no grant.',
       source: 'RFC 6749 §3.3',
     },
     O38: {
-      rule: 'A scope in the form that was not part of the request is dropped. When none is left, it is a denial.',
+      rule: 'A scope in the form that the app did not request is ignored. If none remains, the decision is a denial.',
       source: 'RFC 6749 §3.3',
     },
     O39: {
-      rule: 'When the app was disabled, or its redirect URI or every scope of the request removed, after the consent page was shown, the decision gets a page with 400 and there is no code. When some of the scopes were removed, those are not granted, and no page offers them any more.',
+      rule: 'If the operator disables the app, or removes its redirect URI or all requested scopes, after the consent page was shown, the decision returns an error page with 400 and issues no code. If only some of the scopes were removed, those are neither offered nor granted.',
       source: 'RFC 9700 §4.1.3',
     },
     O40: {
-      rule: 'Consent is asked for every time, whatever the app had before. The earlier choice is ticked again: refused scopes start unticked, new ones ticked.',
+      rule: "The server asks for consent every time, whatever the user granted before. The checkboxes show the user's previous choice; scopes that are new to the user are selected.",
       source: 'RFC 8252 §8.6',
     },
     O41: {
-      rule: '`prompt=none` is told to the app as `interaction_required`, signed in or not; in a frame the endpoint is a page with 400, as for all that another page loads as a part of itself. `prompt=consent` changes nothing, since consent is always asked for; `login` and `select_account` ask for sign-in even with a session.',
+      rule: '`prompt=none` redirects with `interaction_required`, with or without a session. In a frame, or as any other subresource, the endpoint returns an error page with 400. `prompt=consent` has no effect, since consent is always required. `login` and `select_account` require a sign-in even with a session.',
       source: 'OpenID Connect Core §3.1.2.6, by analogy',
     },
     O42: {
-      rule: 'Cookies are `HttpOnly`, `SameSite=Lax` and host-only; behind https they are `Secure` and start with `__Host-`. The value of the session is new at every sign-in, and the one before, or one that somebody planted, is dead. A form from a browser that kept no cookie gets a page that explains it.',
+      rule: 'Cookies are `HttpOnly`, `SameSite=Lax` and host-only. Over https they are `Secure` and start with `__Host-`. Every sign-in creates a new session id and invalidates the previous one, including one that an attacker planted. A form from a browser without cookies returns a page that explains the problem.',
       source: 'NIST SP 800-63B §7.1',
     },
   },
@@ -186,67 +186,67 @@ export const ONE_TIME_PASSWORDS: Topic = {
   title: 'Phone sign-in with one-time passwords',
   rules: {
     O43: {
-      rule: 'A one-time password is six digits, leading zeros included, drawn evenly from a cryptographic random source.',
+      rule: 'A one-time password is six digits, including leading zeros, uniformly distributed and from a cryptographic random source.',
       source: 'NIST SP 800-63B §5.1.3.2',
     },
     O44: {
-      rule: 'It is stored as HMAC-SHA256 of request, phone and password under a key that is not in the database, so that a dump of the tables does not give it away.',
+      rule: 'One-time passwords are stored as HMAC-SHA256 of request, phone and password. The key is not in the database, so a dump of the tables does not reveal them.',
       source: 'NIST SP 800-63B §5.1.3.2',
     },
     O45: {
-      rule: 'It works for five minutes, to the millisecond before 5:00, and is refused from 5:00 on.',
+      rule: 'A one-time password is valid for five minutes. It is accepted one millisecond before 5:00 and rejected from 5:00 on.',
       source: 'NIST SP 800-63B §5.1.3.2',
     },
     O46: {
-      rule: 'It works once: sent many times at the same moment, the right password makes exactly one session.',
+      rule: 'A one-time password can be used once: if it is sent many times concurrently, it creates exactly one session.',
       source: 'NIST SP 800-63B §5.1.3.2',
     },
     O47: {
-      rule: 'One password takes five attempts; the sixth is refused even when it is right. Attempts are counted before they are compared, so that 50 at the same moment cause no more than five comparisons. One that is answered 429 was not compared and does not count.',
+      rule: 'A one-time password allows five attempts. The sixth is rejected, even if it is correct. Attempts are counted before the comparison, so 50 concurrent attempts cause at most five comparisons. An attempt that returns 429 is not compared and not counted.',
       source: 'NIST SP 800-63B §5.2.2',
     },
     O48: {
-      rule: 'Ten wrong passwords for one phone within 15 minutes, over all requests and browsers, close it until the window has moved on (but for O57). New messages do not set that count back, and none is sent while it is closed; right passwords do not add to it.',
+      rule: 'Ten wrong passwords for one phone within 15 minutes, over all requests and browsers, block the phone until the window has passed (exception: O57). New messages do not reset the count, and none is sent while the phone is blocked. Correct passwords are not counted.',
       source: 'NIST SP 800-63B §5.2.2',
     },
     O49: {
-      rule: 'Another message within 60 seconds of the last one gets a page with 429 and `Retry-After`. Nothing is sent, and the earlier password still works.',
+      rule: 'A second message within 60 seconds returns an error page with 429 and `Retry-After`. Nothing is sent, and the earlier password remains valid.',
       source: 'own',
     },
     O50: {
-      rule: 'Once a new message is sent, only its password works.',
+      rule: 'A new message invalidates the passwords of earlier ones.',
       source: 'own',
     },
     O51: {
-      rule: 'A hundred requests for a message to one phone at the same moment send one.',
+      rule: 'A hundred concurrent requests for a message to one phone send one message.',
       source: 'own',
     },
     O52: {
-      rule: 'At most 5 messages an hour and 10 a day go to one phone, 20 an hour may be asked for from one address (IPv6 by /64), and 10,000 a day go out in all; reaching that is an error in the log and an audit event. With `OTP_COUNTRIES` set, other countries get a message by the field. Each number is configurable.',
+      rule: 'Limits for messages: 5 an hour and 10 a day to one phone, 20 an hour requested from one address (IPv6: from one /64), and 10,000 a day in total. Reaching the total logs an error and records an audit event. If `OTP_COUNTRIES` is set, numbers of other countries cause an error message at the field. Each limit is configurable.',
       source: 'own',
     },
     O53: {
-      rule: 'However a phone number is written, with spaces, brackets or `+`, it is one E.164 identity with one limit. A number without `+` is read as dialled in `OTP_DEFAULT_COUNTRY`; without that setting it gets a message by the field.',
+      rule: 'A phone number is one E.164 identity with one limit, however it is written (with spaces, brackets or `+`). A number without `+` is interpreted as dialled in `OTP_DEFAULT_COUNTRY`; without that setting it causes an error message at the field.',
       source: 'own',
     },
     O54: {
-      rule: 'A phone that nobody has, or whose user is blocked, gets the same status and page, as fast, as any other, since messages are sent beside the request. No message goes to it, and no password signs it in.',
+      rule: 'A phone without a user, or of a blocked user, gets the same status and page in the same time as any other, since messages are sent in the background. No message is sent to it, and no password signs it in.',
       source: 'NIST SP 800-63B §5.2.2; CWE-204',
     },
     O55: {
-      rule: 'A password works only in the browser that asked for it, and only for the request that it was asked for.',
+      rule: 'A password is accepted only in the browser and for the request for which it was requested.',
       source: 'NIST SP 800-63B §5.1.3',
     },
     O56: {
-      rule: 'A hundred wrong passwords in a row for one phone, over any time and any browsers, close it for 24 hours or until `user unlock`, for right passwords and new messages alike. A right one before that starts the count again.',
+      rule: 'A hundred consecutive wrong passwords for one phone, over any time and any browsers, lock the phone for 24 hours or until `user unlock`. The lock applies to correct passwords and new messages, too. A correct password before the lock resets the count.',
       source: 'NIST SP 800-63B §5.2.2',
     },
     O57: {
-      rule: 'When strangers have used up what a phone has, a browser that signed in with it before still has one message and five attempts in 15 minutes. The lock of O56 holds there, too.',
+      rule: 'If others have used up the limits of a phone, a browser that signed in with this phone before still has one message and five attempts in 15 minutes. The lock of O56 applies to it, too.',
       source: 'own',
     },
     O58: {
-      rule: 'The field has `autocomplete="one-time-code"` and `inputmode="numeric"`, the message ends with `@host #123456` for browsers to fill in, and no URL holds the password. A message that fails is repeated after 2, 10 and 30 seconds; when the last attempt fails, only the total of the day gets it back, for phones with and without a user alike, and a metric and the audit log report it.',
+      rule: 'The field has `autocomplete="one-time-code"` and `inputmode="numeric"`, the message ends with `@host #123456` so that browsers can fill it in, and no URL contains the password. A message that fails is retried after 2, 10 and 30 seconds. If the last attempt fails, only the daily total gets the message back, for phones with and without a user. A metric and the audit log report the failure.',
       source: 'WebOTP',
     },
   },

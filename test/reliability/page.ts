@@ -7,7 +7,7 @@ import type { Topic } from './topic.js';
 
 export const RELIABILITY_PAGE = 'docs/reliability.md';
 
-/** A test file that carries the number of a rule. */
+/** A test file that proves a rule. */
 export interface Proof {
   number: string;
   file: string;
@@ -19,13 +19,13 @@ const TITLE = /(?:\bit\(|\)\()\s*['"`]((?:[OC]\d+ )+)/g;
 /** The number in the property `proves` of an oracle's row. */
 const PROVES = /'([OC]\d+)'/g;
 
-/** Every numbered test. */
+/** The numbered tests. */
 export async function tests(): Promise<Proof[]> {
   const files = [...(await filesOf('test', '-spec.ts')), ...(await filesOf('src', '.spec.ts'))];
   return proofsIn(files, TITLE);
 }
 
-/** Every numbered request of the oracle. Agreement is no proof, so no rule may have only these. */
+/** The numbered requests of the oracle. Agreement is no proof, so each rule needs a test as well. */
 export async function comparisons(): Promise<Proof[]> {
   return proofsIn(await filesOf('test/system/oracle/rows', '.rows.ts'), PROVES);
 }
@@ -39,20 +39,20 @@ export async function reliabilityPage(): Promise<string> {
   return `${[INTRODUCTION, faults, ...sections, links.toSorted().join('\n')].join('\n\n')}\n`;
 }
 
-/** Each promise, with the last measured figures of its tests. */
+/** The guarantees under faults, with the last measured figures of their tests. */
 async function faultsSection(): Promise<string> {
-  const kept = readFigures();
+  const figures = readFigures();
   const promises = Object.entries(PROMISES).map(async ([folder, { title, promise }]) => {
     const rows = (await filesOf(join('test/faults', folder), '-spec.ts')).map((file) => {
-      const last = kept?.files[file];
+      const last = figures?.files[file];
       const shown = last ? [`${last.passed} passed`, ...last.figures].join('<br>') : '';
       return `| [${nameOf(file)}](../${file}) | ${shown} |`;
     });
     return [`### ${title}`, '', promise, '', FAULTS_HEADER, ...rows].join('\n');
   });
-  const shown = kept ? ` The figures are of ${kept.shown}.` : '';
-  const introduction = `\`npm run test:faults\` breaks the service, its database and its network in each of these ways.${shown}`;
-  return ['## Whatever breaks', introduction, ...(await Promise.all(promises))].join('\n\n');
+  const shown = figures ? ` Last measured: ${figures.shown}.` : '';
+  const introduction = `\`npm run test:faults\` causes these faults in the service, its database and its network.${shown}`;
+  return ['## Faults', introduction, ...(await Promise.all(promises))].join('\n\n');
 }
 
 function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
@@ -68,7 +68,7 @@ function sectionOf({ title, rules }: Topic, proofs: readonly Proof[]): string {
   return [`## ${title} (${numbers[0]}–${numbers.at(-1)})`, '', HEADER, ...rows].join('\n');
 }
 
-/** The folder and name of a file, by which it is linked: `races/refresh`, `oracle/token`. */
+/** The link text of a file: `races/refresh`, `oracle/token`. */
 function nameOf(file: string): string {
   const folder = basename(dirname(file.replace('/rows/', '/')));
   const name = basename(file).replace(/(\.[a-z0-9]+-spec|\.spec|\.rows)\.ts$/, '');
@@ -104,47 +104,45 @@ async function proofsIn(files: readonly string[], pattern: RegExp): Promise<Proo
   return (await Promise.all(found)).flat();
 }
 
-const FAULTS_HEADER = '| Where | Last figures |\n| --- | --- |';
+const FAULTS_HEADER = '| Tests | Last results |\n| --- | --- |';
 
-const HEADER = '| Rule | What holds | Where | Run by | Source |\n| --- | --- | --- | --- | --- |';
+const HEADER = '| No. | Rule | Tests | Command | Source |\n| --- | --- | --- | --- | --- |';
 
-const INTRODUCTION = `# What the platform promises
+const INTRODUCTION = `# Guarantees
 
 Every rule of the authorization server (O) and of the developer API (C), by topic, with the tests that prove it, the command that
-runs them, and the standard that it comes from. For partners who want to know what they can rely on, and for developers who change
-the platform: a rule that stops holding fails a test with its number.
+runs them, and the standard that requires it. The page is for partners who rely on the service and for developers who change it.
+If a rule no longer holds, a test with its number fails.
 
 How to read a rule of the authorization server:
 
-- _Gets a page with 400_: an HTML page with this status for the person at the browser, without a redirect.
-- _The app is told \`invalid_scope\`_: a 303 to the redirect URI of the request with this \`error\`, the \`state\` of the request and
-  \`iss\`. No grant is made.
-- _Is \`invalid_grant\`_: a JSON error (RFC 6749 §5.2) of the endpoint that was called, with status 400 unless the rule names another.
-  _Spends nothing_: the code or token that came with the request still works.
+- _Returns an error page with 400_: an HTML page with this status in the user's browser, without a redirect.
+- _Redirects with \`invalid_scope\`_: a 303 to the redirect URI of the request with this \`error\`, the \`state\` of the request and
+  \`iss\`. The server creates no grant. O20 describes the page that a user without a session gets instead.
+- _Returns \`invalid_grant\`_: a JSON error (RFC 6749 §5.2) of the endpoint that was called, with status 400 unless the rule names
+  another. _Consumes nothing_: the code or token in the request still works.
 
 How to read a rule of the developer API:
 
-- _Is 404 \`not_found\`_: the error body of the API with this status and this \`error\`. _Is 400 with \`too_long\`_: the status is
-  400, \`error\` is \`invalid_request\`, and \`errors\` has this \`code\` for the field.
-- A rejected request leaves no row behind, spends no quota, and has an \`X-Request-Id\` that equals the \`request_id\` of its
-  body. The body names no framework, file or statement.
+- _Returns 404 \`not_found\`_: the error format of the API with this status and this \`error\`. _Returns 400 with \`too_long\`_: the
+  status is 400, \`error\` is \`invalid_request\`, and \`errors\` has this \`code\` for the field.
+- A rejected request stores nothing and uses no quota. Its \`X-Request-Id\` equals the \`request_id\` of its body. The body reveals
+  no framework, file or SQL statement.
 
-In both, numbers are the defaults where they can be configured, and "Source" is \`own\` where a rule is ours.
+Numbers are the defaults of configurable limits. A "Source" of \`own\` marks a rule that no standard requires.
 
-Each rule has at least one test whose title begins with its number. "Run by" names the script: \`test\` is \`npm test\`, and
-\`test:system\` is \`npm run test:system\`. Most tests send HTTP requests to the real service; a matrix of inputs calls the
-function that decides. \`npm test\` runs what depends on the database on SQLite and on one server, and every other file on one of
-the two; a whole \`npm run test:system\` runs both on SQLite, MariaDB and MySQL. A test counts here even where its suite is skipped
-because a server or Chromium is not installed: each run ends with the engines that it had and the number of skipped tests.
+Each rule has at least one test whose title begins with its number. "Command" names the script: \`test\` is \`npm test\`, and
+\`test:system\` is \`npm run test:system\`. Most tests send HTTP requests to the real service; tests of many inputs call the
+responsible function. \`npm test\` runs tests that depend on the database on SQLite and on one server, and every other file on one
+of the two. A complete \`npm run test:system\` runs both on SQLite, MariaDB and MySQL. A test is listed here even if its suite is
+skipped because a server or Chromium is not installed: each run reports its engines and the number of skipped tests.
 
-**Races** (\`races/…\`) send the same request many times at the same moment, most of them to two processes of the service
-that share a MariaDB or MySQL database: a few rounds in \`npm run test:system\`, a hundred in \`npm run test:races\`. O140 lists
-the exceptions.
+**Races** (\`races/…\`) send the same request many times concurrently, most of them to two processes of the service that share a
+MariaDB or MySQL database: a few rounds in \`npm run test:system\`, a hundred in \`npm run test:races\`. O140 lists the exceptions.
 
 **The oracle** (\`oracle/…\`) is a second implementation of the same standards, \`oidc-provider\`, that gets the same requests.
-Every difference between the two responses is listed with its reason in
-[differences.ts](../test/system/oracle/differences.ts), and one that is not listed fails; see
-[decision 0010](decisions/0010-reference-implementation.md).
+[differences.ts](../test/system/oracle/differences.ts) lists every difference between the two responses with its reason. A
+difference that is not listed fails the test; see [decision 0010](decisions/0010-reference-implementation.md).
 
-This page is generated: \`npm run reliability\` writes it, from the rules in \`test/reliability/\` and the numbers in the
-tests. A rule without a test, a test without a rule, and a page that is out of date fail \`npm test\`.`;
+\`npm run reliability\` generates this page from the rules in \`test/reliability/\` and the numbers in the tests. A rule without a
+test, a test without a rule, and an outdated page fail \`npm test\`.`;

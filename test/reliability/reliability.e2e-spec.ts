@@ -3,9 +3,9 @@ import { comparisons, RELIABILITY_PAGE, reliabilityPage, tests } from './page.js
 import { ASSERTIONS } from './rules.js';
 
 const NUMBERS = ASSERTIONS.flatMap(({ rules }) => Object.keys(rules));
-const countedIn = (letter: string) => NUMBERS.filter((number) => number.startsWith(letter));
+const numbersWith = (letter: string) => NUMBERS.filter((number) => number.startsWith(letter));
 
-/** The ranges of rule numbers. The number of a deleted rule is not used again, and numbers between ranges were never used. */
+/** The assigned numbers. The number of a deleted rule is never reused. */
 const O_RANGES = [
   [1, 23],
   [25, 152],
@@ -16,34 +16,35 @@ const C_RANGES = [
   [139, 145],
 ] as const;
 
-const numbersOf = (letter: string, ranges: readonly (readonly [number, number])[]): string[] =>
+const numbersIn = (letter: string, ranges: readonly (readonly [number, number])[]): string[] =>
   ranges.flatMap(([first, last]) =>
     Array.from({ length: last - first + 1 }, (_, index) => `${letter}${first + index}`),
   );
 
 /** Races that do not need two processes behind one public URL, with the reason. */
 const WITHOUT_CLUSTER: Readonly<Record<string, string>> = {
-  'conflicts.e2e-spec.ts': 'a database trigger causes the conflict, and counts in the only session',
+  'conflicts.e2e-spec.ts':
+    'a database trigger causes the conflict and counts in its session variable',
   'end-of-access.e2e-spec.ts': 'the test itself locks the row',
-  'idempotency-killed.e2e-spec.ts': 'one process dies, and the next takes over',
+  'idempotency-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'idempotency.e2e-spec.ts': 'three processes, each called at its own address',
-  'interrupted-refresh.e2e-spec.ts': 'one process dies, and the next takes over',
+  'interrupted-refresh.e2e-spec.ts': 'one process is killed, and the next takes over',
   'publish-conflicts.e2e-spec.ts':
-    'the test itself is the other transaction, or a trigger counts in the only session',
-  'publish-killed.e2e-spec.ts': 'one process dies, and the next takes over',
+    'the test itself is the other transaction, or a trigger counts in its session variable',
+  'publish-killed.e2e-spec.ts': 'one process is killed, and the next takes over',
   'publish.e2e-spec.ts': 'three processes, each called at its own address',
 };
 
-/** Tests in the folder of races that are not repeated, with the reason. */
-const ONCE: Readonly<Record<string, string>> = {
+/** Tests of races that run once, with the reason. */
+const RUN_ONCE: Readonly<Record<string, string>> = {
   'C98 returns 409 for a key that is locked for more than a second, until its transaction ends':
     'locks a row while one request waits',
   'O90 fails no call while the operator rotates and the workers switch to the new secret':
-    'one rotation with hundreds of calls',
-  'O90 leaves two live secrets, one of them with an end, after three commands at once':
+    'one rotation during hundreds of calls',
+  'O90 leaves two valid secrets, one of them with an expiry, after three commands at once':
     'starts three processes for a race that another test repeats',
   'waits for the sign-in and ends the session that it starts':
-    'stops the sign-in at the one place where it matters',
+    'stops the sign-in at the critical statement',
 };
 const ON_SERVERS = /\bonEach(Server|Engine)\(/;
 const IN_ROUNDS = /\brounds\(|\blength: ROUNDS\b/;
@@ -56,11 +57,11 @@ interface Manifest {
 }
 
 describe('docs/reliability.md', () => {
-  it('numbers the rules in order and without repetition', () => {
-    const [server, api] = [countedIn('O'), countedIn('C')];
+  it('numbers the rules in order, without duplicates', () => {
+    const [server, api] = [numbersWith('O'), numbersWith('C')];
     expect(NUMBERS).toEqual([...server, ...api]);
-    expect(server).toEqual(numbersOf('O', O_RANGES));
-    expect(api).toEqual(numbersOf('C', C_RANGES));
+    expect(server).toEqual(numbersIn('O', O_RANGES));
+    expect(api).toEqual(numbersIn('C', C_RANGES));
   });
 
   it('has a test for every rule', async () => {
@@ -73,21 +74,21 @@ describe('docs/reliability.md', () => {
     expect(numbered.filter(({ number }) => !NUMBERS.includes(number))).toEqual([]);
   });
 
-  it('O140 lists races that run on servers with two processes, and a hundred times in "npm run test:races"', async () => {
+  it('O140 runs races on servers with two processes, and a hundred rounds in "npm run test:races"', async () => {
     const races = await readdir('test/system/races');
     expect(races.length).toBeGreaterThan(4);
-    const alone: string[] = [];
+    const singleProcess: string[] = [];
     const once: string[] = [];
     for (const race of races) {
       const source = await readFile(`test/system/races/${race}`, 'utf8');
       expect(source, race).toMatch(ON_SERVERS);
-      if (!CLUSTER.test(source)) alone.push(race);
+      if (!CLUSTER.test(source)) singleProcess.push(race);
       const [, ...cases] = source.split(TEST);
-      const single = cases.filter((each) => !IN_ROUNDS.test(each));
-      once.push(...single.map((each) => TITLE.exec(each)?.[1] ?? race));
+      const unrepeated = cases.filter((each) => !IN_ROUNDS.test(each));
+      once.push(...unrepeated.map((each) => TITLE.exec(each)?.[1] ?? race));
     }
-    expect(alone.toSorted()).toEqual(Object.keys(WITHOUT_CLUSTER));
-    expect(once.toSorted()).toEqual(Object.keys(ONCE));
+    expect(singleProcess.toSorted()).toEqual(Object.keys(WITHOUT_CLUSTER));
+    expect(once.toSorted()).toEqual(Object.keys(RUN_ONCE));
     const manifest = JSON.parse(await readFile('package.json', 'utf8')) as Manifest;
     expect(manifest.scripts['test:races']).toBe(
       'RACE_ROUNDS=100 TEST_SUITE=system vitest run test/system/races',

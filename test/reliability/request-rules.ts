@@ -4,115 +4,115 @@ export const TRANSPORT: Topic = {
   title: 'Transport, routes and methods',
   rules: {
     C1: {
-      rule: 'A path under `/dev/v1` that does not exist is 404 `not_found`, in the error body of the API and without the path in it.',
+      rule: 'An unknown path under `/dev/v1` returns 404 `not_found` in the error format of the API. The body does not contain the path.',
       source: 'RFC 9110 §15.5.5',
     },
     C2: {
-      rule: 'Any other unknown path outside of `/oauth` is the same 404, and `/` is a page for developers with 200.',
+      rule: 'Any other unknown path outside of `/oauth` returns the same 404, and `/` returns a page for developers with 200.',
       source: 'own',
     },
     C3: {
-      rule: 'PUT and PATCH of a post are 405 `method_not_allowed` with `Allow: DELETE, GET, HEAD, OPTIONS`.',
+      rule: 'PUT and PATCH of a post return 405 `method_not_allowed` with `Allow: DELETE, GET, HEAD, OPTIONS`.',
       source: 'RFC 9110 §15.5.6',
     },
     C4: {
-      rule: 'So is any other method that a path does not take, such as POST `/dev/v1/me` or DELETE `/dev/v1/posts`, with exactly the methods of that path in `Allow`.',
+      rule: 'Any other method that a path does not support, such as POST `/dev/v1/me` or DELETE `/dev/v1/posts`, returns 405 with exactly the methods of that path in `Allow`.',
       source: 'RFC 9110 §10.2.1, §15.5.6',
     },
     C5: {
-      rule: 'GET of the token or revocation endpoint is 405 with `Allow: OPTIONS, POST`.',
+      rule: 'GET of the token or revocation endpoint returns 405 with `Allow: OPTIONS, POST`.',
       source: 'RFC 6749 §3.2; RFC 7009 §2',
     },
     C6: {
-      rule: 'TRACE and invented methods are 405, or 400 before the request reaches the service; they never succeed and never make it fail.',
+      rule: 'TRACE and unknown methods return 405, or 400 before the request reaches the service. They never succeed and never cause a server error.',
       source: 'RFC 9110 §9.1',
     },
     C7: {
-      rule: 'HEAD of `/me`, of the list of posts and of a post is 200 with the headers of GET and no body.',
+      rule: 'HEAD of `/me`, of the list of posts and of a post returns 200 with the headers of GET and no body.',
       source: 'RFC 9110 §9.3.2',
     },
     C8: {
-      rule: 'A preflight from any origin to any path of the API is 204. It allows every origin, the methods of the path, and the headers `Authorization`, `Content-Type` and `Idempotency-Key` among others, with `Access-Control-Max-Age` and `Vary`.',
+      rule: 'A preflight from any origin to any path of the API returns 204. It allows every origin, the methods of the path, and the headers `Authorization`, `Content-Type` and `Idempotency-Key` among others, with `Access-Control-Max-Age` and `Vary`.',
       source: 'Fetch standard, CORS',
     },
     C9: {
-      rule: 'A call from a browser on another site is answered like any other, never refused. Its page may read the answer and the headers `ETag`, `Idempotency-Replayed`, `Link`, `Location`, `RateLimit`, `RateLimit-Policy`, `Retry-After`, `WWW-Authenticate` and `X-Request-Id`.',
+      rule: 'A request from a browser on another site is served like any other. Its page may read the response and the headers `ETag`, `Idempotency-Replayed`, `Link`, `Location`, `RateLimit`, `RateLimit-Policy`, `Retry-After`, `WWW-Authenticate` and `X-Request-Id`.',
       source: 'Fetch standard, CORS',
     },
     C10: {
-      rule: 'The authorization endpoint lets no other origin read anything: it answers no preflight with `Access-Control-Allow-Origin`.',
+      rule: 'The authorization endpoint shares nothing with other origins: no preflight returns `Access-Control-Allow-Origin`.',
       source: 'RFC 9700 §2.6',
     },
     C11: {
-      rule: 'OPTIONS without a preflight is 204 with the `Allow` of C3 and C4.',
+      rule: 'OPTIONS that is not a preflight returns 204 with the `Allow` of C3 and C4.',
       source: 'RFC 9110 §9.3.7',
     },
     C12: {
-      rule: 'A path has one spelling: with a slash at its end, two slashes in a row or dot segments it is 404.',
+      rule: 'A path has one spelling: with a trailing slash, a double slash or dot segments it returns 404.',
       source: 'own',
     },
     C13: {
-      rule: 'Letter case counts in paths: `/DEV/V1/ME` is 404.',
+      rule: 'Paths are case-sensitive: `/DEV/V1/ME` returns 404.',
       source: 'RFC 3986 §6.2.2.1',
     },
     C14: {
-      rule: 'A broken percent-encoding in a path is 400 `invalid_request`, and the text says what is wrong.',
+      rule: 'An invalid percent-encoding in a path returns 400 `invalid_request`, and the message says what is wrong.',
       source: 'RFC 3986 §2.1',
     },
     C15: {
-      rule: 'An id that could not be one, with NUL, with line breaks or 5,000 characters long, is 404 and reaches neither database nor log.',
+      rule: 'A malformed id, such as one with NUL, with line breaks or of 5,000 characters, returns 404 and reaches neither database nor log.',
       source: 'own',
     },
     C16: {
-      rule: 'Ids match character by character: a real one in upper case, or with a space at its end, is 404.',
+      rule: 'Ids match character by character: an existing id in upper case, or with a trailing space, returns 404.',
       source: 'own',
     },
     C17: {
-      rule: 'The id of something else, such as a user or a comment, is 404 where the id of a post belongs.',
+      rule: 'The id of another kind of object, such as a user or a comment, returns 404 in place of the id of a post.',
       source: 'own',
     },
     C18: {
-      rule: 'Dot segments that are percent-encoded stay what they are, an id that nobody has: 404.',
+      rule: 'Percent-encoded dot segments are not resolved: they are an unknown id and return 404.',
       source: 'RFC 3986 §6.2.2.2',
     },
     C19: {
-      rule: 'A request line or headers of more than 16 KB are 431, and the service goes on.',
+      rule: 'A request line or headers of more than 16 KB return 431, and the service continues.',
       source: 'RFC 6585 §5',
     },
     C20: {
-      rule: 'A body that does not arrive in time is 408 `request_timeout`, and the connection is closed.',
+      rule: 'A body that does not arrive in time returns 408 `request_timeout` and closes the connection.',
       source: 'RFC 9110 §15.5.9',
     },
     C21: {
-      rule: 'A request with both `Transfer-Encoding` and `Content-Length` is 400 and closes the connection, so that nothing is smuggled behind it.',
+      rule: 'A request with both `Transfer-Encoding` and `Content-Length` returns 400 and closes the connection, which prevents request smuggling.',
       source: 'RFC 9112 §6.1, §6.3',
     },
     C22: {
-      rule: 'A client that leaves before its body is complete is no error of the service: the log has one line at info, with the status 499.',
+      rule: 'A client that disconnects before its body is complete is not an error of the service: the log has one line at level info, with status 499.',
       source: 'own',
     },
     C23: {
-      rule: 'When a client leaves while its post is being stored, the post exists once or not at all, and a repeat with the same `Idempotency-Key` gets the answer that was missed.',
+      rule: 'If a client disconnects while its post is being stored, the post exists once or not at all, and a retry with the same `Idempotency-Key` gets the missed response.',
       source: 'own',
     },
     C24: {
-      rule: 'Links, redirects and metadata are made from the configuration alone: neither `Host` nor `X-Forwarded-Host` changes them.',
+      rule: 'Links, redirects and metadata depend on the configuration only, not on `Host` or `X-Forwarded-Host`.',
       source: 'RFC 9110 §7.2',
     },
     C25: {
-      rule: 'Without a trusted proxy `X-Forwarded-For` is not believed: budgets count by the address of the connection.',
+      rule: 'Without a trusted proxy, `X-Forwarded-For` is ignored: rate limits use the address of the connection.',
       source: 'own',
     },
     C26: {
-      rule: 'An `X-Request-Id` of 1 to 64 letters, digits, dots, hyphens and underscores is taken over. Any other is replaced, so nobody writes into the log with it.',
+      rule: 'An `X-Request-Id` of 1 to 64 letters, digits, dots, hyphens and underscores is used. Any other is replaced, which prevents log injection.',
       source: 'own',
     },
     C27: {
-      rule: 'Of 1,000 GETs at once, many more than there are connections to the database, each is answered: 200, or 503 with `Retry-After` in time.',
+      rule: 'Of 1,000 concurrent GETs, many more than there are database connections, each returns 200, or 503 with `Retry-After` in time.',
       source: 'RFC 9110 §15.6.4',
     },
     C28: {
-      rule: 'On SIGTERM `/readyz` is 503 at once. Requests that are under way are finished, new ones on open connections get 503 with `Connection: close`, and the process ends with exit code 0.',
+      rule: 'On SIGTERM `/readyz` returns 503 at once. Requests in progress are finished, new ones on open connections return 503 with `Connection: close`, and the process exits with code 0.',
       source: 'own',
     },
   },
@@ -122,55 +122,55 @@ export const AUTHENTICATION: Topic = {
   title: 'Authentication and scopes',
   rules: {
     C29: {
-      rule: 'Without `Authorization` every endpoint of the API is 401 `unauthorized` with `WWW-Authenticate: Bearer realm="dev"`, which names no error.',
+      rule: 'Without `Authorization`, every endpoint of the API returns 401 `unauthorized` with `WWW-Authenticate: Bearer realm="dev"` and no `error` in it.',
       source: 'RFC 6750 §3.1',
     },
     C30: {
-      rule: 'Another scheme, or `Bearer` without a token, is 401 `unauthorized`. The letter case of the scheme does not count.',
+      rule: 'Another scheme, or `Bearer` without a token, returns 401 `unauthorized`. The scheme is case-insensitive.',
       source: 'RFC 9110 §11.1; RFC 6750 §2.1',
     },
     C31: {
-      rule: 'What could not be an access token, or is none of this service, is 401 `invalid_token`. The database is asked only about what has the form of one.',
+      rule: 'A malformed or unknown access token returns 401 `invalid_token`. The server queries the database only for well-formed tokens.',
       source: 'RFC 6750 §3.1',
     },
     C32: {
-      rule: 'An access token works to the last millisecond of its hour. From then on it is 401 `invalid_token`, and the text says that it expired.',
+      rule: 'An access token is accepted to the last millisecond of its hour. From then on it returns 401 `invalid_token`, and the message says that it has expired.',
       source: 'source document, section 5',
     },
     C33: {
-      rule: 'A token that was revoked, whose grant was ended by its user, whose app is disabled or whose user is gone is 401 `invalid_token` from the next call on.',
+      rule: 'A token that was revoked, whose user ended the grant, whose app is disabled or whose user was deleted returns 401 `invalid_token` from the next call on.',
       source: 'RFC 7009 §2; RFC 6750 §3.1',
     },
     C34: {
-      rule: 'A refresh token, an authorization code or a client secret in the place of an access token is 401 `invalid_token`.',
+      rule: 'A refresh token, an authorization code or a client secret in place of an access token returns 401 `invalid_token`.',
       source: 'RFC 6750 §3.1',
     },
     C35: {
-      rule: 'A token in the query or in the body does not count: without the header the call is 401 `unauthorized`.',
+      rule: 'A token in the query or in the body is ignored: without the header the call returns 401 `unauthorized`.',
       source: 'RFC 9700 §4.3.2',
     },
     C36: {
-      rule: 'Two `Authorization` headers are 400 `invalid_request`, and two tokens in one header are 401.',
+      rule: 'Two `Authorization` headers return 400 `invalid_request`, and two tokens in one header return 401.',
       source: 'RFC 6750 §2, §3.1',
     },
     C37: {
-      rule: 'A token with NUL, of 8 KB or outside of ASCII is 401.',
+      rule: 'A token with NUL, of 8 KB or with non-ASCII characters returns 401.',
       source: 'RFC 6750 §2.1',
     },
     C38: {
-      rule: 'A token with every scope but the one of the endpoint is 403 `insufficient_scope`, with that scope in `WWW-Authenticate`. It holds for each of the nine endpoints.',
+      rule: 'A token with every scope but the one of the endpoint returns 403 `insufficient_scope`, with that scope in `WWW-Authenticate`, at each of the nine endpoints.',
       source: 'source document, section 5; RFC 6750 §3.1',
     },
     C39: {
-      rule: 'Who calls comes before what is sent: broken JSON without a token is 401.',
+      rule: 'Authentication precedes validation: broken JSON without a token returns 401.',
       source: 'own',
     },
     C40: {
-      rule: 'Broken JSON with a token of another scope is 403.',
+      rule: 'Broken JSON with a token of another scope returns 403.',
       source: 'own',
     },
     C41: {
-      rule: 'Whatever is asked of the post of another user, the answer is 404 `not_found` and cannot be told from the one for a post that never existed.',
+      rule: 'Every operation on the post of another user returns 404 `not_found`, exactly as for a post that never existed.',
       source: 'source document, section 4.2',
     },
     C42: {
@@ -178,11 +178,11 @@ export const AUTHENTICATION: Topic = {
       source: 'source document, section 4.2',
     },
     C43: {
-      rule: "The comment of another user is 404 to who wants to delete it, also to the post's owner.",
+      rule: 'Deleting the comment of another user returns 404, also for the author of the post.',
       source: 'source document, section 4.2',
     },
     C44: {
-      rule: 'Posts belong to the user, not to the app: what one app published another one sees, when the same user allowed both.',
+      rule: 'Posts belong to the user, not to the app: another app sees them if the same user allowed both apps.',
       source: 'source document, section 4.2',
     },
   },
@@ -192,31 +192,31 @@ export const BODIES: Topic = {
   title: 'Bodies and JSON',
   rules: {
     C45: {
-      rule: 'An empty body, or none, is 400 `invalid_request`.',
+      rule: 'An empty or missing body returns 400 `invalid_request`.',
       source: 'RFC 8259 §2',
     },
     C46: {
-      rule: 'Broken JSON is 400 `invalid_request`, be it cut short, followed by something or with `NaN` in it. Nothing of what was sent comes back.',
+      rule: 'Broken JSON returns 400 `invalid_request`, for example if it is truncated, has trailing data or contains `NaN`. The response repeats nothing of the body.',
       source: 'RFC 8259 §2, §6',
     },
     C47: {
-      rule: 'JSON that is no object, such as `null`, a string, a number or an array, is 400 `invalid_request`.',
+      rule: 'JSON that is not an object, such as `null`, a string, a number or an array, returns 400 `invalid_request`.',
       source: 'source document, section 4',
     },
     C48: {
-      rule: 'Any other `Content-Type` than `application/json`, or none, is 415 `unsupported_media_type`, with a body or without.',
+      rule: 'A `Content-Type` other than `application/json`, or none, returns 415 `unsupported_media_type`, with or without a body.',
       source: 'source document, section 4; RFC 9110 §15.5.16',
     },
     C49: {
-      rule: 'So is a form, whatever its fields are called: nothing is published.',
+      rule: 'A form returns 415, too, whatever its fields, and publishes nothing.',
       source: 'source document, section 4',
     },
     C50: {
-      rule: 'The charset is UTF-8, in any letter case and in quotes or not. Another one is 415.',
+      rule: 'The charset is UTF-8, in any letter case, quoted or not. Any other charset returns 415.',
       source: 'RFC 8259 §8.1, §11',
     },
     C51: {
-      rule: 'Other types made of JSON, such as `application/vnd.api+json`, are 415.',
+      rule: 'Other JSON-based types, such as `application/vnd.api+json`, return 415.',
       source: 'source document, section 4',
     },
     C52: {
@@ -224,39 +224,39 @@ export const BODIES: Topic = {
       source: 'RFC 8259 §8.1',
     },
     C53: {
-      rule: 'Bytes that are not UTF-8 are 400 with `not_well_formed`, and are never replaced by others.',
+      rule: 'Bytes that are not valid UTF-8 return 400 with `not_well_formed`. The server never replaces them.',
       source: 'RFC 3629 §3',
     },
     C54: {
-      rule: 'Bodies in gzip, br or deflate are read. Another `Content-Encoding` is 415, and what inflates to a gigabyte is 413 before it is inflated.',
+      rule: 'Bodies in gzip, br or deflate are decompressed. Any other `Content-Encoding` returns 415. A body that would inflate to a gigabyte returns 413 before it is inflated.',
       source: 'RFC 9110 §8.4',
     },
     C55: {
-      rule: 'A body may have 262,144 bytes, after decompression. One byte more is 413 `payload_too_large`.',
+      rule: 'A body may have 262,144 bytes after decompression. One byte more returns 413 `payload_too_large`.',
       source: 'RFC 9110 §15.5.14',
     },
     C56: {
-      rule: 'A body may be nested 20 levels deep, itself included. Deeper ones are 400 with `too_deep`, 50,000 levels within 50 milliseconds.',
+      rule: 'A body may be nested 20 levels deep, including itself. Deeper ones return 400 with `too_deep`; 50,000 levels take at most 50 milliseconds.',
       source: 'RFC 8259 §9',
     },
     C57: {
-      rule: 'At most 20 violations are listed. A body full of unknown fields is refused as fast as any, and one of 100,000 fields is too large.',
+      rule: 'The response lists at most 20 violations. A body full of unknown fields is rejected as fast as any other, and one of 100,000 fields is too large.',
       source: 'own',
     },
     C58: {
-      rule: 'Of two members with the same name the last counts.',
+      rule: 'If two members have the same name, the last one is used.',
       source: 'RFC 8259 §4',
     },
     C59: {
-      rule: 'Members named `__proto__`, `constructor`, `prototype` or like anything else that every object inherits are 400 with `unknown_field`, also inside of a field, and change nothing.',
+      rule: 'Members named `__proto__`, `constructor`, `prototype` or like any other inherited property of objects return 400 with `unknown_field`, also in nested objects, and have no effect.',
       source: 'own',
     },
     C60: {
-      rule: 'What the service sets itself, such as `id`, `createdAt` or `permalink`, is 400 with `unknown_field` for each that was sent.',
+      rule: 'Read-only fields, such as `id`, `createdAt` or `permalink`, return 400 with `unknown_field` for each of them.',
       source: 'source document, section 2',
     },
     C61: {
-      rule: 'An unknown field is 400 with `unknown_field`, so that a misspelt `latitude` is not published at the wrong place. The message asks whether the nearest field was meant, and lists all.',
+      rule: 'An unknown field returns 400 with `unknown_field`, so that a misspelt `latitude` does not publish a post at the wrong place. The message suggests the nearest field and lists all fields.',
       source: 'own',
     },
   },

@@ -23,8 +23,8 @@ import { DOCUMENTS, FIELDS, LISTS, QUOTA } from './resource-rules.js';
 import type { Topic } from './topic.js';
 
 /**
- * Every numbered rule, by topic and in the order of the numbers: `O` of the authorization server, `C` of the developer API. The
- * title of a test starts with the numbers of the rules that it proves.
+ * The rules by topic, in numerical order: `O` for the authorization server, `C` for the developer API. The title of a test starts
+ * with the numbers of the rules that it proves.
  */
 export const ASSERTIONS: readonly Topic[] = [
   AUTHORIZATION_REQUEST,

@@ -23,7 +23,7 @@ const withParameters = named.filter(([operationId]) => operationId !== 'metadata
 const numRuns = RUNS ?? times(500, 60);
 
 onOneEngine('Requests generated from the published document', (database) => {
-  // Thousands of requests of one app at the same moment, many of them invalid.
+  // One app sends thousands of requests, many of them invalid, and must not exceed a limit.
   const app = useTestApp(database, {
     QUOTA_DEFAULT_LIMIT: '1000000',
     ...rateLimits({ 'token-failures': 0, 'token-address-failures': 0 }),
@@ -82,7 +82,7 @@ onOneEngine('Requests generated from the published document', (database) => {
       await checkEach(requestsTo(operationId).valid(place), (status, body) => {
         if (status < 400) accepted += 1;
         // Unknown codes and tokens are rejected with 400, but not as a malformed request (RFC 6749 §5.2).
-        // Parameters that only fit together in some ways are an error for the app, on a page with a link back to it.
+        // An invalid combination of parameters returns a page with a link to the app.
         const isForApp = /[?;]error=/.test(body);
         const isRejected = isForm(place)
           ? body.includes('"invalid_request"')

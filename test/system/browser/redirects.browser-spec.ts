@@ -42,14 +42,14 @@ inChromium('Redirects after Allow', settings, (chrome) => {
   /** Starts the app: `/callback` is a page, the other paths redirect with the same query. */
   beforeAll(async () => {
     port = await freePort();
-    const onward: Record<string, string> = {
+    const redirects: Record<string, string> = {
       '/to-other-host': `https://app.example:${port}/callback`,
       '/to-native': NATIVE,
     };
     server = createServer(await certificate(), (request, response) => {
       const { pathname, search } = new URL(request.url ?? '/', 'https://app.example');
       requests.push(`${request.headers.host}${pathname}${search}`);
-      const target = onward[pathname];
+      const target = redirects[pathname];
       if (target !== undefined) response.writeHead(302, { location: `${target}${search}` }).end();
       else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(PAGE);
     }).listen(port, '127.0.0.1');

@@ -8,9 +8,9 @@ import { returnAddress } from '../../support/responses.js';
 const SCOPE = 'profile.read posts.write';
 
 const kinds = [
-  { how: 'a confidential app with client_secret_basic', proofBy: oauth.ClientSecretBasic },
-  { how: 'a confidential app with client_secret_post', proofBy: oauth.ClientSecretPost },
-  { how: 'a public app with PKCE alone', proofBy: undefined },
+  { how: 'a confidential app with client_secret_basic', clientAuth: oauth.ClientSecretBasic },
+  { how: 'a confidential app with client_secret_post', clientAuth: oauth.ClientSecretPost },
+  { how: 'a public app with PKCE alone', clientAuth: undefined },
 ];
 
 onOneEngine('oauth4webapi', (database) => {
@@ -23,16 +23,16 @@ onOneEngine('oauth4webapi', (database) => {
     redirectUri,
   });
 
-  describe.each(kinds)('as $how', ({ proofBy }) => {
+  describe.each(kinds)('as $how', ({ clientAuth }) => {
     let client: TestClient;
     let partner: Awaited<ReturnType<typeof connect>>;
 
     beforeAll(async () => {
       client = await app().addClient({
-        kind: proofBy === undefined ? 'public' : 'confidential',
+        kind: clientAuth === undefined ? 'public' : 'confidential',
         redirectUris: ['http://127.0.0.1/callback'],
       });
-      partner = await connect(settingsOf(client), proofBy);
+      partner = await connect(settingsOf(client), clientAuth);
     });
 
     async function tokens() {
@@ -145,12 +145,12 @@ onOneEngine('oauth4webapi', (database) => {
     it('O84 O85 O89 rejects a wrong secret', async () => {
       const wrong = await connect(
         { ...settingsOf(client), clientSecret: 'svc_sec_wrong' },
-        proofBy ?? oauth.ClientSecretPost,
+        clientAuth ?? oauth.ClientSecretPost,
       );
       const stored = await wrong.begin(SCOPE);
       const back = await decide(app(), stored.link);
       const expected =
-        proofBy === oauth.ClientSecretBasic
+        clientAuth === oauth.ClientSecretBasic
           ? { code: oauth.WWW_AUTHENTICATE_CHALLENGE, status: 401 }
           : { code: oauth.RESPONSE_BODY_ERROR, status: 401, error: 'invalid_client' };
       await expect(wrong.finish(back, stored)).rejects.toMatchObject(expected);

@@ -26,14 +26,14 @@ inChromium('Swagger UI on a partner site', {}, (chrome) => {
     site = `http://127.0.0.1:${port}`;
     server = createServer((request, response) => {
       const { url = '/' } = request;
-      const passOn = async (): Promise<void> => {
+      const forwardFile = async (): Promise<void> => {
         const file = await app().fetch(`/docs${url}`);
         const type = file.headers.get('content-type') ?? 'text/plain';
         response.writeHead(file.status, { 'content-type': type });
         response.end(Buffer.from(await file.arrayBuffer()));
       };
       if (url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
-      else void passOn();
+      else void forwardFile();
     }).listen(port, '127.0.0.1');
     await once(server, 'listening');
   });

@@ -137,7 +137,7 @@ onEachServer('Command "db migrate" while a table is locked', (database) => {
 onEachEngine('Command "db revert"', (database) => {
   const cli = new CommandLine(database);
 
-  it('reverts to the schema of a release, once, and to nothing else', async () => {
+  it('reverts once to the schema of a release, and rejects an unknown release', async () => {
     expect(await cli.json('db', 'revert', '1.0.0')).toEqual({ undone: [] });
     const { applied } = await cli.json<{ applied: string[] }>('db', 'migrate');
     const [, ...since] = applied;
@@ -178,7 +178,7 @@ onEachEngine('Command "db revert"', (database) => {
 });
 
 /** Breaks the timers of the background writers, which start after the database connection. */
-const BREAKAGE = `
+const BREAK_TIMERS = `
   const start = globalThis.setInterval;
   globalThis.setInterval = (...args) => {
     if (new Error().stack.includes('onModuleInit')) throw new Error('It does not start.');
@@ -187,7 +187,7 @@ const BREAKAGE = `
 
 onEachEngine('Commands: failed start of the application', (database) => {
   it('print the reason and exit with code 1', async () => {
-    const preload = `data:text/javascript,${encodeURIComponent(BREAKAGE)}`;
+    const preload = `data:text/javascript,${encodeURIComponent(BREAK_TIMERS)}`;
     const { code, stdout, stderr } = await runCommandProcess(['db', 'status'], {
       DATABASE_URL: database.url,
       NODE_OPTIONS: `--import=${preload}`,

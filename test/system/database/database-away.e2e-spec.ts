@@ -135,8 +135,8 @@ onEachServer('Database outage', (database) => {
 
     it('O68 C145 stays alive, is not ready, and is ready again afterwards', async () => {
       expect((await app.fetch('/livez')).status).toBe(200);
-      const away = await app.fetch('/readyz');
-      expect([away.status, await json(away)]).toEqual([
+      const unready = await app.fetch('/readyz');
+      expect([unready.status, await json(unready)]).toEqual([
         503,
         { status: 'not ready', reason: 'the database is unavailable' },
       ]);

@@ -102,14 +102,14 @@ onEachServer('In-doubt commits of token requests', (database) => {
     app.clock.advance(26 * SECOND);
     await flushDeferredWrites(app);
     const stranded = proxy.blackholeAfter(/COMMIT$/);
-    const unanswered = refresh(first);
+    const inDoubtRefresh = refresh(first);
     await stranded;
     const again = refresh(first);
     await sleep(DELAY_MS / 2);
     app.clock.advance(10 * SECOND);
     const { refresh_token } = await json<TokenBody>(await again);
     expect(refresh_token).toBe(tokens.refresh_token);
-    await expectTokenError(await unanswered, 'temporarily_unavailable', 503);
+    await expectTokenError(await inDoubtRefresh, 'temporarily_unavailable', 503);
     expect(await isTokenAccepted(app, tokens.access_token)).toBe(true);
   });
 
@@ -121,8 +121,8 @@ onEachServer('In-doubt commits of token requests', (database) => {
     expect(await isTokenAccepted(app, tokens.access_token)).toBe(true);
     other.clock.set(app.clock.now().toISOString());
     const form = { grant_type: 'refresh_token', refresh_token: first.refresh_token };
-    const elsewhere = await json<TokenBody>(await requestToken(other, client, form));
-    expect(elsewhere.refresh_token).toBe(tokens.refresh_token);
+    const repeated = await json<TokenBody>(await requestToken(other, client, form));
+    expect(repeated.refresh_token).toBe(tokens.refresh_token);
   });
 
   it('O68 revokes the grant when a refresh is retried after thirty seconds', async () => {

@@ -25,7 +25,7 @@ onEachServer('Loss of the database during a sign-in', (database) => {
     proxy = await TcpProxy.start(database.url);
     const env = {
       DB_TIMEOUT_MS: '1000',
-      // With limits of one, any message or guess that is counted by mistake makes the next step fail.
+      // With limits of one, a message or guess that is counted by mistake makes the next step fail.
       ...rateLimits({ 'phone-failures': 1, 'phone-messages-per-hour': 1 }),
     };
     app = await TestApp.start({ ...database, url: proxy.url }, env);

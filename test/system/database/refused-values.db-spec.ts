@@ -3,8 +3,8 @@ import type { DataSource } from 'typeorm';
 import { readRows, type Value } from '../../../src/platform/database/sql.js';
 import { connect, onOneServer } from '../../support/database.js';
 
-/** Longer than the statement timeout and the two seconds after it, when a connection without a response is closed. */
-const SILENCE_MS = 3300;
+/** A connection without a response is closed two seconds after the statement timeout. */
+const PAST_TIMEOUT_MS = 3300;
 const TIMEOUT_MS = '1000';
 /** Shorter than the interval of the search for idle connections. */
 const INTERVAL_MS = 100;
@@ -25,7 +25,7 @@ onOneServer('A statement with values that the driver rejects', ({ url }) => {
     const before = await connectionId();
     const missing = undefined as unknown as Value;
     await expect(readRows(dataSource, 'SELECT ?', [missing])).rejects.toThrow('undefined');
-    const until = performance.now() + SILENCE_MS;
+    const until = performance.now() + PAST_TIMEOUT_MS;
     while (performance.now() < until) {
       expect(await connectionId()).toBe(before);
       await sleep(INTERVAL_MS);

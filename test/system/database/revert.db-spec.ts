@@ -16,10 +16,10 @@ import { TcpProxy } from '../../support/tcp-proxy.js';
 import { times } from '../../suite.js';
 
 const FIRST = '1.0.0';
-const SINCE = migrations.slice(1).map(({ name }) => name);
+const LATER_MIGRATIONS = migrations.slice(1).map(({ name }) => name);
 /** Long enough for the other processes to revert and migrate, if nothing stops them. */
-const OVERTAKING_MS = 1500;
-const NONE = { pending: [], unknown: [], statements: [] };
+const OTHER_PROCESSES_MS = 1500;
+const NO_DIFFERENCE = { pending: [], unknown: [], statements: [] };
 const ROUNDS = times(4, 2);
 /** SQLite blocks the process while it waits, and all connections of a test share one process. */
 const SHORT_TIMEOUT = { DB_TIMEOUT_MS: '100' };
@@ -62,9 +62,9 @@ function useUpgraded(database: TestDatabase): Upgraded {
 
 it('names the newest migration of each release, in order', () => {
   const names = migrations.map(({ name }) => name);
-  const places = Object.values(RELEASES).map((name) => names.indexOf(name));
-  expect(places).not.toContain(-1);
-  expect(places).toEqual(places.toSorted((one, other) => one - other));
+  const positions = Object.values(RELEASES).map((name) => names.indexOf(name));
+  expect(positions).not.toContain(-1);
+  expect(positions).toEqual(positions.toSorted((one, other) => one - other));
 });
 
 onEachEngine('Migrator: revert to a release', (database) => {
@@ -74,25 +74,25 @@ onEachEngine('Migrator: revert to a release', (database) => {
   it('restores the released schema exactly, and migrates again', async () => {
     const { migrator } = await upgraded.open();
     const before = await schema();
-    const undone: string[] = [];
-    const names = await migrator.revert(FIRST, async (_tx, name) => void undone.push(name));
-    expect(names).toEqual(SINCE.toReversed());
-    expect(undone).toEqual(names);
+    const reverted: string[] = [];
+    const names = await migrator.revert(FIRST, async (_tx, name) => void reverted.push(name));
+    expect(names).toEqual(LATER_MIGRATIONS.toReversed());
+    expect(reverted).toEqual(names);
     expect(await schema()).toEqual(upgraded.released);
     expect(await migrator.revert(FIRST, doNothing)).toEqual([]);
-    expect(await migrator.migrate()).toEqual(SINCE);
+    expect(await migrator.migrate()).toEqual(LATER_MIGRATIONS);
     expect(await schema()).toEqual(before);
   });
 
   it('reverts each migration once if several processes revert', async () => {
     const processes = await Promise.all([upgraded.open(), upgraded.open(), upgraded.open()]);
-    const undone: string[] = [];
+    const reverted: string[] = [];
     await Promise.all(
       processes.map(({ migrator }) =>
-        migrator.revert(FIRST, async (_tx, name) => void undone.push(name)),
+        migrator.revert(FIRST, async (_tx, name) => void reverted.push(name)),
       ),
     );
-    expect(undone).toEqual(SINCE.toReversed());
+    expect(reverted).toEqual(LATER_MIGRATIONS.toReversed());
     expect(await schema()).toEqual(upgraded.released);
   });
 
@@ -100,13 +100,13 @@ onEachEngine('Migrator: revert to a release', (database) => {
     'leaves a complete schema if another process migrates at the same time',
     { timeout: 60_000 },
     async () => {
-      const [back, forward] = await Promise.all([upgraded.open(), upgraded.open()]);
+      const [reverting, migrating] = await Promise.all([upgraded.open(), upgraded.open()]);
       for (let round = 0; round < ROUNDS; round += 1) {
         await Promise.all([
-          back.migrator.revert(FIRST, doNothing),
-          sleep(round * 15).then(() => forward.migrator.migrate()),
+          reverting.migrator.revert(FIRST, doNothing),
+          sleep(round * 15).then(() => migrating.migrator.migrate()),
         ]);
-        const { pending, ...rest } = await forward.migrator.difference();
+        const { pending, ...rest } = await migrating.migrator.difference();
         expect(rest).toEqual({ unknown: [], statements: [] });
         if (pending.length > 0) expect(await schema()).toEqual(upgraded.released);
       }
@@ -121,7 +121,7 @@ onEachEngine('Migrator: revert to a release', (database) => {
       `A newer version migrated this database: ${later}. Run "db revert" of that version.`,
     );
     await dataSource.query(`DELETE FROM migrations WHERE name = '${later}'`);
-    expect(await migrator.difference()).toEqual(NONE);
+    expect(await migrator.difference()).toEqual(NO_DIFFERENCE);
   });
 });
 
@@ -130,11 +130,11 @@ onSqlite('Migrator: failed revert', (database) => {
 
   it('throws the original error if the rollback fails as well', async () => {
     const { migrator } = await upgraded.open();
-    const failing = migrator.revert(FIRST, async (tx) => {
+    const revert = migrator.revert(FIRST, async (tx) => {
       await entities(tx).query('ROLLBACK');
       throw new Error('The audit trail is full.');
     });
-    await expect(failing).rejects.toThrow('The audit trail is full.');
+    await expect(revert).rejects.toThrow('The audit trail is full.');
   });
 
   it('reverts migrations that have only a class name', async () => {
@@ -164,21 +164,21 @@ onEachServer('Migrator: interrupted revert', (database) => {
 
   it('blocks other processes until the revert ends', { timeout: 60_000 }, async () => {
     const before = await schemaOf(database);
-    const [fast, forward] = await Promise.all([upgraded.open(), upgraded.open()]);
+    const [fast, migrating] = await Promise.all([upgraded.open(), upgraded.open()]);
     const proxy = await TcpProxy.start(database.url);
     const slow = await connect(proxy.url);
     const held = proxy.holdAfter('DROP INDEX `ix_audit_events_client_id`');
-    const undoing = new Migrator(slow).revert(FIRST, doNothing);
+    const interruptedRevert = new Migrator(slow).revert(FIRST, doNothing);
     await held;
-    const overtaking = fast.migrator
+    const otherProcesses = fast.migrator
       .revert(FIRST, doNothing)
-      .then(() => forward.migrator.migrate());
-    await Promise.race([overtaking, sleep(OVERTAKING_MS)]);
+      .then(() => migrating.migrator.migrate());
+    await Promise.race([otherProcesses, sleep(OTHER_PROCESSES_MS)]);
     await proxy.repair();
-    await Promise.all([undoing, overtaking]);
+    await Promise.all([interruptedRevert, otherProcesses]);
     await slow.destroy();
     await proxy.stop();
     expect(await schemaOf(database)).toEqual(before);
-    expect(await forward.migrator.difference()).toEqual(NONE);
+    expect(await migrating.migrator.difference()).toEqual(NO_DIFFERENCE);
   });
 });

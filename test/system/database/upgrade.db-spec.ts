@@ -46,8 +46,8 @@ function defineTests(): void {
 
   it('names the newest migration of each release in src/platform/database/migrations/releases.ts', async () => {
     const newest = RELEASES.map(async (release) => {
-      const kept = await readFile(`test/released/${release}/sqlite.json`, 'utf8');
-      const { rows } = JSON.parse(kept) as ReleasedDatabase;
+      const stored = await readFile(`test/released/${release}/sqlite.json`, 'utf8');
+      const { rows } = JSON.parse(stored) as ReleasedDatabase;
       return [release, rows['migrations']?.at(-1)?.['name']];
     });
     expect(KNOWN_RELEASES).toEqual(Object.fromEntries(await Promise.all(newest)));
@@ -92,8 +92,8 @@ function defineTests(): void {
   describe('Released migrations', () => {
     onSqlite('Schema', (database) => {
       it.each(RELEASES)('is the same as in %s', async (release) => {
-        const kept = await releasedDatabase(release, database);
-        const names = (kept.rows['migrations'] ?? []).map(({ name }) => name);
+        const stored = await releasedDatabase(release, database);
+        const names = (stored.rows['migrations'] ?? []).map(({ name }) => name);
         const dataSource = await connect(database.url);
         const released = dataSource.migrations.filter(({ name }) => names.includes(name));
         expect(released).toHaveLength(names.length);
@@ -103,7 +103,7 @@ function defineTests(): void {
         await dataSource.destroy();
         const withoutLog = (statements: string[]) =>
           statements.filter((statement) => !/"migrations"/.test(statement));
-        expect((await dump(database)).statements).toEqual(withoutLog(kept.statements));
+        expect((await dump(database)).statements).toEqual(withoutLog(stored.statements));
       });
     });
   });

@@ -15,8 +15,8 @@ import { useTestApp } from '../../support/test-app.js';
 import { requestsDuring } from './request-load.js';
 
 /**
- * Measures the pruning of a long call log: `npm run measure:prune`. `MEASURE_ROWS` sets another number of rows than five
- * million. The figures depend on the machine; they are printed and not compared.
+ * Measures the pruning of a long call log: `npm run measure:prune`. `MEASURE_ROWS` sets the number of rows
+ * (default five million). The figures depend on the machine: they are printed, not asserted.
  */
 const ROWS = Number(process.env.MEASURE_ROWS ?? 5_000_000);
 const DOUBLINGS = [...'ABCDEFGH'];
@@ -60,24 +60,24 @@ onEachEngine(`Pruning ${ROWS} calls`, (database) => {
       await app().service(UsageRollup).run();
     });
     print(database, 'while it adds up', { seconds: secondsSince(startedAt), ...during });
-    const middle = performance.now();
+    const pruneStartedAt = performance.now();
     const pruning = await requestsDuring(url, token, () => app().service(Prune).run());
-    print(database, 'while it prunes', { seconds: secondsSince(middle), ...pruning });
+    print(database, 'while it prunes', { seconds: secondsSince(pruneStartedAt), ...pruning });
   });
 });
 
 /** Inserts a hundred days of calls, 600 days ago, and doubles the rows without a statement timeout. */
 async function fill({ url, engine }: TestDatabase, dataSource: DataSource): Promise<void> {
-  const seeds = Math.round(ROWS / 2 ** DOUBLINGS.length);
+  const initialRows = Math.round(ROWS / 2 ** DOUBLINGS.length);
   const start = later(new Date(), -600 * DAY);
-  const moments = Array.from({ length: seeds }, (_, number) =>
-    later(start, (number * 100 * DAY) / seeds),
+  const times = Array.from({ length: initialRows }, (_, number) =>
+    later(start, (number * 100 * DAY) / initialRows),
   );
-  await recordCalls(dataSource, moments);
+  await recordCalls(dataSource, times);
   const isSqlite = engine.kind === 'sqlite';
   const others = 'client_id, user_id, route, status, duration_ms, request_id, metered';
-  for (const letter of DOUBLINGS) {
-    const id = isSqlite ? `id || '${letter}'` : `CONCAT(id, '${letter}')`;
+  for (const suffix of DOUBLINGS) {
+    const id = isSqlite ? `id || '${suffix}'` : `CONCAT(id, '${suffix}')`;
     const double = `INSERT INTO api_calls (at, id, ${others}) SELECT at, ${id}, ${others} FROM api_calls`;
     await (isSqlite ? dataSource.query(double) : runSql(url, double));
   }

@@ -9,8 +9,8 @@ const ASKS_USER: Outcome = { asksUser: true };
 const JSON_ERROR = ['error', 'error_description'];
 const EVERY_SCOPE = 'profile.read posts.read posts.write analytics.read';
 
-/** Our outcome where we redirect to the app with an error and the reference asks its user. */
-function toApp(error: string, changed: Outcome = {}): Outcome {
+/** The outcome of our server when it redirects with an error and the reference shows a page. */
+function redirectToApp(error: string, changed: Outcome = {}): Outcome {
   return {
     status: 303,
     to: 'https://garden.example/callback',
@@ -24,13 +24,13 @@ function toApp(error: string, changed: Outcome = {}): Outcome {
   };
 }
 
-/** The outcome of a server that issues tokens where the other returns an error. */
+/** The outcome of the server that issues tokens when the other returns an error. */
 function granted(scope = EVERY_SCOPE): Outcome {
   const members = ['access_token', 'expires_in', 'refresh_token', 'scope', 'token_type'];
   return { status: 200, scope, tokenType: 'Bearer', members };
 }
 
-/** The outcome of a server that returns an error where the other issues tokens. */
+/** The outcome of the server that returns an error when the other issues tokens. */
 function failed(error: string, status = 400): Outcome {
   return { status, error, members: JSON_ERROR };
 }
@@ -47,7 +47,7 @@ const metadata: Record<string, KnownDifference> = {
   ...inRows(['metadata: the document', 'metadata: another host name'], {
     ours: { scopes: ['analytics.read', 'posts.read', 'posts.write', 'profile.read'] },
     theirs: { scopes: ['analytics.read', 'openid', 'posts.read', 'posts.write', 'profile.read'] },
-    why: 'The reference is an OpenID provider and cannot leave openid out; ours lists what it has (RFC 8414 §2).',
+    why: 'The reference is an OpenID provider and cannot omit openid; our server lists its own scopes (RFC 8414 §2).',
   }),
   'metadata: the method POST': {
     ours: {
@@ -57,7 +57,7 @@ const metadata: Record<string, KnownDifference> = {
       members: ['doc_url', 'error', 'error_description', 'request_id'],
     },
     theirs: { status: 404, type: 'text/plain' },
-    why: 'The path is there and the method is not, which is 405 (RFC 9110 §15.5.6); the reference has no route for it.',
+    why: 'The path exists but does not support the method, which is 405 (RFC 9110 §15.5.6); the reference has no route for it.',
   },
 };
 
@@ -65,15 +65,15 @@ const authorize: Record<string, KnownDifference> = {
   ...inRows(['authorize: response_type token', 'authorize: response_type code token'], {
     ours: { in: 'query' },
     theirs: { in: 'fragment' },
-    why: 'An unsupported type is reported in the query (RFC 6749 §3.1.1, §4.1.2.1); fragments belong to the implicit grant, which RFC 9700 §2.1.2 advises against.',
+    why: 'An unsupported type is reported in the query (RFC 6749 §3.1.1, §4.1.2.1); fragments belong to the implicit grant, which RFC 9700 §2.1.2 discourages.',
   }),
   'authorize: nonce': {
     ours: ASKS_USER,
-    theirs: toApp('invalid_request'),
+    theirs: redirectToApp('invalid_request'),
     why: 'Parameters of OpenID Connect are unrecognized here and must be ignored (RFC 6749 §3.1).',
   },
   ...inRows(['authorize: state missing', 'authorize: a state in array syntax only'], {
-    ours: toApp('invalid_request', { state: null }),
+    ours: redirectToApp('invalid_request', { state: null }),
     theirs: ASKS_USER,
     why: 'RFC 6749 §4.1.1 recommends state; the source document, section 4.1, requires it.',
   }),
@@ -83,12 +83,12 @@ const authorize: Record<string, KnownDifference> = {
     why: 'The state must be returned unchanged (RFC 6749 §4.1.2), but browsers and apps cut long addresses. Our server shows a page before the sign-in, since the app could not match an error without this state.',
   },
   ...inRows(['authorize: scope unknown', 'authorize: scope in upper case'], {
-    ours: toApp('invalid_scope'),
+    ours: redirectToApp('invalid_scope'),
     theirs: ASKS_USER,
     why: 'RFC 6749 §3.3 allows a server to ignore unknown scopes or to reject them (§4.1.2.1); developers notice a typo earlier if it is rejected.',
   }),
   ...inRows(['authorize: scope missing', 'authorize: scope empty'], {
-    ours: toApp('invalid_scope'),
+    ours: redirectToApp('invalid_scope'),
     theirs: ASKS_USER,
     why: 'RFC 6749 §3.3 requires a default scope or an error; the source document, section 4.1, requires scope.',
   }),
@@ -98,7 +98,7 @@ const authorize: Record<string, KnownDifference> = {
     why: 'The reference adds the rejected scope; RFC 6749 §4.1.2.1 has no such parameter.',
   },
   'authorize: code_challenge of 44 characters': {
-    ours: toApp('invalid_request', { to: 'http://127.0.0.1/callback' }),
+    ours: redirectToApp('invalid_request', { to: 'http://127.0.0.1/callback' }),
     theirs: ASKS_USER,
     why: 'A SHA-256 is 43 characters of base64url (RFC 7636 §4.2), so no verifier can match. Our server rejects the challenge immediately.',
   },

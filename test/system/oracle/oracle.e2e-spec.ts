@@ -21,7 +21,7 @@ const rows: readonly Row[] = [
   ...tokenManagementRows,
 ];
 
-/** Hundreds of requests of one browser and three apps at the same moment, many of them wrong. */
+/** One browser and three apps send hundreds of requests, many of them invalid, and must not exceed a limit. */
 const ENV = rateLimits({ 'token-failures': 0, 'token-address-failures': 0, 'sign-in-calls': 0 });
 
 describe('Comparison with oidc-provider', () => {

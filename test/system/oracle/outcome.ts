@@ -10,14 +10,14 @@ export interface Difference {
   theirs: Outcome;
 }
 
-/** Sends the request of a row. The outcome is that the server asks its user, the redirect, or the content of the body. */
+/** Sends the request of a row. The outcome is a page for the user, a redirect, or the content of the body. */
 export async function outcomeOf(row: Row, server: TestedServer): Promise<Outcome> {
-  const response = await row.ask(server);
+  const response = await row.send(server);
   const body = await response.text();
   const { status, headers } = response;
   if (status >= 500)
     throw new Error(`${server.baseUrl} failed at "${row.name}": ${status} ${body}`);
-  // Ours asks a visitor without a session before it returns an error to the app (RFC 9700 §4.11.2): by a link to the same address.
+  // Without a session, our server shows a link to the app instead of redirecting with the error (RFC 9700 §4.11.2).
   const link = body.includes('>Return to ') ? returnAddress(body).href : null;
   const location = headers.get('location') ?? link;
   const common = { noStore: (headers.get('cache-control') ?? '').includes('no-store') };
@@ -33,7 +33,7 @@ export async function outcomeOf(row: Row, server: TestedServer): Promise<Outcome
   };
 }
 
-/** RFC 6749 §3.1 leaves open how a server asks its user: ours shows a page, the reference redirects to one. */
+/** RFC 6749 §3.1 does not define how the server interacts with the user: ours shows a page, the reference redirects to one. */
 function asksUser({ baseUrl }: TestedServer, location: string | null, body: string): boolean {
   if (location !== null) return new URL(location, baseUrl).pathname.startsWith('/interaction/');
   return body.includes('<form');
@@ -77,7 +77,7 @@ export function differenceOf(ours: Outcome, theirs: Outcome): Difference | undef
   const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].filter(
     (name) => JSON.stringify(ours[name]) !== JSON.stringify(theirs[name]),
   );
-  const of = (outcome: Outcome): Outcome =>
+  const select = (outcome: Outcome): Outcome =>
     Object.fromEntries(names.map((name) => [name, outcome[name]]));
-  return names.length === 0 ? undefined : { ours: of(ours), theirs: of(theirs) };
+  return names.length === 0 ? undefined : { ours: select(ours), theirs: select(theirs) };
 }

@@ -34,16 +34,16 @@ export async function startReferenceServer(
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');
 
-  const ask: TestedServer['fetch'] = (path, init = {}) =>
+  const send: TestedServer['fetch'] = (path, init = {}) =>
     fetch(new URL(path, baseUrl), { redirect: 'manual', ...init });
   return {
     baseUrl,
     apps,
-    fetch: ask,
+    fetch: send,
     async decide(link, decision) {
       const visitor = new Browser({
         baseUrl,
-        fetch: ask,
+        fetch: send,
         sms: { count: () => 0, password: noPassword },
       });
       let page = await visitor.open(link);

@@ -12,7 +12,7 @@ export interface Apps {
   readonly pocket: TestClient;
 }
 
-/** Parameters by name. Undefined values are left out; a list is a repeated parameter. */
+/** Parameters by name. Undefined values are omitted; a list is a repeated parameter. */
 export type Parameters = Record<string, string | string[] | undefined>;
 
 /** One of the two compared servers. */
@@ -28,12 +28,12 @@ export interface TestedServer {
   advance(seconds: number): void;
 }
 
-/** A request that both servers get. */
+/** A request that the test sends to both servers. */
 export interface Row {
   readonly name: string;
-  /** The number of the rule that agreement confirms, such as `O12`. */
+  /** The number of the rule that equal outcomes confirm, such as `O12`. */
   readonly proves?: string;
-  ask(server: TestedServer): Promise<Response>;
+  send(server: TestedServer): Promise<Response>;
   /** Selects the compared parts of a JSON body; by default, the names of its members. */
   read?(body: Record<string, unknown>, server: TestedServer): Record<string, unknown>;
 }

@@ -228,7 +228,7 @@ onEachServer('Command "doctor" on a server', (database) => {
   const app = useTestApp(database);
   const user = `doctor_${process.pid}`;
   const name = (): string => new URL(database.url).pathname.slice(1);
-  const asUser = async (): Promise<Finding[]> => {
+  const findingsAsUser = async (): Promise<Finding[]> => {
     const url = new URL(database.url);
     [url.username, url.password] = [user, 'Only-4-a-test'];
     return (await findings({ DATABASE_URL: url.href })).filter(
@@ -239,19 +239,22 @@ onEachServer('Command "doctor" on a server', (database) => {
   afterAll(() => runSql(database.url, `DROP USER ${user}@'%'`));
 
   it('reports missing permissions', async () => {
-    expect(await asUser()).toMatchObject([{ check: 'database', status: 'failed' }]);
+    expect(await findingsAsUser()).toMatchObject([{ check: 'database', status: 'failed' }]);
 
     await runSql(database.url, `GRANT SELECT ON ${name()}.* TO ${user}@'%'`);
-    expect((await asUser()).slice(1)).toMatchObject([
+    expect((await findingsAsUser()).slice(1)).toMatchObject([
       { status: 'failed', summary: expect.stringContaining('The service cannot write. ') },
       { status: 'warning', remedy: expect.stringContaining('GRANT ALTER, CREATE, DROP, INDEX ON') },
     ]);
 
     await runSql(database.url, `GRANT INSERT, UPDATE, DELETE ON ${name()}.* TO ${user}@'%'`);
-    expect((await asUser()).slice(1)).toMatchObject([{ status: 'ok' }, { status: 'warning' }]);
+    expect((await findingsAsUser()).slice(1)).toMatchObject([
+      { status: 'ok' },
+      { status: 'warning' },
+    ]);
 
     await runSql(database.url, `GRANT ALL PRIVILEGES ON ${name()}.* TO ${user}@'%'`);
-    expect((await asUser()).slice(1)).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
+    expect((await findingsAsUser()).slice(1)).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
   });
 
   it('reports a table that cannot store every character', async () => {

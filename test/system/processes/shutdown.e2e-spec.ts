@@ -64,7 +64,7 @@ onOneEngine('Shutdown under load', (database) => {
   };
 
   it(
-    'C28 C145 is not ready at once, serves for the delay, then returns 503, and loses no post: exit code 0',
+    'C28 C145 is unready at once, serves requests for the delay, then returns 503, loses no post and exits with 0',
     { timeout: 60_000 },
     async () => {
       const member = await Member.join(operator());

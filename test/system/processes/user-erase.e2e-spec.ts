@@ -52,7 +52,7 @@ onOneEngine('Command "user erase" in two processes', (database) => {
   );
 });
 
-onOneEngine('Command "user erase" beside running services', (database) => {
+onOneEngine('Command "user erase" while the service runs', (database) => {
   const { name, post } = ANAS_TEXTS;
   const phone = '+14155559001';
   const cli = new CommandLine(database);

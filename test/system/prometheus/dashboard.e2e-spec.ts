@@ -36,7 +36,7 @@ const FUNCTIONS = new Set([
 ]);
 const POLL = { timeout: 10_000, interval: 250 };
 
-const watched: Expression[] = [
+const allExpressions: Expression[] = [
   ...(await dashboardExpressions()),
   ...(await alerts()).map(({ alert, expr }) => ({ where: `the alert ${alert}`, text: expr })),
 ];
@@ -99,7 +99,7 @@ onOneEngine('Dashboard and alerts', (database) => {
 
   it('use existing metrics and labels', async () => {
     const reading = await scrape(`http://${address}/metrics`);
-    for (const { where, text } of watched) {
+    for (const { where, text } of allExpressions) {
       for (const selector of selectorsOf(text)) {
         const [, name = '', matchers = ''] = /^(\w+)\{(.*)\}$/.exec(selector) ?? [];
         if (OF_PROMETHEUS.has(name) || !isAvailable(selector)) continue;
@@ -128,7 +128,7 @@ onOneEngine('Dashboard and alerts', (database) => {
     afterAll(() => prometheus?.stop());
 
     it('select existing series', async () => {
-      for (const { where, text } of watched)
+      for (const { where, text } of allExpressions)
         for (const selector of selectorsOf(text).filter(isAvailable))
           await expect
             .poll(() => prometheus.query(selector), {
@@ -178,7 +178,7 @@ onOneEngine('Dashboard and alerts', (database) => {
 });
 
 describe('Expressions', () => {
-  it.each(watched)('select only series with labels in $where', ({ text }) => {
+  it.each(allExpressions)('select only series with labels in $where', ({ text }) => {
     expect(selectorsOf(text).length).toBeGreaterThan(0);
     expect(wordsOf(text).filter((word) => !FUNCTIONS.has(word))).toEqual([]);
   });

@@ -21,7 +21,7 @@ const ENV = rateLimits({ 'token-failures': 0, 'token-address-failures': 0 });
 /** The head start of the revocation in every other round: about the time that a revocation takes. */
 const HEAD_STARTS_MS = [5, 15, 25, 35];
 /** With this many rounds, the refreshes and the revocation each win at least once. */
-const ENOUGH_ROUNDS = 100;
+const ROUNDS_WITH_BOTH_OUTCOMES = 100;
 
 onEachServer('Concurrent refreshes in two processes', (database) => {
   const operator = useTestApp(database);
@@ -154,7 +154,7 @@ onEachServer('Concurrent refreshes in two processes', (database) => {
         await expectNothingAfterRevocation(await grantOf(first));
         refreshed.push(tokens.length - 1);
       });
-      if (ROUNDS < ENOUGH_ROUNDS) return;
+      if (ROUNDS < ROUNDS_WITH_BOTH_OUTCOMES) return;
       expect(Math.min(...refreshed)).toBe(0);
       expect(Math.max(...refreshed)).toBeGreaterThan(0);
     },

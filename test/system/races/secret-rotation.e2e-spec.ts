@@ -60,8 +60,8 @@ class Load {
 
   /** Waits until every worker has made `CALLS` more calls. */
   async runPhase(): Promise<void> {
-    const goals = this.calls.map((calls) => calls + CALLS);
-    const done = (): boolean => goals.every((goal, worker) => (this.calls[worker] ?? 0) >= goal);
+    const targets = this.calls.map((calls) => calls + CALLS);
+    const done = (): boolean => targets.every((goal, worker) => (this.calls[worker] ?? 0) >= goal);
     await expect.poll(done, { timeout: 20_000, interval: 10 }).toBe(true);
   }
 
@@ -84,7 +84,7 @@ onEachEngine('Concurrent secret rotations', (database) => {
   }
 
   it(
-    `O90 leaves two live secrets, one of them with an end, after twelve rotations at once, in ${ROUNDS} rounds`,
+    `O90 leaves two valid secrets, one of them with an expiry, after twelve rotations at once, in ${ROUNDS} rounds`,
     () =>
       rounds(async () => {
         const client = await app().addClient();
@@ -97,7 +97,7 @@ onEachEngine('Concurrent secret rotations', (database) => {
     ROUNDS_TIMEOUT_MS,
   );
 
-  it('O90 leaves two live secrets, one of them with an end, after three commands at once', async () => {
+  it('O90 leaves two valid secrets, one of them with an expiry, after three commands at once', async () => {
     const client = await app().addClient();
     await concurrently(3, () => cli.json('app', 'secret', 'rotate', client.clientId));
     app().clock.set(new Date().toISOString());

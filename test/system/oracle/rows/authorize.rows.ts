@@ -6,7 +6,7 @@ type Replaced = Record<string, string | undefined>;
 
 const UNKNOWN_APP = 'svc_app_01jdx8m3wze5cr4w0hg3k7n2qp';
 
-/** A request to the authorization endpoint: the app's valid link with some parameters replaced and some text added. */
+/** An authorization request: the app's valid link with some parameters replaced and some text added. */
 function link(
   name: string,
   proves: string | undefined,
@@ -17,7 +17,7 @@ function link(
   return {
     name: `authorize: ${name}`,
     proves,
-    ask(server) {
+    send(server) {
       const client = server.apps[app];
       const parameters = typeof replaced === 'function' ? replaced(client) : replaced;
       const more = typeof added === 'function' ? added(client) : added;
@@ -37,7 +37,7 @@ function decided(
   return {
     name: `authorize: ${name}`,
     proves,
-    ask: (server) => server.decide(authorizeLink(server.apps[app], replaced), decision),
+    send: (server) => server.decide(authorizeLink(server.apps[app], replaced), decision),
   };
 }
 
@@ -171,7 +171,7 @@ const states: Row[] = [
     link(`an error and a state with ${name}`, 'O15', 'garden', { state, response_type: 'foo' }),
   ]),
   link('state missing', 'O15', 'garden', { state: undefined }),
-  link('state missing beside another error', 'O15', 'garden', {
+  link('state missing and another error', 'O15', 'garden', {
     state: undefined,
     response_type: 'foo',
   }),
@@ -196,7 +196,7 @@ function method(name: string): Row {
   return {
     name: `authorize: the method ${name}`,
     proves: 'O19',
-    ask: (server: TestedServer) =>
+    send: (server: TestedServer) =>
       server.fetch(authorizeLink(server.apps.garden), { method: name }),
   };
 }

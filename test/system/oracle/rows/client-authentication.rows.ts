@@ -26,7 +26,7 @@ function row(
   return {
     name: `client: ${name}`,
     proves,
-    async ask(server) {
+    async send(server) {
       const client = server.apps[app];
       const { form, authorization } = credentials(client, client.secret ?? '', server.apps);
       const exchange = exchangeForm(client, await code(server, client));

@@ -23,16 +23,16 @@ const read: Row['read'] = (body, { baseUrl }) => {
 
 /** The metadata of the authorization server (RFC 8414). */
 export const metadataRows: readonly Row[] = [
-  { name: 'metadata: the document', proves: 'O120', ask: (server) => server.fetch(PATH), read },
+  { name: 'metadata: the document', proves: 'O120', send: (server) => server.fetch(PATH), read },
   {
     name: 'metadata: another host name',
     proves: 'O120',
-    ask: (server) => server.fetch(PATH, { headers: { 'x-forwarded-host': 'evil.example' } }),
+    send: (server) => server.fetch(PATH, { headers: { 'x-forwarded-host': 'evil.example' } }),
     read,
   },
   {
     name: 'metadata: the method POST',
     proves: undefined,
-    ask: (server) => server.fetch(PATH, { method: 'POST' }),
+    send: (server) => server.fetch(PATH, { method: 'POST' }),
   },
 ];

@@ -17,12 +17,12 @@ const DAY = 86_400;
 function row(
   name: string,
   proves: string,
-  ask: (server: TestedServer, given: TokenBody) => Promise<Response>,
+  send: (server: TestedServer, issued: TokenBody) => Promise<Response>,
 ): Row {
   return {
     name: `refresh: ${name}`,
     proves,
-    ask: async (server) => ask(server, await tokens(server, server.apps.garden)),
+    send: async (server) => send(server, await tokens(server, server.apps.garden)),
   };
 }
 
@@ -32,14 +32,14 @@ function refresh(
   proves: string,
   app: keyof Apps,
   replaced: Parameters = {},
-  asked: Record<string, string | undefined> = {},
+  linkParameters: Record<string, string | undefined> = {},
 ): Row {
   return {
     name: `refresh: ${name}`,
     proves,
-    async ask(server) {
+    async send(server) {
       const client = server.apps[app];
-      const { refresh_token: value } = await tokens(server, client, asked);
+      const { refresh_token: value } = await tokens(server, client, linkParameters);
       return post(server, TOKEN, client, { ...refreshForm(value), ...replaced });
     },
   };
@@ -65,7 +65,7 @@ const simple: Row[] = [
   refresh('scope of spaces', 'O95', 'garden', { scope: ' ' }),
 ];
 
-const others: Row[] = [
+const mixed: Row[] = [
   row('an access token', 'O92', (server, { access_token: value }) =>
     post(server, TOKEN, server.apps.garden, refreshForm(value)),
   ),
@@ -107,30 +107,30 @@ function reuse(
   });
 }
 
-const send = (server: TestedServer, value: string): Promise<Response> =>
+const refreshWith = (server: TestedServer, value: string): Promise<Response> =>
   post(server, TOKEN, server.apps.garden, refreshForm(value));
 
 const reuses: Row[] = [
-  reuse('a used token at once', 'O96', 0, (server, first) => send(server, first)),
-  reuse('a used token 31 seconds later', 'O97', 31, (server, first) => send(server, first)),
+  reuse('a used token at once', 'O96', 0, (server, first) => refreshWith(server, first)),
+  reuse('a used token 31 seconds later', 'O97', 31, (server, first) => refreshWith(server, first)),
   reuse('a used token whose successor was used', 'O97', 0, async (server, first, second) => {
     await refreshed(server, server.apps.garden, second);
-    return send(server, first);
+    return refreshWith(server, first);
   }),
   reuse('the successor after a token came twice', 'O96', 0, async (server, first, second) => {
-    await send(server, first);
-    return send(server, second);
+    await refreshWith(server, first);
+    return refreshWith(server, second);
   }),
   reuse(
     'the successor after a token came again later',
     'O97',
     31,
     async (server, first, second) => {
-      await send(server, first);
-      return send(server, second);
+      await refreshWith(server, first);
+      return refreshWith(server, second);
     },
   ),
 ];
 
 /** The refresh grant (RFC 6749 §6, RFC 9700 §4.14.2). */
-export const refreshRows: readonly Row[] = [...simple, ...others, ...reuses];
+export const refreshRows: readonly Row[] = [...simple, ...mixed, ...reuses];

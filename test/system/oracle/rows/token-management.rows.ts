@@ -15,15 +15,15 @@ import {
 const REVOKE = '/oauth/revoke';
 const INTROSPECT = '/oauth/introspect';
 
-type Ask = (server: TestedServer, given: TokenBody, garden: TestClient) => Promise<Response>;
+type Send = (server: TestedServer, issued: TokenBody, garden: TestClient) => Promise<Response>;
 
 /** A request with the tokens of a new consent to `garden`. */
-function row(name: string, proves: string, ask: Ask, read?: Row['read']): Row {
+function row(name: string, proves: string, send: Send, read?: Row['read']): Row {
   return {
     name,
     proves,
-    ask: async (server) =>
-      ask(server, await tokens(server, server.apps.garden), server.apps.garden),
+    send: async (server) =>
+      send(server, await tokens(server, server.apps.garden), server.apps.garden),
     ...(read && { read }),
   };
 }
@@ -39,18 +39,18 @@ function revoke(name: string, proves: string, replaced: Parameters = {}): Row {
 function afterRevoking(
   name: string,
   proves: string,
-  form: (given: TokenBody) => Parameters,
-  probe: Ask,
+  form: (issued: TokenBody) => Parameters,
+  probe: Send,
 ): Row {
-  return row(`revoke: ${name}`, proves, async (server, given, garden) => {
-    await post(server, REVOKE, garden, form(given));
-    return probe(server, given, garden);
+  return row(`revoke: ${name}`, proves, async (server, issued, garden) => {
+    await post(server, REVOKE, garden, form(issued));
+    return probe(server, issued, garden);
   });
 }
 
-const refreshing: Ask = (server, { refresh_token: value }, garden) =>
+const refreshTokens: Send = (server, { refresh_token: value }, garden) =>
   post(server, '/oauth/token', garden, refreshForm(value));
-const introspecting: Ask = (server, { access_token: token }, garden) =>
+const introspectAccessToken: Send = (server, { access_token: token }, garden) =>
   post(server, INTROSPECT, garden, { token });
 
 const revocation: Row[] = [
@@ -69,9 +69,9 @@ const revocation: Row[] = [
   row('revoke: a wrong secret in Basic', 'O108', (server, { access_token: token }, garden) =>
     postAs(server, REVOKE, { token }, basic(garden.clientId, 'wrong')),
   ),
-  row('revoke: a token twice, one after the other', 'O107', async (server, given, garden) => {
-    await post(server, REVOKE, garden, { token: given.refresh_token });
-    return post(server, REVOKE, garden, { token: given.refresh_token });
+  row('revoke: a token twice, one after the other', 'O107', async (server, issued, garden) => {
+    await post(server, REVOKE, garden, { token: issued.refresh_token });
+    return post(server, REVOKE, garden, { token: issued.refresh_token });
   }),
   row('revoke: the token of another app', 'O109', (server, { refresh_token: token }) =>
     post(server, REVOKE, server.apps.library, { token }),
@@ -92,42 +92,46 @@ const revocation: Row[] = [
   afterRevoking(
     'refresh after its token',
     'O105',
-    (given) => ({ token: given.refresh_token }),
-    refreshing,
+    (issued) => ({ token: issued.refresh_token }),
+    refreshTokens,
   ),
   afterRevoking(
     'refresh after its token, with a wrong hint',
     'O107',
-    (given) => ({ token: given.refresh_token, token_type_hint: 'access_token' }),
-    refreshing,
+    (issued) => ({ token: issued.refresh_token, token_type_hint: 'access_token' }),
+    refreshTokens,
   ),
   afterRevoking(
     'access token after the refresh token',
     'O105',
-    (given) => ({ token: given.refresh_token }),
-    introspecting,
+    (issued) => ({ token: issued.refresh_token }),
+    introspectAccessToken,
   ),
   afterRevoking(
     'refresh after the access token',
     'O106',
-    (given) => ({ token: given.access_token }),
-    refreshing,
+    (issued) => ({ token: issued.access_token }),
+    refreshTokens,
   ),
   afterRevoking(
     'access token after itself, with a wrong hint',
     'O107',
-    (given) => ({ token: given.access_token, token_type_hint: 'refresh_token' }),
-    introspecting,
+    (issued) => ({ token: issued.access_token, token_type_hint: 'refresh_token' }),
+    introspectAccessToken,
   ),
-  row('revoke: refresh after another app tried', 'O109', async (server, given, garden) => {
-    await post(server, REVOKE, server.apps.library, { token: given.refresh_token });
-    return refreshing(server, given, garden);
+  row('revoke: refresh after another app tried', 'O109', async (server, issued, garden) => {
+    await post(server, REVOKE, server.apps.library, { token: issued.refresh_token });
+    return refreshTokens(server, issued, garden);
   }),
-  row('revoke: the successor after a used refresh token', 'O105', async (server, given, garden) => {
-    const next = await refreshed(server, garden, given.refresh_token);
-    await post(server, REVOKE, garden, { token: given.refresh_token });
-    return refreshing(server, next, garden);
-  }),
+  row(
+    'revoke: the successor after a used refresh token',
+    'O105',
+    async (server, issued, garden) => {
+      const next = await refreshed(server, garden, issued.refresh_token);
+      await post(server, REVOKE, garden, { token: issued.refresh_token });
+      return refreshTokens(server, next, garden);
+    },
+  ),
 ];
 
 /** Introspects the access token with some parameters replaced. */
@@ -138,7 +142,7 @@ function introspect(name: string, proves: string, replaced: Parameters = {}): Ro
 }
 
 /** Values that must be equal on both servers, in addition to the names of the members. */
-const values: Row['read'] = (body, { baseUrl, apps }) => ({
+const readValues: Row['read'] = (body, { baseUrl, apps }) => ({
   members: Object.keys(body).toSorted(),
   active: body.active,
   scope: body.scope,
@@ -153,13 +157,13 @@ const introspection: Row[] = [
     'introspect: a live access token',
     'O111',
     (server, { access_token: token }, garden) => post(server, INTROSPECT, garden, { token }),
-    values,
+    readValues,
   ),
   row(
     'introspect: a live refresh token',
     'O111',
     (server, { refresh_token: token }, garden) => post(server, INTROSPECT, garden, { token }),
-    values,
+    readValues,
   ),
   introspect('a wrong hint', 'O111', { token_type_hint: 'refresh_token' }),
   introspect('an unknown hint', 'O111', { token_type_hint: 'foo' }),
@@ -183,9 +187,9 @@ const introspection: Row[] = [
   row('introspect: by another app', 'O112', (server, { access_token: token }) =>
     post(server, INTROSPECT, server.apps.library, { token }),
   ),
-  row('introspect: an expired access token', 'O111', (server, given, garden) => {
+  row('introspect: an expired access token', 'O111', (server, issued, garden) => {
     server.advance(3601);
-    return introspecting(server, given, garden);
+    return introspectAccessToken(server, issued, garden);
   }),
   row(
     'introspect: a used refresh token',
@@ -195,13 +199,13 @@ const introspection: Row[] = [
       return post(server, INTROSPECT, garden, { token });
     },
   ),
-  row('introspect: an access token after its refresh', 'O103', async (server, given, garden) => {
-    await refreshed(server, garden, given.refresh_token);
-    return introspecting(server, given, garden);
+  row('introspect: an access token after its refresh', 'O103', async (server, issued, garden) => {
+    await refreshed(server, garden, issued.refresh_token);
+    return introspectAccessToken(server, issued, garden);
   }),
-  row('introspect: a token of a revoked grant', 'O111', async (server, given, garden) => {
-    await post(server, REVOKE, garden, { token: given.refresh_token });
-    return introspecting(server, given, garden);
+  row('introspect: a token of a revoked grant', 'O111', async (server, issued, garden) => {
+    await post(server, REVOKE, garden, { token: issued.refresh_token });
+    return introspectAccessToken(server, issued, garden);
   }),
   row('introspect: the method GET', 'O111', (server) => server.fetch(`${INTROSPECT}?token=x`)),
 ];

@@ -15,8 +15,8 @@ const TOKEN = '/oauth/token';
 const OTHER_VERIFIER = 'x'.repeat(43);
 const NO_CODE = `svcac_${'x'.repeat(43)}`;
 
-function row(name: string, proves: string | undefined, ask: Row['ask']): Row {
-  return { name: `token: ${name}`, proves, ask };
+function row(name: string, proves: string | undefined, send: Row['send']): Row {
+  return { name: `token: ${name}`, proves, send };
 }
 
 /** The exchange of a new code, with some parameters replaced. */
@@ -25,11 +25,11 @@ function exchange(
   proves: string | undefined,
   app: keyof Apps,
   replaced: Parameters = {},
-  asked: Record<string, string | undefined> = {},
+  linkParameters: Record<string, string | undefined> = {},
 ): Row {
   return row(name, proves, async (server) => {
     const client = server.apps[app];
-    const form = exchangeForm(client, await code(server, client, asked));
+    const form = exchangeForm(client, await code(server, client, linkParameters));
     return post(server, TOKEN, client, { ...form, ...replaced });
   });
 }
@@ -163,7 +163,7 @@ const pkce: Row[] = [
   }),
 ];
 
-/** Exchanges a code and, after some seconds, sends it again. The outcome is that of the second request or of a refresh. */
+/** Exchanges a code, sends it again after some seconds, and compares the second response or that of a refresh. */
 function replay(
   name: string,
   proves: string,
@@ -173,12 +173,12 @@ function replay(
   return row(name, proves, async (server) => {
     const { garden } = server.apps;
     const form = exchangeForm(garden, await code(server, garden));
-    const given = await json<TokenBody>(await post(server, TOKEN, garden, form));
+    const issued = await json<TokenBody>(await post(server, TOKEN, garden, form));
     server.advance(seconds);
     const again = await post(server, TOKEN, garden, { ...form, ...changed });
     return compared === 'replay'
       ? again
-      : post(server, TOKEN, garden, refreshForm(given.refresh_token));
+      : post(server, TOKEN, garden, refreshForm(issued.refresh_token));
   });
 }
 
